@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/app.h"
 #include "base/opt.h"
 #include "base/ascii.h"
 #include "base/law.h"
@@ -90,6 +91,14 @@ static void describe_transport(const struct nm_transport *transport, FILE *out)
 	}
 }
 
+static void describe_app(const struct nm_app *app, FILE *out)
+{
+	char verbs[256];
+
+	fprintf(out, "application protocol %s: %s\n  flowops: %s\n  usual port: %u\n", app->name,
+		app->help, nm_app_verbs(app, verbs, sizeof verbs), app->port);
+}
+
 static void describe_element(const struct nm_element *element, FILE *out)
 {
 	fprintf(out, "element %s: %s\n", element->name, element->help);
@@ -132,6 +141,19 @@ static void list_transports(FILE *out)
 	for (size_t i = 0; nm_transports[i]; i++) {
 		nm_table_cell(&table, "%s", nm_transports[i]->name);
 		nm_table_cell(&table, "%s", nm_transports[i]->help);
+	}
+	nm_table_print(&table, 2, out);
+	nm_table_fini(&table);
+}
+
+static void list_apps(FILE *out)
+{
+	struct nm_table table = {.align = "ll", .width = nm_cli_columns(fileno(out))};
+
+	fputs("application protocols (app of connect):\n", out);
+	for (size_t i = 0; nm_apps[i]; i++) {
+		nm_table_cell(&table, "%s", nm_apps[i]->name);
+		nm_table_cell(&table, "%s", nm_apps[i]->help);
 	}
 	nm_table_print(&table, 2, out);
 	nm_table_fini(&table);
@@ -214,6 +236,15 @@ static bool tell_transport(const char *name, FILE *out)
 	if (transport)
 		describe_transport(transport, out);
 	return transport != NULL;
+}
+
+static bool tell_app(const char *name, FILE *out)
+{
+	const struct nm_app *app = nm_app_find(name);
+
+	if (app)
+		describe_app(app, out);
+	return app != NULL;
 }
 
 static bool tell_option(const char *name, FILE *out)
@@ -341,6 +372,7 @@ static const struct kind {
 	{"element", list_elements, tell_element},
 	{"flowop", list_flowops, tell_flowop},
 	{"transport", list_transports, tell_transport},
+	{"app", list_apps, tell_app},
 	/* Searched only for a name that no kind before has. */
 	{"option", list_options, tell_option},
 	{"type", list_types, tell_type},
@@ -350,7 +382,7 @@ static const struct kind {
 	{"figure", list_figures, tell_figure},
 };
 #define N_KINDS	    (sizeof(kinds) / sizeof(kinds[0]))
-#define N_OWN_NAMES 3
+#define N_OWN_NAMES 4
 
 /* "flowop" or "flowops". */
 static const struct kind *kind_find(const char *word)
@@ -410,6 +442,8 @@ static int unknown(const char *word, const char *what, struct nm_diags *diags)
 		add_words(&words, nm_transports[i]->name,
 			  nm_transport_message_opts(nm_transports[i]));
 	}
+	for (size_t i = 0; nm_apps[i]; i++)
+		add_word(&words, nm_apps[i]->name);
 	const char *nearest = nm_nearest(word, words.items, words.count);
 	if (nearest && strcmp(nearest, word) != 0)
 		nm_diag_error(diags, NULL, 0, "--describe %s: no such %s; did you mean %s?", word,
@@ -446,8 +480,8 @@ int nm_cli_describe(const char *const *words, size_t n_words, FILE *out, struct 
 	if (n_words > 1)
 		return unknown(
 			words[0],
-			"kind of thing (element, flowop, transport, type, option, parameter or "
-			"figure)",
+			"kind of thing (element, flowop, transport, app, type, option, parameter "
+			"or figure)",
 			diags);
 	bool found = false;
 	for (size_t i = 0; i < N_KINDS; i++)
@@ -455,6 +489,6 @@ int nm_cli_describe(const char *const *words, size_t n_words, FILE *out, struct 
 			found = kinds[i].tell(words[0], out) || found;
 	return found ? NM_EXIT_OK
 		     : unknown(words[0],
-			       "element, flowop, transport, type, option, parameter or figure",
+			       "element, flowop, transport, app, type, option, parameter or figure",
 			       diags);
 }

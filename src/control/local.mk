@@ -76,6 +76,8 @@ src_libnm_control_la_SOURCES = \
 	src/control/master/relay.h \
 	src/control/master/run.c \
 	src/control/master/run.h \
+	src/control/master/servers.c \
+	src/control/master/servers.h \
 	src/control/master/setup.c \
 	src/control/master/setup.h \
 	src/control/slave/admission.c \

@@ -35,9 +35,10 @@ static int init_groups(struct nm_engine *engine, const struct nm_engine_config *
 		if (!group->plan->runs)
 			continue;
 		group->started = calloc(group->plan->n_openings + 1, sizeof(*group->started));
+		group->servers = calloc(group->plan->n_openings + 1, sizeof *group->servers);
 		group->workers = nm_engine_alloc(group->plan->n_workers * sizeof(*group->workers),
 						 group->plan->processes);
-		if (!group->workers || !group->started)
+		if (!group->workers || !group->started || !group->servers)
 			return -ENOMEM;
 		for (uint32_t w = 0; w < group->plan->n_workers; w++) {
 			struct nm_worker *worker = &group->workers[w];
@@ -119,6 +120,9 @@ static void stop_group(struct nm_engine_group *group)
 		group->started[instr->opening] = NULL;
 	}
 	free(group->started);
+	for (uint32_t o = 0; group->servers && o < group->plan->n_openings; o++)
+		free(group->servers[o].addrs);
+	free(group->servers);
 }
 
 struct nm_engine *nm_engine_free(struct nm_engine *engine)
@@ -297,7 +301,8 @@ int nm_engine_prepare(struct nm_engine *engine, char *why, size_t why_size)
 		for (uint32_t i = 0; group->started && i < group->plan->n_instrs; i++) {
 			const struct nm_instr *instr = &group->plan->instrs[i];
 
-			if (!nm_instr_opens(instr) || group->started[instr->opening])
+			if (!nm_instr_opens(instr) || group->started[instr->opening] ||
+			    nm_instr_is_to_server(instr))
 				continue;
 			int r = check_reach(engine, instr, why, why_size);
 
@@ -369,13 +374,27 @@ int nm_engine_set_endpoint(struct nm_engine *engine, uint32_t group, uint32_t op
 					  &w->accept.endpoints[opening]);
 }
 
+int nm_engine_set_servers(struct nm_engine *engine, uint32_t group, uint32_t opening,
+			  const struct nm_addr *servers, uint32_t n)
+{
+	struct nm_servers *of = &engine->groups[group].servers[opening];
+
+	of->addrs = calloc(n, sizeof *of->addrs);
+	if (!of->addrs)
+		return -ENOMEM;
+	memcpy(of->addrs, servers, n * sizeof *of->addrs);
+	of->count = n;
+	return 0;
+}
+
 bool nm_engine_endpoints_complete(const struct nm_engine *engine)
 {
 	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
 		const struct nm_engine_group *group = &engine->groups[g];
 
 		for (uint32_t o = 0; o < group->plan->n_openings; o++) {
-			if (!connect_of(group->plan, o))
+			if (!connect_of(group->plan, o) ||
+			    (group->servers && group->servers[o].count))
 				continue;
 			for (uint32_t w = 0; w < group->n_workers; w++)
 				if (!group->workers[w].accept.endpoints[o].len)

@@ -73,6 +73,7 @@ struct nm_engine_group {
 	/* n_workers of them; none when this side does not run the group */
 	struct nm_worker *workers;
 	uint32_t n_workers;
+	struct nm_servers *servers; /* by opening; owned */
 	void **started; /* by opening: the state that its transport has made, NULL: none */
 	/* how often its transports have told that its connections should be replaced */
 	uint32_t renewals;

@@ -101,6 +101,7 @@ static int init_io(struct nm_worker *worker)
 	io->group = worker->group_no;
 	io->n_conns = worker->group->n_conns;
 	io->started = worker->engine->groups[worker->group_no].started;
+	io->servers = worker->engine->groups[worker->group_no].servers;
 	nm_rng_fill(io->tx, io->chunk);
 	return 0;
 }
@@ -117,10 +118,15 @@ static int init_flows(struct nm_worker *worker)
 	worker->n_flows = group->n_flows / group->n_workers +
 			  (worker->worker_no < group->n_flows % group->n_workers);
 	worker->flow_bytes = NM_FLOW_BYTES + group->n_conns * sizeof(struct nm_conn);
-	worker->io.transfer_offset = worker->flow_bytes;
+	worker->io.behind.transfer_offset = worker->flow_bytes;
 	if (group->messages.moves_files)
 		worker->flow_bytes += sizeof(struct nm_transfer);
-	worker->io.pipe_offset = worker->flow_bytes;
+	/* Each is on lines of the cache of its own, as the flow is. */
+	worker->io.behind.app_offset = worker->flow_bytes;
+	worker->io.behind.app_bytes =
+		(group->app_bytes + NM_LINE_BYTES - 1) & ~(size_t)(NM_LINE_BYTES - 1);
+	worker->flow_bytes += group->n_conns * worker->io.behind.app_bytes;
+	worker->io.behind.pipe_offset = worker->flow_bytes;
 	if (group->pipeline)
 		worker->flow_bytes += nm_pipe_bytes(group->pipeline);
 	worker->flow_bytes =

@@ -37,7 +37,7 @@ struct nm_transfer {
 
 static inline struct nm_transfer *nm_transfer_of(const struct nm_io *io, struct nm_flow *flow)
 {
-	return (struct nm_transfer *)(void *)((char *)flow + io->transfer_offset);
+	return (struct nm_transfer *)(void *)((char *)flow + io->behind.transfer_offset);
 }
 /* Closes the present file, if one is open. */
 void nm_transfer_close(struct nm_transfer *transfer);

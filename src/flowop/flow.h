@@ -12,6 +12,7 @@
 #include "transport/conn.h"
 #include "transport/io.h"
 
+struct nm_app;
 struct nm_files;
 struct nm_flow;
 struct nm_flowop;
@@ -78,14 +79,14 @@ struct nm_instr {
 	/* Beyond the first line. */
 	/* the step that nm_abandoning_step calls; NULL: it does not stand in for this one */
 	nm_step_fn carried_step;
-	/* pipeline: one call may send several requests, as one longer message */
-	bool joins;
 	uint32_t opening; /* connect, accept: which opening of the group; both sides number alike */
 	uint32_t host;	  /* index of the host at the other end, in the plan's hosts */
 	/* The flowop's number in its group, among those that think or among the others, so that a
 	 * think more changes no message; both sides number alike. */
 	uint32_t site;
 	unsigned line; /* in the profile */
+	/* what its connection speaks, where it opens one, asks or serves; NULL: bytes */
+	const struct nm_app *app;
 	struct nm_instr_open {
 		const void *transport_opts; /* the transport's option struct, owned by the plan */
 		/* connect: how long the preamble is repeated until an answer comes; 0: none is to
@@ -106,6 +107,8 @@ struct nm_instr {
 		/* A write for whose completion the flow need not wait when it is posted, as a read
 		 * from its connection is next. */
 		bool no_wait;
+		/* in a pipeline: one call may send several requests, as one longer message */
+		bool joins;
 	} message; /* of instructions that move a message */
 	struct nm_instr_datagram {
 		/* How many messages the instruction moves, several with one call; 0: one, with one
@@ -199,6 +202,16 @@ _Static_assert(sizeof(struct nm_conn) == 128, "a connection has two lines of the
 static inline struct nm_conn *nm_flow_conn(struct nm_flow *flow, uint32_t slot)
 {
 	return (struct nm_conn *)(void *)((char *)flow + NM_FLOW_BYTES) + slot;
+}
+
+/* Where a connect goes to: to the listener of the other end, or to one of several servers. */
+static inline const struct nm_addr *
+nm_flow_endpoint(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *connect)
+{
+	const struct nm_servers *servers = &io->servers[connect->opening];
+
+	return servers->count ? &servers->addrs[flow->index % servers->count]
+			      : &io->endpoints[connect->opening];
 }
 
 /* Whether a wait of that step has been too long already in this pass; the failure counts once, and

@@ -30,6 +30,9 @@ enum nm_flowop_flags {
 	/* spends time as an application does between messages: unless an answer is awaited, the
 	 * step adds it to flow->request.think_ns, and it is no part of a pass's latency */
 	NM_FLOWOP_THINKS = 1 << 10,
+	/* sends a request and takes its answer, or the other way round; its option struct is
+	 * struct nm_opts_ask */
+	NM_FLOWOP_ASKS = 1 << 11,
 	NM_FLOWOP_INTERNAL = 1 << 7, /* in no registry: profiles cannot name it */
 };
 
@@ -39,7 +42,9 @@ struct nm_opts_open {
 	char *remotehost;
 	char *protocol;
 	uint64_t port;
-	bool async; /* connect: other flows go on meanwhile */
+	char *app;    /* what is spoken over it; NULL or "": bytes */
+	char *server; /* connect: those that are not netmodel; NULL or "": the mirror */
+	bool async;   /* connect: other flows go on meanwhile */
 };
 struct nm_opts_message {
 	struct nm_law size; /* bytes */
@@ -72,6 +77,7 @@ struct nm_flowop {
 	 * lock, log or format; called again from the start after WAIT_*, SLEEP and PARK, with the
 	 * state that it left in the flow. */
 	nm_step_fn step;
+	int verb;	       /* of one that asks: enum nm_verb (app/app.h) */
 	nm_step_fn lossy_step; /* the step over transports that may lose messages; NULL: `step` */
 };
 

@@ -11,6 +11,8 @@ FLOWOPS = \
 	src/flowop/sendfile.c \
 	src/flowop/sendfilev.c \
 	src/flowop/think.c \
+	src/flowop/ping.c \
+	src/flowop/echo.c \
 	src/flowop/disconnect.c \
 	src/flowop/handshake.c \
 	src/flowop/nop.c
@@ -36,6 +38,9 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/datagram.c \
 	src/flowop/datagram.h \
 	src/flowop/abandoned.c \
+	src/flowop/ask.c \
+	src/flowop/ask.h \
+	src/flowop/serve.c \
 	src/flowop/abandoned.h \
 	src/flowop/disconnect.h \
 	src/flowop/files.c \

@@ -12,6 +12,7 @@ const struct nm_opt nm_open_opts[] = {
 	 .type = NM_TYPE_HOST,
 	 .offset = offsetof(struct nm_opts_open, remotehost),
 	 .required = true,
+	 .unless = "server",
 	 .with_port = true,
 	 .help = "the host at the other end: a name, an IPv4 or IPv6 address, or local"},
 	{.name = "protocol",
@@ -25,6 +26,19 @@ const struct nm_opt nm_open_opts[] = {
 	 .help = "the port at which the accepting end listens, for all flows and groups that name "
 		 "it; without it, "
 		 "or with 0, the kernel chooses"},
+	{.name = "app",
+	 .type = NM_TYPE_STRING,
+	 .offset = offsetof(struct nm_opts_open, app),
+	 .help = "on connect: the application protocol that is spoken over the connection, by the "
+		 "flowops that ask, as ping; --describe apps lists them. Without it, bytes are "
+		 "moved by write, read and the like"},
+	{.name = "server",
+	 .type = NM_TYPE_STRING,
+	 .offset = offsetof(struct nm_opts_open, server),
+	 .help = "on connect, with app, over tcp, mptcp or unix: servers that are not netmodel, "
+		 "HOST:PORT, [ADDRESS]:PORT or unix:PATH, with commas between several. Flow i "
+		 "goes to number i modulo their number, and remotehost does not count. Without "
+		 "it, or empty, netmodel plays the server on remotehost"},
 	{.name = "async_connect",
 	 .type = NM_TYPE_FLAG,
 	 .offset = offsetof(struct nm_opts_open, async),

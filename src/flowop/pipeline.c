@@ -117,7 +117,7 @@ static bool begin_asking(const struct nm_io *io, struct nm_flow *flow, const str
 
 	if (!n)
 		return false;
-	if (ask->joins)
+	if (ask->message.joins)
 		n = n < fit ? n : fit;
 	else
 		n = 1;

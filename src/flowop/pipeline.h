@@ -43,7 +43,7 @@ struct nm_pipe {
 
 static inline struct nm_pipe *nm_pipe_of(const struct nm_io *io, struct nm_flow *flow)
 {
-	return (struct nm_pipe *)(void *)((char *)flow + io->pipe_offset);
+	return (struct nm_pipe *)(void *)((char *)flow + io->behind.pipe_offset);
 }
 
 /* Whether a request has been begun whose answer is not complete. */

@@ -335,6 +335,7 @@ static void check_securing(struct nm_ir *ir, const struct nm_ir_group *group,
 static void check_group(struct nm_ir *ir, struct nm_ir_group *group)
 {
 	nm_ir_connect(ir, group);
+	nm_ir_check_apps(ir, group);
 	nm_ir_check_messages(ir, group);
 	check_openings(ir, group);
 	for (size_t k = 0; k < group->n_transactions; k++) {

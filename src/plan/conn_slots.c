@@ -89,7 +89,9 @@ static void bind_opening(struct pool *pool, struct nm_ir_step *step)
 	char why[160];
 
 	step->opening = pool->group->n_openings++;
-	if (!step->transport || !opts->remotehost)
+	if (step->transport)
+		nm_ir_bind_app(ir, step);
+	if (!step->transport || !opts->remotehost || nm_ir_is_to_server(step))
 		return;
 	if (opts->port && !step->transport->preamble)
 		nm_origin_option(nm_step_error(ir, step, " port=\"%llu\": %s has no ports",

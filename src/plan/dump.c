@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/app.h"
 #include "base/diag.h"
 #include "flowop/files.h"
 #include "flowop/flowop.h"
@@ -172,6 +173,8 @@ static void dump_instr(FILE *out, const struct nm_plan *plan, const struct nm_in
 		fprintf(out, "  (line %u)\n", instr->line);
 		return;
 	}
+	if (instr->op->flags & NM_FLOWOP_ASKS)
+		fprintf(out, " app=%s", instr->app->name);
 	if ((instr->op->flags & NM_FLOWOP_MOVES) && !(instr->op->flags & NM_FLOWOP_FILES)) {
 		fputs(" size=", out);
 		dump_law(out, &((const struct nm_opts_message *)instr->opts)->size);

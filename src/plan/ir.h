@@ -26,6 +26,7 @@ struct nm_ir_step {
 	const void *transport_opts;
 	const void *mirror_transport_opts; /* transport_opts of the other end */
 	const struct nm_ir_step *opened;   /* the step that opens its connection */
+	const struct nm_app *app;	   /* of the connection; NULL: none */
 	const struct nm_common_opts *common;
 	/* the transport of message_opts; NULL: none were given */
 	const struct nm_transport *message_transport;
@@ -116,6 +117,14 @@ void nm_ir_check_messages(struct nm_ir *ir, struct nm_ir_group *group);
  * they are meant to run together; owned by the caller. NULL: there are none such, or no memory.
  * ret_line: of the earliest of the transactions (apart.c). */
 char *nm_ir_tell_apart(const struct nm_ir *ir, unsigned *ret_line);
+
+/* Whether a step opens a connection to a server that is not netmodel (app_check.c). */
+bool nm_ir_is_to_server(const struct nm_ir_step *step);
+/* Reads what a step that opens a connection says about its application protocol; and, once
+ * connections are known, gives the protocol to the steps that ask, and checks them
+ * (app_check.c). */
+void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step);
+void nm_ir_check_apps(struct nm_ir *ir, struct nm_ir_group *group);
 
 /* How long a step waits by itself, as think does: its option of the name `duration`; 0: not at
  * all. */

@@ -8,6 +8,7 @@
 
 #include "base/diag.h"
 #include "flowop/abandoned.h"
+#include "flowop/ask.h"
 #include "flowop/pseudo_ops.h"
 #include "flowop/pipeline.h"
 #include "flowop/copy_modes.h"
@@ -108,6 +109,8 @@ static bool has_preamble(const struct nm_group *group, const struct nm_phase *ph
 	if (!step->transport ||
 	    !(step->transport->preamble || (step->transport->caps & NM_TRANSPORT_MUX)))
 		return false;
+	if (nm_ir_is_to_server(step))
+		return false;
 	if (step->transport->caps & (NM_TRANSPORT_MUX | NM_TRANSPORT_PREAMBLE))
 		return true;
 	return opts->port || step->transport->datagram || group->needs_identity ||
@@ -169,6 +172,7 @@ static struct nm_instr instr_of(const struct nm_group *group, const struct nm_ph
 		.op = op,
 		.transport = nm_ir_has_conn(step) ? step->transport : NULL,
 		.opening = step->opening,
+		.app = step->app,
 		.open.port = opens ? (uint16_t)((const struct nm_opts_open *)step->opts)->port : 0,
 		.open.has_preamble = opens && has_preamble(group, phase, step),
 		.host = side->master && nm_ir_has_conn(step) ? step->host : 0,
@@ -334,6 +338,11 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase, const stru
 			instr->timeout_ns ? instr->timeout_ns : NM_PREAMBLE_LIMIT_NS;
 		instr->timeout_ns = 0;
 	}
+	if (instr->op->flags & NM_FLOWOP_ASKS) {
+		size_t bytes = side->master ? nm_ask_bytes() : nm_serve_bytes();
+
+		group->app_bytes = bytes > group->app_bytes ? bytes : group->app_bytes;
+	}
 	phase->counts.reliable &= !instr->lossy;
 	phase->counts.can_fail |= instr->can_fail;
 	phase->counts.unmatched |= side->master && is_unmatched(step);
@@ -471,6 +480,8 @@ static uint64_t chunk_of(const struct nm_ir_group *group)
 
 		if (step->op->flags & NM_FLOWOP_FILES)
 			most = CHUNK_FILES;
+		if (step->app && (step->op->flags & NM_FLOWOP_ASKS))
+			most = step->app->request_bytes(step->size);
 		if (most > chunk)
 			chunk = most;
 	}
@@ -499,7 +510,7 @@ static bool moves_files(const struct nm_ir_group *group, const struct side *side
 static bool draws(const struct nm_ir_group *group)
 {
 	for (size_t i = 0; i < group->n_steps; i++)
-		if (group->steps[i].law)
+		if (group->steps[i].law && !(group->steps[i].op->flags & NM_FLOWOP_ASKS))
 			return true;
 	return false;
 }

@@ -8,6 +8,7 @@
 
 #include "base/diag.h"
 #include "base/ascii.h"
+#include "flowop/ask.h"
 #include "plan/diag.h"
 #include "plan/ir.h"
 #include "plan/params.h"
@@ -534,6 +535,18 @@ static bool is_absent(struct reading *r)
 	return r->common->when && count_flags(r, "when", r->common->when, &yes, &all) && yes < all;
 }
 
+/* Whether another option spares the profile this one, which is required otherwise. */
+static bool is_spared(const struct reading *r, const struct nm_opt *opt)
+{
+	const struct nm_opt *other =
+		opt->unless ? nm_opt_find(r->step->op->opts, opt->unless) : NULL;
+	const char *given = NULL;
+
+	if (other)
+		memcpy(&given, (const char *)r->opts + other->offset, sizeof given);
+	return given && *given;
+}
+
 static void check_whole(struct reading *r)
 {
 	const struct nm_flowop *op = r->step->op;
@@ -541,7 +554,7 @@ static void check_whole(struct reading *r)
 	char why[256];
 
 	for (const struct nm_opt *opt = op->opts; opt->name; opt++)
-		if (opt->required && !was_given(r, opt) && !r->has_comma)
+		if (opt->required && !was_given(r, opt) && !is_spared(r, opt) && !r->has_comma)
 			nm_step_error(r->ir, r->step, ": needs %s=...: %s", opt->name, opt->help);
 	if (r->lacks_values || r->has_comma)
 		return;
@@ -591,11 +604,17 @@ static bool make_structs(struct reading *r)
 	return false;
 }
 
-static void take_size(struct nm_ir_step *step, const struct nm_opts_message *opts)
+/* The size of what the flowop moves at a time, where it has one. */
+static void take_size(struct nm_ir_step *step)
 {
-	step->size = opts->size.max;
-	step->law = opts->size.kind == NM_LAW_CONST ? NULL : &opts->size;
-	step->rsize = opts->rsize_bytes;
+	const bool asks = step->op->flags & NM_FLOWOP_ASKS;
+	const struct nm_law *size = asks ? &((const struct nm_opts_ask *)step->opts)->size
+					 : &((const struct nm_opts_message *)step->opts)->size;
+
+	step->size = size->max;
+	step->law = size->max == 0 || size->kind == NM_LAW_CONST ? NULL : size;
+	if (!asks)
+		step->rsize = ((const struct nm_opts_message *)step->opts)->rsize_bytes;
 }
 
 void nm_ir_options(struct nm_ir *ir, struct nm_ir_step *step)
@@ -628,6 +647,7 @@ void nm_ir_options(struct nm_ir *ir, struct nm_ir_step *step)
 	mirror_transport_options(&r);
 	step->message_opts = r.message_opts;
 	step->common = r.common;
-	if ((step->op->flags & NM_FLOWOP_MOVES) && !(step->op->flags & NM_FLOWOP_FILES))
-		take_size(step, r.opts);
+	if ((step->op->flags & (NM_FLOWOP_MOVES | NM_FLOWOP_ASKS)) &&
+	    !(step->op->flags & NM_FLOWOP_FILES))
+		take_size(step);
 }

@@ -207,12 +207,14 @@ int nm_plan_check_protocols(const struct nm_plan *plan, const char *file, struct
 		for (uint32_t i = 0; group->runs && i < group->n_instrs; i++) {
 			const struct nm_instr *instr = &group->instrs[i];
 
-			/* A connection without a peer has no host. */
-			if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) ||
+			if (!nm_instr_opens(instr) ||
 			    (instr->transport->caps & NM_TRANSPORT_NO_PEER))
 				continue;
-			int r = nm_transport_check_available(
-				instr->transport, plan->hosts[instr->host], why, sizeof why);
+			/* A connection to a server has no host of the plan. */
+			const char *host =
+				instr->host == NM_NO_HOST ? "" : plan->hosts[instr->host];
+			int r = nm_transport_check_available(instr->transport, host, why,
+							     sizeof why);
 			if (r == 0)
 				continue;
 			error = r;

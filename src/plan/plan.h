@@ -116,6 +116,7 @@ struct nm_group {
 	bool posts;	      /* transfers that can be are posted (io_uring) */
 	bool spins;	      /* the workers never sleep while they wait */
 	bool awake;	      /* the workers sleep, but idle CPUs do not */
+	size_t app_bytes;     /* of the state of a connection that asks or serves; 0: none does */
 	uint32_t pipeline;    /* the most requests that a flow has outstanding here; 0: one */
 	bool opens_fast;      /* some connections of a pass with fast open, as asked for */
 	bool needs_identity;  /* flow i here must be connected with flow i there */
@@ -139,6 +140,13 @@ struct nm_plan {
 	char *apart;
 	unsigned apart_line;
 };
+
+/* Whether it connects to servers that are not netmodel. */
+static inline bool nm_instr_is_to_server(const struct nm_instr *instr)
+{
+	return nm_instr_opens(instr) && !nm_instr_accepts(instr) && instr->app &&
+	       instr->host == NM_NO_HOST;
+}
 
 /* Compiles the substituted tree for the master. NULL with errors in diags; all of them, not only
  * the first. */

@@ -107,8 +107,8 @@ static void note_pipelined_request(const struct nm_group *group, const struct nm
 	const struct nm_instr *pipeline = &group->instrs[phase->first + phase->entry];
 	struct nm_instr *write = &group->instrs[phase->first];
 
-	write->joins = pipeline->pipeline.n_asks == 1 && write->single_call &&
-		       write->step == write->op->step && !write->timeout_ns;
+	write->message.joins = pipeline->pipeline.n_asks == 1 && write->single_call &&
+			       write->step == write->op->step && !write->timeout_ns;
 }
 
 /* The answers of several requests may be taken with one call, where each has one. */
@@ -377,13 +377,22 @@ static bool is_datagram_write(const struct nm_instr *instr)
 	return is_datagram(instr) && (instr->op->flags & NM_FLOWOP_INITIATES);
 }
 
-/* The read at which a flow waits again and again when its passes are nothing but a request and its
- * answer, at either end, or one message after the other that comes; NULL: they are something
- * else. */
+/* Whether the instruction asks or serves by plain calls, and can neither fail nor time out. */
+static bool is_plain_ask(const struct nm_instr *instr)
+{
+	return nm_instr_asks(instr) && !instr->transport->send && !instr->transport->recv &&
+	       !instr->timeout_ns;
+}
+
+/* The instruction at which a flow waits for input again and again when its passes are nothing but a
+ * request and its answer, at either end, or one message after the other that comes; NULL: they are
+ * something else. */
 static const struct nm_instr *only_wait(const struct nm_phase *phase, const struct nm_instr *body)
 {
 	const struct nm_instr *second = phase->n_instrs == 2 ? body + 1 : NULL;
 
+	if (phase->n_instrs == 1 && is_plain_ask(body))
+		return body;
 	if (phase->leads)
 		return second && ((is_plain_write(body) && body->expects_reply &&
 				   is_plain_read(second)) ||

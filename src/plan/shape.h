@@ -48,7 +48,7 @@ struct nm_phase_shape {
 	bool sleeps_in_recv;
 	bool has_deadlines;	/* some waits end by themselves: each is asked for its deadline */
 	uint32_t accept_at;	/* the only accept, where that has one listening socket */
-	uint32_t wait_at;	/* the read at which the recv waiter sleeps */
+	uint32_t wait_at;	/* the read, or request, at which the recv waiter sleeps */
 	uint32_t close_at;	/* the instruction at which deferred flows wait */
 	uint32_t make_ahead_at; /* the connect whose socket can be made before it is due */
 	char why_waiter[64];	/* the reason against a cheaper waiter; "" when there is none */
@@ -64,6 +64,11 @@ static inline bool nm_instr_opens(const struct nm_instr *instr)
 static inline bool nm_instr_accepts(const struct nm_instr *instr)
 {
 	return nm_instr_opens(instr) && (instr->op->flags & NM_FLOWOP_FOLLOWS);
+}
+/* Whether it sends a request and takes the answer, or the other way round. */
+static inline bool nm_instr_asks(const struct nm_instr *instr)
+{
+	return instr->op && (instr->op->flags & NM_FLOWOP_ASKS);
 }
 static inline bool nm_instr_closes(const struct nm_instr *instr)
 {

@@ -29,6 +29,21 @@ struct nm_ring;
 struct nm_conn_cache;
 struct nm_prover;
 
+/* The servers of an opening that are not netmodel: flow i goes to number i modulo their number. */
+struct nm_servers {
+	uint32_t count; /* 0: the other end is netmodel's */
+	struct nm_addr *addrs;
+};
+
+/* What lies behind each flow and its connections in memory, by its offset from the flow. */
+struct nm_io_behind {
+	size_t pipe_offset;	/* the struct nm_pipe, of groups that have them */
+	size_t transfer_offset; /* the struct nm_transfer, of groups that move files */
+	/* the state of each connection, app_bytes long, of groups in which some ask or serve
+	 * (flowop/ask.h); 0: none does */
+	size_t app_offset, app_bytes;
+};
+
 /* A worker's means, as far as step functions may use them. */
 struct nm_io {
 	uint64_t seed;	/* of this group's random numbers */
@@ -55,10 +70,11 @@ struct nm_io {
 	uint64_t arrived_ns;
 	/* since when each send without a copy has been refused; 0: the last one was not */
 	uint64_t nobufs_ns;
-	const _Atomic bool *quit;	 /* nothing matters any more; NULL: never so */
-	struct nm_listener *listeners;	 /* by instr->opening */
-	void *const *started;		 /* by instr->opening: made by the transport's start */
-	const struct nm_addr *endpoints; /* by instr->opening */
+	const _Atomic bool *quit;	  /* nothing matters any more; NULL: never so */
+	struct nm_listener *listeners;	  /* by instr->opening */
+	void *const *started;		  /* by instr->opening: made by the transport's start */
+	const struct nm_addr *endpoints;  /* by instr->opening */
+	const struct nm_servers *servers; /* by instr->opening */
 	/* For a phase with several requests outstanding (flowop/pipeline.h); written when the phase
 	 * begins. */
 	struct {
@@ -66,9 +82,7 @@ struct nm_io {
 		const _Atomic bool *stop;     /* nothing more is to be asked */
 		bool timed;		      /* latencies are kept */
 	} asks;
-	size_t pipe_offset; /* of the struct nm_pipe behind each flow; groups that have them only */
-	/* of the struct nm_transfer behind each flow; groups that move files only */
-	size_t transfer_offset;
+	struct nm_io_behind behind;
 };
 
 /* The outcome of a call. From NM_IO_EOF on, the connection is of no more use. */

@@ -91,9 +91,9 @@ static int try_address(struct nm_master *master, const struct addrinfo *at, uint
 	return 0;
 }
 
-/* All addresses in turn; the share of time of each leaves some to the ones after it. */
-static int try_all(struct nm_master *master, const struct addrinfo *found, uint64_t until_ns,
-		   int *ret_fd)
+/* The share of time of each address leaves some to the ones after it. */
+int nm_master_try_all(struct nm_master *master, const struct addrinfo *found, uint64_t until_ns,
+		      int *ret_fd)
 {
 	int error = -EADDRNOTAVAIL;
 	unsigned left = 0;
@@ -227,7 +227,7 @@ static int dial(struct nm_master *master, const struct slave_at *at, uint64_t un
 	int error;
 
 	for (;;) {
-		error = try_all(master, found, until_ns, ret_fd);
+		error = nm_master_try_all(master, found, until_ns, ret_fd);
 		uint64_t now_ns = nm_clock_ns(), waited_ns = now_ns - begin_ns;
 
 		if (!may_come(error) || waited_ns >= master->options->wait_slaves_ns)

@@ -3,6 +3,8 @@
 #ifndef NM_CONTROL_MASTER_CONNECT_H
 #define NM_CONTROL_MASTER_CONNECT_H
 
+#include <netdb.h>
+
 #include "control/master/master.h"
 
 /* Connects to the slave of that name, which must be resolved by until_ns, and tries again for a
@@ -11,5 +13,10 @@
  * in why. */
 int nm_master_connect(struct nm_master *master, const char *name, uint64_t until_ns, int *ret_fd,
 		      char *why, size_t why_size);
+
+/* Tries the addresses in turn until one of them answers: 0 with an owned *ret_fd, -ECANCELED after
+ * an interrupt, or the error that says most. */
+int nm_master_try_all(struct nm_master *master, const struct addrinfo *found, uint64_t until_ns,
+		      int *ret_fd);
 
 #endif

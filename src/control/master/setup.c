@@ -13,6 +13,7 @@
 #include "control/master/connect.h"
 #include "control/master/event_loop.h"
 #include "control/master/relay.h"
+#include "control/master/servers.h"
 #include "host/cpu_latency.h"
 #include "host/clock.h"
 #include "host/priority.h"
@@ -377,7 +378,8 @@ bool nm_master_setup(struct nm_master *master)
 	}
 	for (size_t i = 0; i < master->n_links; i++)
 		fds[i] = -1;
-	bool ok = start_embedded(master, fds) && make_engine(master) && connect_all(master, fds) &&
+	bool ok = start_embedded(master, fds) && make_engine(master) &&
+		  nm_master_find_servers(master) && connect_all(master, fds) &&
 		  prepare_all(master) && arm_all(master) && clocks_known(master);
 
 	for (size_t i = 0; i < master->n_links; i++) {

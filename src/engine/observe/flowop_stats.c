@@ -201,7 +201,7 @@ static enum nm_step measured_step(struct nm_io *io, struct nm_flow *flow,
 	add_errors(step, own, nm_counter_read(&io->count->errors) - errors);
 	if (answer == NM_STEP_NEXT || answer == NM_STEP_NEXT_WAIT_IN)
 		steps_over(worker, flow, index, false,
-			   instr->joins ? nm_pipe_of(io, flow)->joined : 1);
+			   instr->message.joins ? nm_pipe_of(io, flow)->joined : 1);
 	return answer;
 }
 

@@ -84,7 +84,7 @@ uint32_t nm_flow_port(const struct nm_worker *worker, const struct nm_flow *flow
 {
 	if (!nm_instr_opens(instr) || nm_instr_accepts(instr))
 		return 0;
-	uint32_t port = nm_addr_port(&worker->io.endpoints[instr->opening]);
+	uint32_t port = nm_addr_port(nm_flow_endpoint(&worker->io, flow, instr));
 	uint32_t row = nm_transport_ports(instr->transport, instr->open.transport_opts);
 
 	return port && row > 1 ? port + flow->conn->number % row : port;

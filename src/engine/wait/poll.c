@@ -28,7 +28,7 @@ static void begin_cache(struct nm_worker *worker)
 	if (connect) {
 		cache->transport = connect->transport;
 		cache->opts = connect->open.transport_opts;
-		cache->endpoint = &worker->io.endpoints[connect->opening];
+		cache->endpoint = nm_flow_endpoint(&worker->io, nm_worker_flow(worker, 0), connect);
 		cache->resets = shape->resets;
 	}
 	worker->io.cache = cache;

@@ -146,9 +146,11 @@ START_TEST(the_connect_is_to_blame)
 {
 	struct nm_flow *flow = &f.flows[0].flow;
 	struct nm_addr endpoint = {.len = sizeof(struct sockaddr_in), .sa.ss_family = AF_INET};
+	const struct nm_servers none = {.count = 0};
 
 	nm_addr_set_port(&endpoint, 41234);
 	f.worker.io.endpoints = &endpoint;
+	f.worker.io.servers = &none;
 	flow->conn->flags |= NM_CONN_CONNECTING;
 	flow->error = ECONNREFUSED;
 	nm_worker_fail_flow(&f.worker, flow, &f.instrs[1]);

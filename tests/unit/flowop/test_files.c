@@ -63,8 +63,8 @@ static void begin_end(struct end *end, int fd, const struct nm_transport *transp
 				 .chunk = CHUNK,
 				 .count = &end->counters,
 				 .in_kept = ~(uint32_t)NM_CONN_IN,
-				 .transfer_offset = offsetof(struct end, block.transfer) -
-						    offsetof(struct end, block.flow)};
+				 .behind.transfer_offset = offsetof(struct end, block.transfer) -
+							   offsetof(struct end, block.flow)};
 	end->conn = (struct nm_conn){
 		.fd = fd, .flags = NM_CONN_OPEN | NM_CONN_IN | NM_CONN_OUT, .transport = transport};
 	end->block.flow = (struct nm_flow){.conn = &end->conn};

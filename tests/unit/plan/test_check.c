@@ -24,8 +24,9 @@
 #define READ		  OP("read", "size=1")
 
 #define CONNECT_NAMES                                                                              \
-	"remotehost, protocol, port, async_connect, conn, count, repeat, batch_size, timeout, "    \
-	"poll_timeout, canfail, when, unless, non_blocking, and those of --describe tcp"
+	"remotehost, protocol, port, app, server, async_connect, conn, count, repeat, "            \
+	"batch_size, timeout, poll_timeout, canfail, when, unless, non_blocking, and those of "    \
+	"--describe tcp"
 #define COMMON_NAMES                                                                               \
 	"conn, remotehost, count, repeat, batch_size, timeout, poll_timeout, canfail, "            \
 	"when, unless, non_blocking"

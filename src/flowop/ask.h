@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Flowops that ask: each sends the request of its verb in the protocol that the connection speaks
+ * (app/app.h), and waits for the whole answer. The other end, where it is netmodel's, serves. */
+#ifndef NM_FLOWOP_ASK_H
+#define NM_FLOWOP_ASK_H
+
+#include <stddef.h>
+
+#include "app/app.h"
+#include "flowop/flowop.h"
+
+/* The options of all verbs, of which each has some; as struct nm_opts_message has it. */
+struct nm_opts_ask {
+	struct nm_law size; /* bytes of the payload */
+};
+
+/* Bytes of the state of a connection that asks, or that is served; it is behind the flow and its
+ * connections in memory. */
+size_t nm_ask_bytes(void);
+size_t nm_serve_bytes(void);
+
+enum nm_step nm_ask_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);
+
+/* Why the flow has failed with EPROTO at the instruction, which asks or serves: what the other end
+ * has sent. */
+void nm_ask_why(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *instr,
+		char *buf, size_t size);
+
+/* The state of the flow's present connection. */
+static inline void *nm_app_state(const struct nm_io *io, const struct nm_flow *flow)
+{
+	size_t number = (size_t)(flow->conn - nm_flow_conn((struct nm_flow *)(uintptr_t)flow, 0));
+
+	return (char *)(uintptr_t)flow + io->behind.app_offset + number * io->behind.app_bytes;
+}
+
+/* What has come that is not of the protocol: a line of printable characters. */
+#define NM_SAID_MAX 64u
+void nm_app_note(char said[NM_SAID_MAX], const char *data, size_t n);
+/* What a connection that is served has noted so. */
+const char *nm_serve_said(const struct nm_io *io, const struct nm_flow *flow);
+
+/* The other end of all that ask; one of these stands for its own. */
+extern const struct nm_flowop nm_flowop_serve, nm_flowop_ping;
+
+/* The flowop of a verb; its options are in the table WORD_opts. */
+#define NM_FLOWOP_OF_VERB(word, its_verb, sentence)                                                \
+	const struct nm_flowop nm_flowop_##word = {.name = #word,                                  \
+						   .mirror_op = &nm_flowop_serve,                  \
+						   .help = sentence,                               \
+						   .flags = NM_FLOWOP_USES | NM_FLOWOP_INITIATES | \
+							    NM_FLOWOP_ASKS,                        \
+						   .opts = word##_opts,                            \
+						   .opts_size = sizeof(struct nm_opts_ask),        \
+						   .step = nm_ask_step,                            \
+						   .verb = its_verb}
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Application protocols: which one a connection speaks, and what is asked over it. */
+#include "app/app.h"
+#include "base/ascii.h"
+#include "base/diag.h"
+#include "flowop/ask.h"
+#include "plan/diag.h"
+#include "plan/ir.h"
+
+static bool is_given(const char *text)
+{
+	return text && *text;
+}
+
+bool nm_ir_is_to_server(const struct nm_ir_step *step)
+{
+	const struct nm_opts_open *opts = step->opts;
+
+	return (step->op->flags & NM_FLOWOP_OPENS) && is_given(opts->server);
+}
+
+static bool is_stream(const struct nm_transport *transport)
+{
+	return (transport->caps & NM_TRANSPORT_RELIABLE) &&
+	       !(transport->caps & (NM_TRANSPORT_NO_PEER | NM_TRANSPORT_MESSAGES));
+}
+
+/* Why the connection cannot go to a server that is not netmodel; NULL: it can. */
+static const char *why_no_server(const struct nm_ir_step *step)
+{
+	const unsigned caps = step->transport->caps;
+
+	if (step->op->flags & NM_FLOWOP_FOLLOWS)
+		return "only of connect: an accept waits for others";
+	if (!step->app)
+		return "needs app=..., which says what is spoken with it";
+	if (!is_stream(step->transport) || !(caps & (NM_TRANSPORT_TCP | NM_TRANSPORT_ONE_HOST)) ||
+	    (caps & NM_TRANSPORT_PREAMBLE))
+		return "only over tcp, mptcp and unix";
+	return NULL;
+}
+
+static void unknown_app(struct nm_ir *ir, const struct nm_ir_step *step, const char *name)
+{
+	const char *names[32];
+	char list[256];
+	size_t count = 0;
+
+	for (const struct nm_app *const *app = nm_apps; *app && count < 32; app++)
+		names[count++] = (*app)->name;
+	const char *nearest = nm_nearest(name, names, count);
+
+	nm_origin_option(nm_step_error(ir, step,
+				       " app=\"%s\": unknown application protocol%s%s%s; must be "
+				       "one of: %s",
+				       name, nearest ? ", did you mean \"" : "",
+				       nearest ? nearest : "", nearest ? "\"?" : "",
+				       nm_app_names(list, sizeof list)),
+			 step, "app");
+}
+
+void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step)
+{
+	const struct nm_opts_open *opts = step->opts;
+	const char *why = NULL;
+
+	if (is_given(opts->app)) {
+		step->app = nm_app_find(opts->app);
+		if (!step->app) {
+			unknown_app(ir, step, opts->app);
+			return;
+		}
+		if (step->op->flags & NM_FLOWOP_FOLLOWS)
+			why = "only of connect: the end that accepts serves";
+		else if (!is_stream(step->transport))
+			why = "needs a stream, as tcp, mptcp, ssl or unix";
+		if (why)
+			nm_origin_option(nm_step_error(ir, step, " app=\"%s\": %s", opts->app, why),
+					 step, "app");
+	}
+	if (!is_given(opts->server))
+		return;
+	why = why_no_server(step);
+	if (why)
+		nm_origin_option(nm_step_error(ir, step, " server=\"%s\": %s", opts->server, why),
+				 step, "server");
+}
+
+/* Gives a step that asks the protocol of its connection. */
+static void check_verb(struct nm_ir *ir, struct nm_ir_step *step)
+{
+	const struct nm_ir_step *opened = step->opened;
+	char list[256];
+
+	step->app = opened->app;
+	if (!step->app) {
+		if (!is_given(((const struct nm_opts_open *)opened->opts)->app))
+			nm_step_error(ir, step,
+				      ": the connection of line %u has no app=..., so that nothing "
+				      "can be asked over it; there are: %s",
+				      opened->line, nm_app_names(list, sizeof list));
+		return;
+	}
+	if (!(step->app->verbs & NM_VERB_BIT(step->op->verb)))
+		nm_step_error(ir, step,
+			      ": app=%s of the connection of line %u has no %s; it has: %s",
+			      step->app->name, opened->line, step->op->name,
+			      nm_app_verbs(step->app, list, sizeof list));
+	if (step->common->can_fail)
+		nm_origin_option(nm_step_error(ir, step,
+					       " canfail: what is asked next would be answered "
+					       "by the answer to this"),
+				 step, "canfail");
+}
+
+void nm_ir_check_apps(struct nm_ir *ir, struct nm_ir_group *group)
+{
+	char list[256];
+
+	for (size_t i = 0; i < group->n_steps; i++) {
+		struct nm_ir_step *step = &group->steps[i];
+
+		if (!step->opened)
+			continue;
+		if (step->op->flags & NM_FLOWOP_ASKS)
+			check_verb(ir, step);
+		/* Its bytes would be taken for a request, or for an answer. */
+		else if ((step->op->flags & NM_FLOWOP_MOVES) && step->opened->app)
+			nm_step_error(
+				ir, step,
+				": the connection of line %u speaks %s, whose flowops are: %s",
+				step->opened->line, step->opened->app->name,
+				nm_app_verbs(step->opened->app, list, sizeof list));
+	}
+}
