@@ -367,7 +367,7 @@ def compilers() -> list[str]:
 
 def test_there_is_a_compiler_and_something_to_compile() -> None:
     assert compilers()
-    assert len(EXAMPLES) == 5
+    assert len(EXAMPLES) == 6
 
 
 @pytest.mark.parametrize("compiler", compilers())
@@ -382,7 +382,7 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rooms = [*sorted((TOP / "src/base").glob("*.c"))]
     rooms += [TOP / "src/flowop/arrival_law/schedule.c", TOP / "src/flowop/message.c"]
     rooms += [*(TOP / f"src/transport/{name}.c" for name in ("address", "io", "peers", "socket", "strangers", "unix"))]
-    driven = [path for path in EXAMPLES if not path.stem.startswith("report_")]
+    driven = [path for path in EXAMPLES if not path.stem.startswith(("app_", "report_"))]
     sources = [TOP / "tests/docs/drive_examples.c", *driven, *rooms]
     checks = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
     must([compilers()[0], *LANGUAGE, *WARNINGS, *checks, *sources, "-lm", "-o", program])
@@ -462,6 +462,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for room, variable, more in (
         ("flowop", "FLOWOPS", "discard"),
         ("flowop/arrival_law", "ARRIVAL_LAWS", "paired"),
+        ("app", "APPS", "knock"),
         ("transport", "TRANSPORTS", "lowat"),
         ("report", "REPORTS", "markdown"),
         ("cli/log", "LOGS", "intervals"),
@@ -544,6 +545,21 @@ def test_netmodel_runs_the_law(extended: Path, tmp_path: Path) -> None:
 
 
 @of_extended
+@pytest.mark.parametrize("connect", ["", "protocol=unix"])
+def test_netmodel_speaks_the_protocol(connect: str, extended: Path, tmp_path: Path) -> None:
+    profile = tmp_path / "knock.xml"
+    profile.write_text(
+        f"""<profile name="knock"><group nflows="4">
+        <transaction><flowop type="connect" options="remotehost=local app=knock {connect}"/></transaction>
+        <transaction duration="300ms"><flowop type="ping"/></transaction>
+        <transaction><flowop type="disconnect"/></transaction>
+        </group></profile>"""
+    )
+    text = must([extended, "-m", profile, "--timeout", "20s"])
+    assert "counts of both ends agree" in text, text
+
+
+@of_extended
 def test_netmodel_writes_the_log(extended: Path, tmp_path: Path) -> None:
     assert "--interval-log FILE" in must([extended, "--help", "all"])
     log = tmp_path / "log"
@@ -601,6 +617,7 @@ def test_links_and_paths_lead_somewhere(document: Path) -> None:
 # What the reader is told to make.
 NEW_FILES = (
     "src/cli/log/intervals.c",
+    "src/app/knock.c",
     "src/flowop/arrival_law/paired.c",
     "src/flowop/discard.c",
     "src/report/markdown.c",

@@ -408,7 +408,7 @@ def test_second_names_of_options_are_told(netmodel: Netmodel, name: str, alias: 
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["raed"], "--describe raed: no such element, flowop, transport, type, option, parameter or figure; did you mean read?"),
+        (["raed"], "--describe raed: no such element, flowop, transport, app, type, option, parameter or figure; did you mean read?"),
         (["flowop", "wite"], "--describe wite: no such flowop; did you mean write?"),
         (["transport", "tpc"], "--describe tpc: no such transport; did you mean tcp?"),
         (["option", "no_delay"], "--describe no_delay: no such option; did you mean nodelay?"),

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Servers of others, as Debian has them: fetched once by version, unpacked below the build folder, never installed."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from nmtest import TOP, free_port
+
+PARTNERS = TOP / "build" / "partners"
+REDIS = ("redis-server", "redis-tools", "libatomic1", "libjemalloc2", "liblzf1")
+PACKAGES = {"redis-server": REDIS, "redis-cli": REDIS}
+
+
+@cache
+def _version(package: str) -> str | None:
+    """The version that the mirror has, by what this machine knows of it."""
+    shown = subprocess.run(["apt-cache", "policy", package], capture_output=True, text=True, check=False).stdout
+    match = re.search(r"Candidate: (\S+)", shown)
+    return match[1] if match and match[1] != "(none)" else None
+
+
+def _fetch(package: str, into: Path) -> bool:
+    """Unpacks a package there, unless it is there already."""
+    version = _version(package)
+    if version is None:
+        return False
+    done = into / f".{package}-{re.sub('[^A-Za-z0-9.+~-]', '_', version)}"
+    if done.exists():
+        return True
+    download = into / "download" / package
+    shutil.rmtree(download, ignore_errors=True)
+    download.mkdir(parents=True)
+    got = subprocess.run(["apt-get", "download", f"{package}={version}"], cwd=download, capture_output=True, check=False)
+    files = list(download.glob("*.deb"))
+    if got.returncode or not files:
+        return False
+    subprocess.run(["dpkg-deb", "-x", str(files[0]), str(into)], check=True)
+    done.touch()
+    return True
+
+
+@cache
+def partner(name: str) -> tuple[Path, dict[str, str]]:
+    """The program of a partner and the environment in which it starts; skips where neither machine nor mirror has it."""
+    found = shutil.which(name)
+    if found:
+        return Path(found), dict(os.environ)
+    if not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
+        pytest.skip(f"{name}: neither it nor Debian's tools are here")
+    PARTNERS.mkdir(parents=True, exist_ok=True)
+    # Tests that run at a time want the same packages.
+    with (PARTNERS / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for package in PACKAGES[name]:
+            if not _fetch(package, PARTNERS):
+                pytest.skip(f"{name}: the mirror of Debian's packages does not answer for {package}")
+    libraries = ":".join(str(path) for path in (PARTNERS / "usr" / "lib").glob("*-linux-gnu*"))
+    folder = next(path for path in (PARTNERS / "usr" / "bin", PARTNERS / "usr" / "sbin") if (path / name).exists())
+    return folder / name, {**os.environ, "LD_LIBRARY_PATH": libraries}
+
+
+class Redis:
+    """A redis-server that a test has started."""
+
+    def __init__(self, process: subprocess.Popen[bytes], address: tuple[str, int] | str) -> None:
+        self.process = process
+        self.address = address
+
+    @property
+    def server(self) -> str:
+        return f"unix:{self.address}" if isinstance(self.address, str) else f"{self.address[0]}:{self.address[1]}"
+
+    def cli(self, *words: str) -> str:
+        where = ["-s", self.address] if isinstance(self.address, str) else ["-p", str(self.address[1])]
+        return redis_cli(*where, *words)
+
+    def calls(self) -> dict[str, int]:
+        """How often each command was called, refused ones too."""
+        found = re.findall(r"cmdstat_(\S+?):calls=(\d+)", self.cli("INFO", "commandstats"))
+        return {name: int(count) for name, count in found}
+
+
+def redis_cli(*words: str) -> str:
+    program, env = partner("redis-cli")
+    done = subprocess.run(
+        [str(program), *words],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+@contextmanager
+def redis(path: str = "") -> Iterator[Redis]:
+    program, env = partner("redis-server")
+    port = free_port()
+    where = ["--unixsocket", path, "--port", "0"] if path else ["--bind", "127.0.0.1", "--port", str(port)]
+    how = ["--save", "", "--appendonly", "no", "--daemonize", "no", "--loglevel", "warning", "--dir", "/tmp"]
+    process = subprocess.Popen([str(program), *how, *where], env=env, stdout=subprocess.DEVNULL)
+    try:
+        server = Redis(process, path or ("127.0.0.1", port))
+        deadline = time.monotonic() + 10
+        while True:
+            with suppress(OSError), socket.socket(socket.AF_UNIX if path else socket.AF_INET) as probe:
+                probe.connect(server.address)
+                break
+            assert process.poll() is None and time.monotonic() < deadline, "redis-server does not listen"
+            time.sleep(0.01)
+        yield server
+    finally:
+        process.kill()
+        process.wait()

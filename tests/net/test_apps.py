@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Application protocols: netmodel at both ends, and as the client of servers that are not netmodel."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from nmtest import (
+    Json,
+    Netmodel,
+    assert_complete,
+    assert_ends_agree,
+    defines,
+    line_of,
+    master_of,
+    phase_of,
+)
+from partners import redis
+
+WriteProfile = Callable[..., Path]
+
+
+def asked(document: Json, flows: int) -> int:
+    """How often the flows have asked: a pass of each is its connect, and another one its disconnect."""
+    passes: int = master_of(document)["groups"][0]["transactions"]
+    return passes - 2 * flows
+
+
+def asking(app: str, connect: str = "", attributes: str = "", options: str = "") -> str:
+    """A group that asks for a while over one connection of each flow."""
+    return (
+        f'<group {attributes}>\n<transaction><flowop type="connect" options="remotehost=local app={app} {connect}"/></transaction>\n'
+        f'<transaction name="ask" duration="200ms"><flowop type="{app}" options="{options}"/></transaction>\n'
+        '<transaction><flowop type="disconnect"/></transaction></group>'
+    )
+
+
+class Server:
+    """A server of the tests: each connection has a thread, and `answer` makes of each line what is sent back, in pieces."""
+
+    def __init__(self, answer: Callable[[int, bytes], list[bytes] | None]) -> None:
+        self.lines = 0
+        self.connections: list[int] = []  # lines of each
+        self._answer = answer
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.port: int = self._listener.getsockname()[1]
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    @property
+    def place(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def close(self) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+    def _listen(self) -> None:
+        while True:
+            try:
+                conn, _ = self._listener.accept()
+            except OSError:
+                return
+            conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.connections.append(0)
+            threading.Thread(target=self._serve, args=(conn, len(self.connections) - 1), daemon=True).start()
+
+    def _serve(self, conn: socket.socket, number: int) -> None:
+        with conn, conn.makefile("rb") as lines:
+            for line in lines:
+                pieces = self._answer(self.connections[number], line)
+                self.connections[number] += 1
+                if pieces is None:
+                    return
+                for piece in pieces:
+                    conn.sendall(piece)
+
+
+@contextmanager
+def serving(answer: Callable[[int, bytes], list[bytes] | None]) -> Iterator[Server]:
+    server = Server(answer)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def pong(_number: int, _line: bytes) -> list[bytes]:
+    return [b"PONG\r\n"]
+
+
+# --- netmodel at both ends ---
+
+
+@pytest.mark.parametrize("name", ["ping", "echo"])
+@pytest.mark.parametrize("params", [{}, {"num_flows": 10, "num_threads": 3}, {"arrivals": "poisson(500/s)", "num_flows": 4}])
+def test_both_ends(name: str, params: dict[str, object], netmodel: Netmodel) -> None:
+    document = netmodel.measure(name, *defines(test_length="200ms", **params))
+    assert_complete(document)
+    assert_ends_agree(document)
+    assert phase_of(document, name)["transactions"] > 10
+
+
+@pytest.mark.parametrize("size", ["1", "64k", "uniform(1,65536)", "bimodal(10,5000,0.5)"])
+def test_sizes_of_an_echo(size: str, netmodel: Netmodel) -> None:
+    document = netmodel.measure("echo", *defines(test_length="200ms", size=size, num_flows=3))
+    assert_ends_agree(document)
+    master = master_of(document)["groups"][0]
+    assert master["bytes_sent"] == master["bytes_received"]
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "mptcp", "ssl", "unix"])
+@pytest.mark.parametrize("app", ["ping", "echo"])
+def test_streams(app: str, protocol: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    document = netmodel.measure(profile(asking(app, f"protocol={protocol}", "nflows='3'")))
+    assert_ends_agree(document)
+
+
+def test_processes(netmodel: Netmodel, profile: WriteProfile) -> None:
+    assert_ends_agree(netmodel.measure(profile(asking("echo", attributes="nprocs='2' nflows='4'"))))
+
+
+def test_a_connection_for_each_request(netmodel: Netmodel, profile: WriteProfile) -> None:
+    ask = '<flowop type="echo" options="count=3"/>'
+    body = (
+        '<transaction duration="200ms"><flowop type="connect" options="remotehost=local app=echo"/>'
+        f'{ask}<flowop type="disconnect"/></transaction></group>'
+    )
+    for flows in (1, 4):
+        document = netmodel.measure(profile(f'<group nflows="{flows}">{body}'))
+        assert_ends_agree(document)
+        own = master_of(document)["groups"][0]
+        assert own["bytes_sent"] == own["connects"] * 3 * 74
+
+
+# --- servers of others ---
+
+
+def test_all_requests_reach_the_server(netmodel: Netmodel) -> None:
+    with serving(pong) as server:
+        document = netmodel.measure("ping", *defines(server=server.place, test_length="300ms", num_flows=4))
+    assert_complete(document)
+    assert len(document["hosts"]) == 1, "nobody else takes part"
+    assert sum(server.connections) == asked(document, 4) > 100
+    assert len(server.connections) == 5, "one connection for each flow, and the one that looked for the server"
+
+
+def test_what_comes_in_pieces(netmodel: Netmodel) -> None:
+    def answer(_number: int, line: bytes) -> list[bytes]:
+        return [line[i : i + 1] for i in range(len(line))]
+
+    with serving(answer) as server:
+        document = netmodel.measure("echo", *defines(server=server.place, test_length="300ms", size=20))
+    assert_complete(document)
+    assert sum(server.connections) == asked(document, 1) > 0
+
+
+def test_several_servers(netmodel: Netmodel) -> None:
+    with serving(pong) as one, serving(pong) as other:
+        places = f"{one.place},{other.place},[::ffff:127.0.0.1]:{one.port}"
+        document = netmodel.measure("ping", *defines(server=places, test_length="200ms", num_flows=7, num_threads=2))
+        assert_complete(document)
+        assert [len(one.connections), len(other.connections)] == [5 + 2, 2 + 1]
+
+
+def test_a_name_has_the_address_that_answers(netmodel: Netmodel) -> None:
+    with serving(pong) as server:
+        document = netmodel.measure("ping", *defines(server=f"localhost:{server.port}", test_length="100ms"))
+    assert_complete(document)
+
+
+def test_arrivals_at_a_server(netmodel: Netmodel) -> None:
+    params = defines(test_length="500ms", num_flows=8, arrivals="const(400/s)")
+    with serving(pong) as server:
+        document = netmodel.measure("ping", *params, *defines(server=server.place))
+    load = phase_of(document, "ping")["load"]
+    assert load["due"] == 200 and load["failed"] == load["unsent"] == 0
+    assert sum(server.connections) == 200
+
+
+@pytest.mark.parametrize("path", [False, True])
+def test_redis(path: bool, netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+    """Redis has counted as many as netmodel has."""
+    with redis(str(tmp_path / "redis.sock") if path else "") as server:
+        where = f"server={server.server} protocol={'unix' if path else 'tcp'}"
+        document = netmodel.measure(profile(asking("ping", where, "nflows='3'")))
+        assert_complete(document)
+        assert server.calls()["ping"] == asked(document, 3) > 100
+
+
+# --- what goes wrong ---
+
+
+@pytest.mark.parametrize(
+    ("app", "answer", "why"),
+    [
+        ("ping", lambda _number, _line: [b"HTTP/1.1 400 Bad Request\r\n"], '"HTTP/1.1 400 Bad Request" has come, which is no answer'),
+        ("ping", lambda _number, _line: [b"PONG\r\nPONG\r\n"], '"PONG" has come, which is no answer of app=ping'),
+        ("ping", lambda _number, _line: [b"\x00\xff\n"], '"??" has come, which is no answer of app=ping'),
+        ("echo", lambda _number, line: [line[::-1]], "has come, which is no answer of app=echo"),
+        ("ping", lambda number, _line: [b"PONG\r\n"] if number < 5 else None, "Connection reset by peer"),
+        ("ping", lambda _number, _line: None, "Connection reset by peer"),
+    ],
+)
+def test_bad_answers(
+    app: str, answer: Callable[[int, bytes], list[bytes] | None], why: str, netmodel: Netmodel, profile: WriteProfile
+) -> None:
+    with serving(answer) as server:
+        path = profile(asking(app, f"server={server.place}"))
+        document = netmodel.measure(path, code=2)
+    line = line_of(path, f'type="{app}"')
+    assert document["run"]["complete"] is False
+    assert f"flowop {app} at {path}:{line}: " in document["run"]["incomplete_why"]
+    assert why in document["run"]["incomplete_why"]
+
+
+def test_a_server_that_does_not_answer(netmodel: Netmodel, profile: WriteProfile) -> None:
+    with serving(lambda _number, _line: []) as server:
+        path = profile(asking("ping", f"server={server.place}", options="timeout=100ms"))
+        document = netmodel.measure(path, code=2)
+    assert "not done within timeout=100ms" in document["run"]["incomplete_why"]
+
+
+@pytest.mark.parametrize(
+    ("server", "protocol", "why"),
+    [
+        ("127.0.0.1:{}", "tcp", "nothing listens on port {} there"),
+        ("host.invalid:1", "tcp", "its name cannot be resolved"),
+        ("127.0.0.1:0", "tcp", "must be HOST:PORT, [ADDRESS]:PORT or unix:PATH"),
+        ("[::1", "tcp", "must be HOST:PORT, [ADDRESS]:PORT or unix:PATH"),
+        ("unix:/nowhere", "tcp", "unix:PATH goes with protocol=unix"),
+        ("127.0.0.1:1", "unix", "must be unix:PATH"),
+        ("unix:", "unix", "a path has 1 to 107 bytes"),
+        ("unix:/nowhere/at/all", "unix", "No such file or directory"),
+    ],
+)
+def test_no_server(server: str, protocol: str, why: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    path = profile(asking("ping", f"server={server.format(port)} protocol={protocol}"))
+    document = netmodel.measure(path, code=2)
+    shown = server.format(port).split(",")[0]
+    said = document["run"]["incomplete_why"]
+    assert f'{path}:{line_of(path, "connect")}: <flowop connect> server="{shown}": ' in said
+    assert why.format(port) in said
