@@ -18,7 +18,8 @@
 #define WHOLE_MAX   (UINT64_C(1) << 31) /* of a value with a fraction */
 #define COUNT_OF(a) (sizeof(a) / sizeof *(a))
 
-static const char *const value[] = {[NM_LAW_OF_BYTES] = "size", [NM_LAW_OF_NS] = "duration"};
+static const char *const value[] = {
+	[NM_LAW_OF_BYTES] = "size", [NM_LAW_OF_NS] = "duration", [NM_LAW_OF_COUNTS] = "count"};
 
 /* A law that is being read. */
 struct reader {
@@ -55,8 +56,11 @@ static int parse_real(const char *text, uint64_t most, uint64_t *ret)
 
 static int parse_value(const struct reader *r, const char *text, uint64_t *ret)
 {
-	int error = r->of == NM_LAW_OF_NS ? nm_parse_duration(text, r->reading, ret)
-					  : nm_parse_size(text, r->reading, ret);
+	int (*parse)(const char *text, enum nm_reading reading, uint64_t *ret) =
+		r->of == NM_LAW_OF_NS	    ? nm_parse_duration
+		: r->of == NM_LAW_OF_COUNTS ? nm_parse_count
+					    : nm_parse_size;
+	int error = parse(text, r->reading, ret);
 
 	return error < 0 || *ret > NM_LAW_MAX ? -EINVAL : 0;
 }
@@ -66,7 +70,7 @@ static int parse_scale(const struct reader *r, const char *text, uint64_t *ret)
 {
 	const unsigned off = NM_LAW_REAL_BITS - NM_LAW_SCALE_BITS;
 
-	if (r->of == NM_LAW_OF_BYTES && parse_real(text, WHOLE_MAX, ret) == 0) {
+	if (r->of != NM_LAW_OF_NS && parse_real(text, WHOLE_MAX, ret) == 0) {
 		*ret = (*ret + (UINT64_C(1) << (off - 1))) >> off;
 		return 0;
 	}
@@ -308,10 +312,10 @@ static int check_bounds(const struct nm_law *law, bool whole, char *why, size_t 
 
 	bound_text(law, law->min, min, sizeof min);
 	bound_text(law, law->max, max, sizeof max);
-	if (law->max == 0 && law->of == NM_LAW_OF_BYTES && !whole)
-		snprintf(why, why_size,
-			 "has no largest size; write it behind a semicolon, as in "
-			 "exp(4k;..1m)");
+	if (law->max == 0 && law->of != NM_LAW_OF_NS && !whole)
+		snprintf(why, why_size, "has no largest %s; write it behind a semicolon, as in %s",
+			 value[law->of],
+			 law->of == NM_LAW_OF_BYTES ? "exp(4k;..1m)" : "exp(4;..100)");
 	else if (law->min > law->max)
 		snprintf(why, why_size, "the least %s, %s, must not be larger than the largest, %s",
 			 value[law->of], min, max);

@@ -27,7 +27,7 @@ enum nm_law_kind {
 #define NM_LAW_PARAMS 3
 
 /* What is drawn, and so how the values of a law are written. */
-enum nm_law_of { NM_LAW_OF_BYTES, NM_LAW_OF_NS };
+enum nm_law_of { NM_LAW_OF_BYTES, NM_LAW_OF_NS, NM_LAW_OF_COUNTS };
 
 struct nm_law_table;
 

@@ -79,12 +79,15 @@ const struct nm_law_form nm_law_forms[] = {
 const char *nm_law_form(size_t n, enum nm_law_of of, char *buf, size_t size)
 {
 	const struct nm_law_form *form = &nm_law_forms[n];
-	bool open = of == NM_LAW_OF_BYTES && !form->bounded && !form->whole;
+	static const char *const values[] = {[NM_LAW_OF_BYTES] = "sizes",
+					     [NM_LAW_OF_NS] = "durations",
+					     [NM_LAW_OF_COUNTS] = "counts"};
+	bool open = of != NM_LAW_OF_NS && !form->bounded && !form->whole;
 
 	if (!form->name)
 		return NULL;
 	snprintf(buf, size, "%s(%s%s) with %s%s", form->name, form->args, open ? ";..MAX" : "",
-		 of == NM_LAW_OF_BYTES ? "sizes" : "durations", form->also ? form->also : "");
+		 values[of], form->also ? form->also : "");
 	return buf;
 }
 

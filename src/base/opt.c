@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/host_port.h"
-#include "base/law.h"
 #include "base/units.h"
 #include "base/ascii.h"
 
@@ -23,6 +22,8 @@ static const struct {
 } types[NM_TYPE__COUNT] = {
 	[NM_TYPE_FLAG] = {"flag", "yes or no"},
 	[NM_TYPE_COUNT] = {"count", "a number and an optional k, m or g (powers of 1000)"},
+	[NM_TYPE_COUNTS] = {"counts", "a count, or a law that draws it: " LAWS "; as in rand(1,9), "
+				      "without blanks"},
 	[NM_TYPE_INTEGER] = {"integer", "digits only, without a suffix"},
 	[NM_TYPE_SIZE] =
 		{"size",
@@ -64,6 +65,23 @@ int nm_type_from_name(const char *name, enum nm_type *ret_type)
 		}
 	}
 	return -EINVAL;
+}
+
+bool nm_type_is_law(enum nm_type type, enum nm_law_of *ret_of)
+{
+	switch (type) {
+	case NM_TYPE_COUNTS:
+		*ret_of = NM_LAW_OF_COUNTS;
+		return true;
+	case NM_TYPE_SIZES:
+		*ret_of = NM_LAW_OF_BYTES;
+		return true;
+	case NM_TYPE_DURATIONS:
+		*ret_of = NM_LAW_OF_NS;
+		return true;
+	default:
+		return false;
+	}
 }
 
 const struct nm_opt *nm_opt_find(const struct nm_opt *table, const char *name)
@@ -219,11 +237,14 @@ static void hint_at_range(const char *text, char *why, size_t why_size)
 static int set_law(const struct nm_opt *opt, enum nm_reading reading, void *field, const char *text,
 		   char *why, size_t why_size)
 {
-	bool sizes = opt->type == NM_TYPE_SIZES;
-	const struct nm_opt one = {
-		.type = sizes ? NM_TYPE_SIZE : NM_TYPE_DURATION, .min = opt->min, .max = opt->max};
-	struct nm_law law = {.kind = NM_LAW_CONST, .of = sizes ? NM_LAW_OF_BYTES : NM_LAW_OF_NS};
+	static const enum nm_type single[] = {[NM_LAW_OF_BYTES] = NM_TYPE_SIZE,
+					      [NM_LAW_OF_NS] = NM_TYPE_DURATION,
+					      [NM_LAW_OF_COUNTS] = NM_TYPE_COUNT};
+	struct nm_law law = {.kind = NM_LAW_CONST};
 	int r;
+
+	(void)nm_type_is_law(opt->type, &law.of);
+	const struct nm_opt one = {.type = single[law.of], .min = opt->min, .max = opt->max};
 
 	if (strchr(text, '(')) {
 		r = nm_law_parse(text, law.of, reading, opt->min, &law, why, why_size);
@@ -234,7 +255,7 @@ static int set_law(const struct nm_opt *opt, enum nm_reading reading, void *fiel
 	} else {
 		r = set_whole(&one, reading, &law.min, text, why, why_size);
 		law.max = law.min;
-		if (r < 0 && sizes)
+		if (r < 0 && opt->type == NM_TYPE_SIZES)
 			hint_at_range(text, why, why_size);
 	}
 	if (r < 0) {
@@ -423,6 +444,7 @@ int nm_opt_read(const struct nm_opt *opt, enum nm_reading reading, void *base, c
 	case NM_TYPE_RATE:
 	case NM_TYPE_BITRATE:
 		return set_real(opt, reading, field, value, why, why_size);
+	case NM_TYPE_COUNTS:
 	case NM_TYPE_SIZES:
 	case NM_TYPE_DURATIONS:
 		return set_law(opt, reading, field, value, why, why_size);
@@ -453,11 +475,12 @@ int nm_type_check(enum nm_type type, enum nm_reading reading, const char *value,
 
 	if (type == NM_TYPE_ENUM)
 		return 0;
+	enum nm_law_of of;
 	int r = nm_opt_read(&opt, reading, &scratch, value, why, why_size);
 
 	if (r == 0 && (type == NM_TYPE_STRING || type == NM_TYPE_HOST))
 		free(scratch.text);
-	if (r == 0 && (type == NM_TYPE_SIZES || type == NM_TYPE_DURATIONS))
+	if (r == 0 && nm_type_is_law(type, &of))
 		nm_law_fini(&scratch.law);
 	return r;
 }
@@ -490,8 +513,10 @@ void nm_opts_wipe_secrets(const struct nm_opt *table, void *base)
 
 void nm_opts_fini(const struct nm_opt *table, void *base)
 {
+	enum nm_law_of of;
+
 	for (; table->name; table++) {
-		if (table->type == NM_TYPE_SIZES || table->type == NM_TYPE_DURATIONS)
+		if (nm_type_is_law(table->type, &of))
 			nm_law_fini((struct nm_law *)(void *)((char *)base + table->offset));
 		if (table->type != NM_TYPE_STRING && table->type != NM_TYPE_HOST)
 			continue;

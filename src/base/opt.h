@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/law.h"
 #include "base/units.h"
 
 struct nm_diags;
@@ -15,6 +16,7 @@ struct nm_diags;
 enum nm_type {
 	NM_TYPE_FLAG,	   /* bool; no value, or yes/no */
 	NM_TYPE_COUNT,	   /* uint64_t */
+	NM_TYPE_COUNTS,	   /* struct nm_law of counts: a count, or how to draw it */
 	NM_TYPE_INTEGER,   /* uint64_t, written without a suffix */
 	NM_TYPE_SIZE,	   /* uint64_t bytes */
 	NM_TYPE_SIZES,	   /* struct nm_law of bytes: a size, or how to draw it */
@@ -35,7 +37,7 @@ struct nm_opt {
 	const char *name;
 	enum nm_type type;
 	size_t offset; /* of the field in the option struct */
-	/* COUNT, INTEGER, SIZE(S), DURATION(S) in ns, PORT; both 0: any. RATE, BITRATE: a min
+	/* COUNT(S), INTEGER, SIZE(S), DURATION(S) in ns, PORT; both 0: any. RATE, BITRATE: a min
 	 * refuses 0. */
 	uint64_t min, max;
 	const char *def;	    /* default as text, NULL: unset (zero) */
@@ -59,6 +61,8 @@ struct nm_opt {
 const char *nm_type_name(enum nm_type type);
 const char *nm_type_allowed(enum nm_type type);
 int nm_type_from_name(const char *name, enum nm_type *ret_type); /* 0 or -EINVAL */
+/* Whether values of the type are laws, and then of what. */
+bool nm_type_is_law(enum nm_type type, enum nm_law_of *ret_of);
 
 /* Looks a name (or alias) up in a table, in any case; NULL if absent. */
 const struct nm_opt *nm_opt_find(const struct nm_opt *table, const char *name);

@@ -280,9 +280,10 @@ static bool tell_type(const char *name, FILE *out)
 
 	if (nm_type_from_name(name, &type) < 0)
 		return false;
+	enum nm_law_of of;
 	fprintf(out, "type %s: %s\n", nm_type_name(type), nm_type_allowed(type));
-	if (type == NM_TYPE_SIZES || type == NM_TYPE_DURATIONS)
-		list_laws(type == NM_TYPE_SIZES ? NM_LAW_OF_BYTES : NM_LAW_OF_NS, out);
+	if (nm_type_is_law(type, &of))
+		list_laws(of, out);
 	return true;
 }
 

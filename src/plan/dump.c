@@ -80,6 +80,7 @@ static void dump_value(FILE *out, const struct nm_opt *opt, const void *field)
 		break;
 	case NM_TYPE_SIZES:
 	case NM_TYPE_DURATIONS:
+	case NM_TYPE_COUNTS:
 		dump_law(out, field);
 		break;
 	case NM_TYPE_ENUM:
@@ -106,6 +107,7 @@ static bool same_value(const struct nm_opt *opt, const void *a, const void *b)
 	}
 	case NM_TYPE_SIZES:
 	case NM_TYPE_DURATIONS:
+	case NM_TYPE_COUNTS:
 		return nm_law_equals(a, b);
 	case NM_TYPE_ENUM:
 		return *(const int *)a == *(const int *)b;

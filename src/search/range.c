@@ -69,6 +69,7 @@ static int parse_number(const char *text, enum nm_type type, enum nm_reading rea
 	*ret_suffix = "";
 	switch (type) {
 	case NM_TYPE_COUNT:
+	case NM_TYPE_COUNTS:
 	case NM_TYPE_INTEGER:
 	case NM_TYPE_PORT:
 		error = nm_parse_count(text, reading, &whole);

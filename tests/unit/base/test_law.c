@@ -198,6 +198,36 @@ START_TEST(durations)
 }
 END_TEST
 
+/* k is 1000 of counts, and 1024 of sizes. */
+START_TEST(counts)
+{
+	static const struct {
+		const char *text, *written, *why;
+	} laws[] = {
+		{"rand(1,2k)", "rand(1,2000)", ""},
+		{"exp(2.5k;..10k)", "exp(2500;1..10000)", ""},
+		{"exp(4)", NULL,
+		 "has no largest count; write it behind a semicolon, as in exp(4;..100)"},
+		{"exp(4kb;..10k)", NULL,
+		 "not of the form exp(MEAN;..MAX) with counts, without blanks"},
+		{"rand(9,1)", NULL, "the least count, 9, must not be larger than the largest, 1"},
+	};
+
+	for (size_t i = 0; i < COUNT_OF(laws); i++) {
+		char text[160];
+		int error = nm_law_parse(laws[i].text, NM_LAW_OF_COUNTS, NM_READING_NETMODEL, 1,
+					 &law, why, sizeof why);
+
+		ck_assert_msg(!error == !!laws[i].written, "%s: %s", laws[i].text, why);
+		if (error)
+			ck_assert_str_eq(why, laws[i].why);
+		else
+			ck_assert_str_eq(nm_law_text(&law, text, sizeof text), laws[i].written);
+		nm_law_fini(&law);
+	}
+}
+END_TEST
+
 static const struct {
 	const char *text, *why;
 } bad[] = {
@@ -268,6 +298,7 @@ int main(void)
 	tcase_add_loop_test(tc, mean_is_that_of_theory, 0, COUNT_OF(means));
 	tcase_add_loop_test(tc, text_and_draws, 0, COUNT_OF(good));
 	tcase_add_test(tc, durations);
+	tcase_add_test(tc, counts);
 	tcase_add_loop_test(tc, what_is_no_law, 0, COUNT_OF(bad));
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);

@@ -16,6 +16,7 @@
 static const size_t sizes[NM_TYPE__COUNT] = {
 	[NM_TYPE_FLAG] = sizeof(bool),
 	[NM_TYPE_COUNT] = sizeof(uint64_t),
+	[NM_TYPE_COUNTS] = sizeof(struct nm_law),
 	[NM_TYPE_SIZE] = sizeof(uint64_t),
 	[NM_TYPE_DURATION] = sizeof(uint64_t),
 	[NM_TYPE_RATE] = sizeof(double),
