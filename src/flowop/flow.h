@@ -36,11 +36,11 @@ enum nm_step {
 	NM_STEP_SLEEP,	  /* call again at flow->timer.at_ns */
 	NM_STEP_PARK, /* the step has put the flow on a listener's queue; call again from there */
 	NM_STEP_FAIL, /* flow->error holds an errno; the flow is over */
-	NM_STEP_BACK, /* pseudo operations only: go on with the instruction before */
+	NM_STEP_JUMP, /* go on with flow->at: only from a flow that has its turn */
 };
 
 /* How many answers there are. */
-#define NM_STEPS (NM_STEP_BACK + 1)
+#define NM_STEPS (NM_STEP_JUMP + 1)
 
 typedef enum nm_step (*nm_step_fn)(struct nm_io *io, struct nm_flow *flow,
 				   const struct nm_instr *instr);

@@ -8,7 +8,7 @@
 #include "transport/transport.h"
 
 /* The sender of the preamble does not belong to the run: the accept before this waits for the next
- * connection. The interpreter takes BACK only from a flow that has its turn, not from one that an
+ * connection. The interpreter takes JUMP only from a flow that has its turn, not from one that an
  * event wakes: so the step yields first. */
 static enum nm_step back_to_accept(struct nm_flow *flow, const struct nm_instr *instr)
 {
@@ -18,7 +18,8 @@ static enum nm_step back_to_accept(struct nm_flow *flow, const struct nm_instr *
 		return NM_STEP_YIELD;
 	}
 	flow->progress = 0;
-	return NM_STEP_BACK;
+	flow->at = instr - 1;
+	return NM_STEP_JUMP;
 }
 
 static enum nm_step secure_step(struct nm_io *io, struct nm_flow *flow,

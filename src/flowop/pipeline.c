@@ -42,9 +42,9 @@ static enum nm_step run_half(struct nm_io *io, struct nm_flow *flow, struct nm_p
 		answer = first[half->at].step(io, flow, &first[half->at]);
 		if (answer == NM_STEP_NEXT)
 			half->at++;
-		else if (answer == NM_STEP_BACK)
-			half->at--;
-	} while ((answer == NM_STEP_NEXT || answer == NM_STEP_BACK) && half->at < count);
+		else if (answer == NM_STEP_JUMP)
+			half->at = (uint32_t)(flow->at - first);
+	} while ((answer == NM_STEP_NEXT || answer == NM_STEP_JUMP) && half->at < count);
 	half->left = flow->left;
 	half->progress = flow->progress;
 	half->repeated = flow->repeated;

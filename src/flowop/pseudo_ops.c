@@ -22,7 +22,9 @@ static enum nm_step repeat_step(struct nm_io *io, struct nm_flow *flow,
 {
 	(void)io;
 	/* When the step is called after a YIELD the others have had their turn. */
-	if (!flow->progress) {
+	if (flow->progress) {
+		flow->progress = 0;
+	} else {
 		if (++flow->repeated >= instr->count) {
 			flow->repeated = 0;
 			return NM_STEP_NEXT;
@@ -32,8 +34,8 @@ static enum nm_step repeat_step(struct nm_io *io, struct nm_flow *flow,
 			return NM_STEP_YIELD;
 		}
 	}
-	flow->progress = 0;
-	return NM_STEP_BACK;
+	flow->at = instr - 1;
+	return NM_STEP_JUMP;
 }
 
 const struct nm_flowop nm_pseudo_select = {

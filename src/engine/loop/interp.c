@@ -109,7 +109,7 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 	case NM_STEP_FAIL:
 	case NM_STEP_NEXT:
 	case NM_STEP_NEXT_WAIT_IN:
-	case NM_STEP_BACK:
+	case NM_STEP_JUMP:
 		fail(worker, flow, instr);
 		break;
 	}
@@ -271,8 +271,8 @@ static inline __attribute__((always_inline)) void run_flow(struct nm_worker *wor
 			    !has_deadline(worker, flow, instr + (answer - NM_STEP_WAIT_IN))) {
 				flow->at = instr + (answer - NM_STEP_WAIT_IN);
 				flow->state = NM_FLOW_WAITING;
-			} else if (answer == NM_STEP_BACK) {
-				instr--;
+			} else if (answer == NM_STEP_JUMP) {
+				instr = flow->at;
 				continue;
 			} else {
 				suspend(worker, flow, instr, answer);

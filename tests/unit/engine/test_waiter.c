@@ -332,12 +332,12 @@ START_TEST(a_step_may_say_its_own_deadline)
 }
 END_TEST
 
-START_TEST(sleep_and_yield_and_back)
+START_TEST(sleep_and_yield_and_jump)
 {
 	struct nm_flow *flow = &f.flows[0].flow;
 
 	f.answers[0] = NM_STEP_NEXT;
-	f.answers[1] = NM_STEP_BACK;
+	f.answers[1] = NM_STEP_JUMP;
 	f.answers[2] = NM_STEP_YIELD;
 	nm_worker_run_flow(&f.worker, flow);
 	ck_assert_uint_eq(f.n_steps, 3);
@@ -413,7 +413,7 @@ int main(void)
 	tcase_add_test(tc, a_flow_waits_without_a_call_where_it_is_armed);
 	tcase_add_test(tc, a_wait_has_the_deadline_of_its_instruction);
 	tcase_add_test(tc, a_step_may_say_its_own_deadline);
-	tcase_add_test(tc, sleep_and_yield_and_back);
+	tcase_add_test(tc, sleep_and_yield_and_jump);
 	tcase_add_test(tc, a_wait_is_deferred_to_the_next_turn);
 	tcase_add_test(tc, vain_rounds_are_waited_out_longer_and_longer);
 	suite_add_tcase(suite, tc);
