@@ -54,7 +54,8 @@ struct nm_instr {
 	nm_step_fn step; /* NULL: the end of a transaction's body */
 	union {
 		uint64_t size; /* bytes of the message, at most */
-		/* of pseudo-ops (pseudo_ops.h, pipeline.h): passes, times or requests */
+		/* of pseudo-ops (pseudo_ops.h, mix.h, pipeline.h): passes, times, instructions or
+		 * requests */
 		uint64_t count;
 	};
 	/* The longest that one wait may take; 0: no limit. */
@@ -81,8 +82,9 @@ struct nm_instr {
 	nm_step_fn carried_step;
 	uint32_t opening; /* connect, accept: which opening of the group; both sides number alike */
 	uint32_t host;	  /* index of the host at the other end, in the plan's hosts */
-	/* The flowop's number in its group, among those that think or among the others, so that a
-	 * think more changes no message; both sides number alike. */
+	/* Its number among what draws in the group: among flowops that think, among the others, or
+	 * among mixes and sequences, so that one more of a kind changes no draw of another; both
+	 * sides number alike. */
 	uint32_t site;
 	unsigned line; /* in the profile */
 	/* what its connection speaks, where it opens one, asks or serves; NULL: bytes */
@@ -163,6 +165,9 @@ struct nm_timer {
 	uint8_t kind;	/* enum nm_timer_kind */
 };
 
+/* Bits of flow->repeated that count within a round of a sequence. */
+#define NM_ROUND_BITS 16
+
 struct nm_flow {
 	const struct nm_instr *at;
 	/* bytes that the present step has still to move; 0: none of them has moved */
@@ -177,9 +182,12 @@ struct nm_flow {
 	const struct nm_instr *resume;
 	/* connections for this flow that are not accepted yet, oldest first */
 	struct nm_pending_conn *pending;
-	uint32_t index;	   /* in the group */
-	uint32_t repeated; /* how often the present step has been done already in this pass */
-	uint32_t serials;  /* the serial of the last preamble that was sent */
+	uint32_t index; /* in the group */
+	/* How often the present step has been done already in this pass. In a sequence the lower
+	 * half is for the present round, and the upper half counts the rounds before it, so that
+	 * all together numbers what the step draws. */
+	uint32_t repeated;
+	uint32_t serials; /* the serial of the last preamble that was sent */
 	int32_t error;
 	uint8_t state;
 	/* How far the present step is, where bytes do not tell: 0 when it begins and when it ends;

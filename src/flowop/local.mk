@@ -51,8 +51,12 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/pseudo_ops.c \
 	src/flowop/pseudo_ops.h \
 	src/flowop/request.h \
+	src/flowop/rounds.c \
+	src/flowop/rounds.h \
 	src/flowop/message.c \
 	src/flowop/message.h \
+	src/flowop/mix.c \
+	src/flowop/mix.h \
 	src/flowop/open_opts.c \
 	src/flowop/open_opts.h \
 	src/flowop/pacer.h \

@@ -11,5 +11,7 @@
 extern const struct nm_flowop nm_pseudo_select;
 /* Goes back until the flowop before it has been done instr->count times. */
 extern const struct nm_flowop nm_pseudo_repeat;
+/* The same in a sequence, whose rounds are counted beside it. */
+extern const struct nm_flowop nm_pseudo_repeat_in_round;
 
 #endif

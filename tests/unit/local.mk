@@ -137,8 +137,10 @@ FLOWOP_TESTS = \
 	tests/unit/flowop/test_stamp \
 	tests/unit/flowop/test_think
 $(FLOWOP_TESTS): LDADD = $(CHECK_LIBS) $(FLOWOP_LIBS)
+	tests/unit/flowop/test_mix \
 $(FLOWOP_TESTS): $(filter %.la,$(FLOWOP_LIBS))
 
+	tests/unit/flowop/test_rounds \
 ENGINE_TESTS = \
 	tests/unit/engine/test_accept \
 	tests/unit/engine/test_observe \
