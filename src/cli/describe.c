@@ -101,9 +101,12 @@ static void describe_app(const struct nm_app *app, FILE *out)
 
 static void describe_element(const struct nm_element *element, FILE *out)
 {
+	char parents[64];
+
 	fprintf(out, "element %s: %s\n", element->name, element->help);
-	if (element->parent)
-		fprintf(out, "  in %s\n", element->parent);
+	if (element->parents[0])
+		fprintf(out, "  in %s\n",
+			nm_element_parents(element, false, parents, sizeof(parents)));
 	print_options(element->attrs, out);
 }
 
@@ -277,10 +280,10 @@ static void list_laws(enum nm_law_of of, FILE *out)
 static bool tell_type(const char *name, FILE *out)
 {
 	enum nm_type type;
+	enum nm_law_of of;
 
 	if (nm_type_from_name(name, &type) < 0)
 		return false;
-	enum nm_law_of of;
 	fprintf(out, "type %s: %s\n", nm_type_name(type), nm_type_allowed(type));
 	if (nm_type_is_law(type, &of))
 		list_laws(of, out);

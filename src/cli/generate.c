@@ -130,11 +130,14 @@ static void print_man_parameters(FILE *out)
 
 static void generate_man_language(FILE *out)
 {
+	char parents[64];
+
 	fputs(".SS Elements\n", out);
 	for (const struct nm_element *e = nm_elements; e->name; e++) {
 		fprintf(out, ".TP\n\\fB%s\\fR", e->name);
-		if (e->parent)
-			fprintf(out, " (in \\fB%s\\fR)", e->parent);
+		if (e->parents[0])
+			fprintf(out, " (in \\fB%s\\fR)",
+				nm_element_parents(e, false, parents, sizeof(parents)));
 		fputc('\n', out);
 		print_roff(out, e->help);
 		fputs(".\n", out);

@@ -118,7 +118,7 @@ static void print_children(FILE *out, const struct nm_element *parent)
 	bool any = false;
 
 	for (const struct nm_element *e = nm_elements; e->name; e++) {
-		if (!e->parent || strcmp(e->parent, parent->name) != 0)
+		if (!nm_element_is_in(e, parent->name))
 			continue;
 		if (!any)
 			line(out, 3, "<zeroOrMore><choice>");
@@ -158,7 +158,7 @@ void nm_cli_generate_schema(FILE *out)
 	      "  <start>\n    <choice>\n",
 	      out);
 	for (const struct nm_element *e = nm_elements; e->name; e++)
-		if (!e->parent)
+		if (!e->parents[0])
 			fprintf(out, "      <ref name=\"%s\"/>\n", e->name);
 	fputs("    </choice>\n  </start>\n", out);
 	for (const struct nm_element *e = nm_elements; e->name; e++)

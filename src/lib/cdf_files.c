@@ -109,11 +109,22 @@ static void put_in(struct nm_node *node, struct nm_attr *attr, const char *profi
 	}
 }
 
+/* Whether the element's attribute is a law, or has options that are. */
+static bool has_laws(const char *element, const char *attr)
+{
+	static const char *const known[][2] = {{"flowop", "options"}, {"sequence", "count"}};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (nm_ascii_equals(element, known[i][0]) && nm_ascii_equals(attr, known[i][1]))
+			return true;
+	return false;
+}
+
 void nm_cdf_files_put_in(struct nm_node *profile, const char *file, struct nm_diags *diags)
 {
 	for (size_t i = 0; i < profile->n_children; i++)
 		nm_cdf_files_put_in(profile->children[i], file, diags);
-	for (size_t i = 0; nm_ascii_equals(profile->name, "flowop") && i < profile->n_attrs; i++)
-		if (nm_ascii_equals(profile->attrs[i].name, "options"))
+	for (size_t i = 0; i < profile->n_attrs; i++)
+		if (has_laws(profile->name, profile->attrs[i].name))
 			put_in(profile, &profile->attrs[i], file, diags);
 }

@@ -50,7 +50,7 @@ static void check_duration(struct nm_ir *ir, const struct nm_ir_group *group,
 			      "only burn the CPU");
 }
 
-static bool acts(const struct nm_ir_step *step)
+bool nm_ir_acts(const struct nm_ir_step *step)
 {
 	return (step->op->flags & (NM_FLOWOP_INITIATES | NM_FLOWOP_FOLLOWS)) && step->common->count;
 }
@@ -60,12 +60,16 @@ static void check_arrivals(struct nm_ir *ir, const struct nm_ir_group *group,
 			   const struct nm_ir_transaction *t)
 {
 	size_t first = t->first;
+	bool begins = true;
 	const char *wrong = NULL;
 
 	if (!t->arrivals.law)
 		return;
 	while (first + 1 < t->first + t->n_steps && !group->steps[first].common->count)
 		first++;
+	for (const struct nm_ir_step *step = &group->steps[first]; step;
+	     step = nm_ir_next_member(group, t, step))
+		begins &= nm_ir_acts(step) && (step->op->flags & NM_FLOWOP_INITIATES);
 	if (!t->has_duration)
 		wrong = ": only with a duration, within which passes become due";
 	else if (t->attrs.rate_per_s > 0)
@@ -75,8 +79,7 @@ static void check_arrivals(struct nm_ir *ir, const struct nm_ir_group *group,
 	else if (t->attrs.pipeline > 1)
 		wrong = ", and pipeline: each connection has one request at a time; with more "
 			"flows more can be outstanding";
-	else if (!acts(&group->steps[first]) ||
-		 !(group->steps[first].op->flags & NM_FLOWOP_INITIATES))
+	else if (!begins)
 		wrong = ": the first flowop must be one with which the master begins a pass, as "
 			"connect or write";
 	else if (group->attrs.workers > NM_LANES)
@@ -91,7 +94,7 @@ uint32_t nm_ir_leader(const struct nm_ir_group *group, const struct nm_ir_transa
 	for (size_t i = 0; i < t->n_steps; i++) {
 		const struct nm_ir_step *step = &group->steps[t->first + i];
 
-		if (acts(step))
+		if (nm_ir_acts(step))
 			return step->op->flags & NM_FLOWOP_FOLLOWS ? step->host : NM_NO_HOST;
 	}
 	return NM_NO_HOST;
@@ -107,7 +110,7 @@ bool nm_ir_is_open_sender(const struct nm_ir_group *group, const struct nm_ir_tr
 	for (size_t i = 0; i < t->n_steps; i++) {
 		const struct nm_ir_step *step = &group->steps[t->first + i];
 
-		if (!acts(step) || step->host != host)
+		if (!nm_ir_acts(step) || step->host != host)
 			continue;
 		/* Bytes beyond the passes can be told only when all passes are alike. */
 		if (!nm_flowop_awaits_bytes(step->op) || step->law)
@@ -128,7 +131,7 @@ static void check_leaders(struct nm_ir *ir, const struct nm_ir_group *group,
 	for (size_t i = 0; t->has_duration && i < t->n_steps; i++) {
 		const struct nm_ir_step *step = &group->steps[t->first + i];
 
-		if (!acts(step) || step->host == NM_NO_HOST || seen[step->host])
+		if (!nm_ir_acts(step) || step->host == NM_NO_HOST || seen[step->host])
 			continue;
 		seen[step->host] = true;
 		if (step->host != leader && (step->op->flags & NM_FLOWOP_FOLLOWS) &&
@@ -245,7 +248,7 @@ static void check_pipeline(struct nm_ir *ir, const struct nm_ir_group *group,
 		if (step->common->count == 0 ||
 		    (step->op->runs_on && !step->op->runs_on(step->opts, leader == NM_NO_HOST)))
 			continue;
-		if (acts(step) && !step->transport)
+		if (nm_ir_acts(step) && !step->transport)
 			return; /* it has no connection, which is reported elsewhere */
 		why = why_not_pipelined(step);
 		if (!why && first && (step->slot != first->slot || step->host != first->host))
@@ -298,7 +301,10 @@ static void check_fastopen(struct nm_ir *ir, struct nm_ir_group *group,
 			next = step;
 		closes |= (step->op->flags & NM_FLOWOP_CLOSES) && step->slot == opens->slot;
 	}
-	bool sent = next && (next->op->flags & sends) == sends && next->slot == opens->slot;
+	bool sent = next;
+
+	for (; next; next = nm_ir_next_member(group, t, next))
+		sent &= (next->op->flags & sends) == sends && next->slot == opens->slot;
 
 	if (sent || opens->transport->send)
 		group->opens_fast |= closes; /* which is when it is counted */
@@ -346,7 +352,9 @@ static void check_group(struct nm_ir *ir, struct nm_ir_group *group)
 		check_leaders(ir, group, &group->transactions[k]);
 		for (size_t i = 0; i < group->transactions[k].n_steps; i++)
 			check_fastopen(ir, group, &group->transactions[k], i);
-		if (group->transactions[k].attrs.pipeline > 1)
+		if (nm_ir_first_mixed(group, &group->transactions[k]))
+			nm_ir_check_mixes(ir, group, &group->transactions[k]);
+		else if (group->transactions[k].attrs.pipeline > 1)
 			check_pipeline(ir, group, &group->transactions[k]);
 		check_securing(ir, group, &group->transactions[k]);
 	}

@@ -8,8 +8,10 @@
 #include "base/diag.h"
 #include "flowop/files.h"
 #include "flowop/flowop.h"
+#include "flowop/mix.h"
 #include "flowop/pseudo_ops.h"
 #include "flowop/pipeline.h"
+#include "flowop/rounds.h"
 #include "plan/plan.h"
 #include "transport/transport.h"
 
@@ -78,9 +80,9 @@ static void dump_value(FILE *out, const struct nm_opt *opt, const void *field)
 	case NM_TYPE_HOST:
 		dump_text(out, *(char *const *)field ? *(char *const *)field : "", false);
 		break;
+	case NM_TYPE_COUNTS:
 	case NM_TYPE_SIZES:
 	case NM_TYPE_DURATIONS:
-	case NM_TYPE_COUNTS:
 		dump_law(out, field);
 		break;
 	case NM_TYPE_ENUM:
@@ -105,9 +107,9 @@ static bool same_value(const struct nm_opt *opt, const void *a, const void *b)
 
 		return strcmp(x ? x : "", y ? y : "") == 0;
 	}
+	case NM_TYPE_COUNTS:
 	case NM_TYPE_SIZES:
 	case NM_TYPE_DURATIONS:
-	case NM_TYPE_COUNTS:
 		return nm_law_equals(a, b);
 	case NM_TYPE_ENUM:
 		return *(const int *)a == *(const int *)b;
@@ -148,6 +150,42 @@ static void dump_options(FILE *out, const struct nm_opt *table, const void *opts
 	free(defaults);
 }
 
+/* "to 4 (90 %), to 6 (10 %)" */
+static void dump_mix(FILE *out, const struct nm_mix *mix, uint32_t index)
+{
+	for (uint32_t i = 0; i < mix->n_members; i++)
+		fprintf(out, "%s to %u (%.4g %%)", i ? "," : "", index + mix->members[i].at,
+			100 * (double)mix->members[i].weight / (double)mix->weight);
+}
+
+/* What stands in the line of one of the compiler's own instructions; false: it is another one. */
+static bool dump_pseudo(FILE *out, const struct nm_instr *instr, uint32_t index)
+{
+	unsigned long long count = instr->count;
+
+	if (instr->op == &nm_pseudo_repeat || instr->op == &nm_pseudo_repeat_in_round) {
+		fprintf(out, " until done %llu times", count);
+	} else if (instr->op == &nm_pseudo_rounds) {
+		fprintf(out, " from %llu, times=", index - count);
+		dump_law(out, instr->opts);
+	} else if (nm_instr_mix(instr)) {
+		dump_mix(out, nm_instr_mix(instr), index);
+	} else if (instr->op == &nm_pseudo_jump) {
+		fprintf(out, " to %llu", index + count);
+	} else if (instr->op == &nm_pseudo_pipeline) {
+		fprintf(out, " %llu outstanding, asked by %u, answered by %u before it", count,
+			instr->pipeline.n_asks, instr->pipeline.n_instrs - instr->pipeline.n_asks);
+	} else if (instr->op == &nm_pseudo_select) {
+		fprintf(out, " connection %u", instr->slot);
+		if (instr->stride)
+			fprintf(out, ", %+d with each pass", instr->stride);
+	} else {
+		return false;
+	}
+	fprintf(out, "  (line %u)\n", instr->line);
+	return true;
+}
+
 static void dump_instr(FILE *out, const struct nm_plan *plan, const struct nm_instr *instr,
 		       uint32_t index)
 {
@@ -156,25 +194,8 @@ static void dump_instr(FILE *out, const struct nm_plan *plan, const struct nm_in
 		return;
 	}
 	fprintf(out, "    %4u  %-10s", index, instr->op->name);
-	if (instr->op == &nm_pseudo_repeat) {
-		fprintf(out, " until done %llu times  (line %u)\n",
-			(unsigned long long)instr->count, instr->line);
+	if (dump_pseudo(out, instr, index))
 		return;
-	}
-	if (instr->op == &nm_pseudo_pipeline) {
-		fprintf(out,
-			" %llu outstanding, asked by %u, answered by %u before it  (line %u)\n",
-			(unsigned long long)instr->count, instr->pipeline.n_asks,
-			instr->pipeline.n_instrs - instr->pipeline.n_asks, instr->line);
-		return;
-	}
-	if (instr->op == &nm_pseudo_select) {
-		fprintf(out, " connection %u", instr->slot);
-		if (instr->stride)
-			fprintf(out, ", %+d with each pass", instr->stride);
-		fprintf(out, "  (line %u)\n", instr->line);
-		return;
-	}
 	if (instr->op->flags & NM_FLOWOP_ASKS)
 		fprintf(out, " app=%s", instr->app->name);
 	if ((instr->op->flags & NM_FLOWOP_MOVES) && !(instr->op->flags & NM_FLOWOP_FILES)) {

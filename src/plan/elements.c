@@ -3,9 +3,12 @@
 #include "plan/elements.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/ascii.h"
+#include "flowop/mix.h"
 #include "flowop/pipeline.h"
+#include "flowop/rounds.h"
 #include "plan/plan.h"
 
 static const char *const wait_words[] = {"sleep", "awake", "spin", NULL};
@@ -59,10 +62,8 @@ static const struct nm_opt param_attrs[] = {
 	 .type = NM_TYPE_STRING,
 	 .offset = ATTR(nm_param_attrs, type),
 	 .def = "string",
-	 .help = "count, integer, size, sizes, duration, rate, bitrate, port, string, host, flag "
-		 "or enum; "
-		 "values "
-		 "are checked"},
+	 .help = "count, counts, integer, size, sizes, duration, durations, rate, bitrate, port, "
+		 "string, host, flag or enum; values are checked"},
 	{.name = "default",
 	 .type = NM_TYPE_STRING,
 	 .offset = ATTR(nm_param_attrs, def),
@@ -242,6 +243,32 @@ static const struct nm_opt flowop_attrs[] = {
 	 .type = NM_TYPE_STRING,
 	 .offset = ATTR(nm_flowop_attrs, options),
 	 .help = "its options: words and key=value pairs separated by blanks"},
+	{.name = "weight",
+	 .type = NM_TYPE_COUNT,
+	 .offset = ATTR(nm_flowop_attrs, weight),
+	 .max = NM_MIX_WEIGHT_MAX,
+	 .def = "1",
+	 .help = "of a member of a mix: how often it is drawn, in proportion to the other weights; "
+		 "0: never"},
+	NM_OPT_END};
+
+static const struct nm_opt mix_attrs[] = {NM_OPT_END};
+
+static const struct nm_opt sequence_attrs[] = {
+	{.name = "count",
+	 .type = NM_TYPE_COUNTS,
+	 .offset = ATTR(nm_sequence_attrs, count),
+	 .min = 1,
+	 .max = NM_ROUNDS_MAX,
+	 .def = "1",
+	 .help = "how often its flowops are done in each pass, one after the other; a law draws it "
+		 "anew each time, alike at both ends"},
+	{.name = "weight",
+	 .type = NM_TYPE_COUNT,
+	 .offset = ATTR(nm_sequence_attrs, weight),
+	 .max = NM_MIX_WEIGHT_MAX,
+	 .def = "1",
+	 .help = "of a member of a mix: how often it is drawn, as of a flowop"},
 	NM_OPT_END};
 
 static const struct nm_opt require_attrs[] = {
@@ -254,20 +281,33 @@ static const struct nm_opt require_attrs[] = {
 	NM_OPT_END};
 
 const struct nm_element nm_elements[] = {
-	{"profile", NULL, "the whole: parameters, then groups", profile_attrs},
-	{"param", "profile", "declares a parameter", param_attrs},
-	{"params", "profile", "declares standard parameters: --describe parameters lists them",
+	{"profile", {NULL}, "the whole: parameters, then groups", profile_attrs},
+	{"param", {"profile"}, "declares a parameter", param_attrs},
+	{"params",
+	 {"profile"},
+	 "declares standard parameters: --describe parameters lists them",
 	 params_attrs},
-	{"group", "profile", "flows that run the same transactions", group_attrs},
-	{"transaction", "group",
+	{"group", {"profile"}, "flows that run the same transactions", group_attrs},
+	{"transaction",
+	 {"group"},
 	 "flowops that are repeated; a phase that all flows of the run enter together. Without "
 	 "flowops the group waits in that phase",
 	 transaction_attrs},
-	{"flowop", "transaction", "one step", flowop_attrs},
-	{"require", "profile",
+	{"mix",
+	 {"transaction"},
+	 "of its members, the elements in it, one is drawn for each pass, by weight; both ends "
+	 "draw the same one",
+	 mix_attrs},
+	{"sequence",
+	 {"transaction", "mix"},
+	 "flowops that are done one after the other, several times in each pass",
+	 sequence_attrs},
+	{"flowop", {"transaction", "mix", "sequence"}, "one step", flowop_attrs},
+	{"require",
+	 {"profile"},
 	 "what the result must meet: if it does not, netmodel ends with exit code 4",
 	 require_attrs},
-	{NULL, NULL, NULL, NULL},
+	{NULL, {NULL}, NULL, NULL},
 };
 
 const struct nm_element *nm_element_of_attr(const char *name)
@@ -282,6 +322,29 @@ const struct nm_element *nm_element_of_attr(const char *name)
 		found = e;
 	}
 	return found;
+}
+
+bool nm_element_is_in(const struct nm_element *element, const char *parent)
+{
+	for (size_t i = 0; element->parents[i]; i++)
+		if (nm_ascii_equals(element->parents[i], parent))
+			return true;
+	return false;
+}
+
+char *nm_element_parents(const struct nm_element *element, bool as_tags, char *buf, size_t size)
+{
+	const char *const *parents = element->parents;
+	size_t used = 0;
+
+	*buf = '\0';
+	for (size_t i = 0; parents[i] && used < size; i++) {
+		const char *between = i == 0 ? "" : parents[i + 1] ? ", " : " or ";
+
+		used += (size_t)snprintf(buf + used, size - used, "%s%s%s%s", between,
+					 as_tags ? "<" : "", parents[i], as_tags ? ">" : "");
+	}
+	return buf;
 }
 
 const struct nm_element *nm_element_find(const char *name)

@@ -5,8 +5,10 @@
 #define NM_PLAN_ELEMENTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "base/law.h"
 #include "base/opt.h"
 
 struct nm_profile_attrs {
@@ -48,6 +50,12 @@ enum nm_windows { NM_MEASURE_AUTO, NM_MEASURE_YES, NM_MEASURE_NO };
 struct nm_flowop_attrs {
 	char *type;
 	char *options;
+	uint64_t weight; /* in a mix */
+};
+
+struct nm_sequence_attrs {
+	struct nm_law count;
+	uint64_t weight; /* in a mix */
 };
 
 struct nm_param_attrs {
@@ -69,7 +77,7 @@ struct nm_require_attrs {
 
 struct nm_element {
 	const char *name;
-	const char *parent; /* NULL: the root */
+	const char *parents[4]; /* what it may be in, NULL after the last; none: the root */
 	const char *help;
 	const struct nm_opt *attrs;
 };
@@ -82,5 +90,10 @@ extern const struct nm_element nm_elements[]; /* ends with a NULL name */
 /* The element that alone has an attribute of the name, in any case; NULL: none, or several. */
 const struct nm_element *nm_element_of_attr(const char *name);
 const struct nm_element *nm_element_find(const char *name); /* NULL when unknown */
+/* Whether the element may be in that other one. */
+bool nm_element_is_in(const struct nm_element *element, const char *parent);
+/* The elements that it may be in, as "a, b or c", or as tags "<a>, <b> or <c>"; "" for the root;
+ * returns buf. */
+char *nm_element_parents(const struct nm_element *element, bool as_tags, char *buf, size_t size);
 
 #endif

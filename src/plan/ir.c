@@ -9,13 +9,14 @@
 
 #include "base/diag.h"
 #include "base/ascii.h"
+#include "flowop/mix.h"
 #include "plan/diag.h"
 #include "plan/params.h"
 #include "plan/plan.h"
 
 /* ---- attributes ---- */
 
-/* Whether a flowop or a transport has an option of the name. */
+/* Whether flowops or transports have an option of the name. */
 static bool is_option(const char *name)
 {
 	bool is = false;
@@ -24,7 +25,7 @@ static bool is_option(const char *name)
 		is |= nm_opt_find((*op)->opts, name) != NULL;
 	for (const struct nm_transport *const *t = nm_transports; *t; t++)
 		is |= nm_opt_find((*t)->opts, name) != NULL;
-	return is;
+	return is || nm_opt_find(nm_common_opts, name);
 }
 
 static void unknown_attr(struct nm_ir *ir, const struct nm_node *node, const struct nm_opt *table,
@@ -32,7 +33,7 @@ static void unknown_attr(struct nm_ir *ir, const struct nm_node *node, const str
 {
 	const char *name = attr->name;
 	const char *names[32];
-	char allowed[256];
+	char allowed[256] = "";
 	size_t count = 0, used = 0;
 
 	for (; table->name && count < 32; table++) {
@@ -61,9 +62,9 @@ static void unknown_attr(struct nm_ir *ir, const struct nm_node *node, const str
 			attr);
 		return;
 	}
-	nm_node_unknown(ir, node, ": unknown attribute \"%s\"%s%s%s; allowed are %s", name,
+	nm_node_unknown(ir, node, ": unknown attribute \"%s\"%s%s%s; %s%s", name,
 			nearest ? ", did you mean \"" : "", nearest ? nearest : "",
-			nearest ? "\"?" : "", allowed);
+			nearest ? "\"?" : "", *allowed ? "allowed are " : "it has none", allowed);
 }
 
 /* Names that differ only in case are two attributes for XML, and one for netmodel. */
@@ -130,29 +131,42 @@ void nm_ir_attrs(struct nm_ir *ir, const struct nm_node *node, void *attrs)
 
 /* ---- elements ---- */
 
-/* Whether the node is a `wanted`; otherwise an error says what is wrong. */
+/* What may be in an element, NULL behind the last. */
+static const char *const in_profile[] = {"group", NULL};
+static const char *const in_group[] = {"transaction", NULL};
+static const char *const in_transaction[] = {"flowop", "mix", "sequence", NULL};
+static const char *const in_mix[] = {"flowop", "sequence", NULL};
+static const char *const in_sequence[] = {"flowop", NULL};
+
+/* Whether the node is one of those that are wanted; otherwise an error says what is wrong. */
 static bool expect(struct nm_ir *ir, const struct nm_node *parent, const struct nm_node *node,
-		   const char *wanted)
+		   const char *const *wanted)
 {
 	const struct nm_element *element = nm_element_find(node->name);
 	const char *names[16];
-	size_t count = 0;
+	char parents[64], here[64];
+	size_t count = 0, used = 0;
 
-	if (nm_ascii_equals(node->name, wanted))
-		return true;
+	for (const char *const *w = wanted; *w; w++) {
+		const char *between = w == wanted ? "" : w[1] ? ", " : " or ";
+
+		if (nm_ascii_equals(node->name, *w))
+			return true;
+		used += (size_t)snprintf(here + used, sizeof here - used, "%s<%s>", between, *w);
+	}
 	for (const struct nm_element *e = nm_elements; e->name; e++)
 		names[count++] = e->name;
 	const char *nearest = element ? NULL : nm_nearest(node->name, names, count);
 
-	if (element && element->parent)
+	if (element && element->parents[0])
 		nm_node_error(ir, node,
-			      " inside <%s>: a <%s> belongs inside <%s>; here <%s> is allowed",
-			      parent->name, node->name, element->parent, wanted);
+			      " inside <%s>: a <%s> belongs inside %s; here %s is allowed",
+			      parent->name, node->name,
+			      nm_element_parents(element, true, parents, sizeof parents), here);
 	else
-		nm_node_unknown(ir, node,
-				" inside <%s>: unknown element%s%s%s; here <%s> is allowed",
+		nm_node_unknown(ir, node, " inside <%s>: unknown element%s%s%s; here %s is allowed",
 				parent->name, nearest ? ", did you mean <" : "",
-				nearest ? nearest : "", nearest ? ">?" : "", wanted);
+				nearest ? nearest : "", nearest ? ">?" : "", here);
 	return false;
 }
 
@@ -198,11 +212,20 @@ static void unknown_flowop(struct nm_ir *ir, const struct nm_node *node, const c
 			  node, "type");
 }
 
-/* Thinks are numbered from the upper half of all numbers on. */
+/* Thinks are numbered from the upper half of all numbers on, and mixes and sequences from the upper
+ * half of that. */
+#define FIRST_THINK (UINT32_MAX / 2 + 1)
+#define FIRST_MIX   (UINT32_MAX / 4 * 3 + 1)
+
+static uint32_t next_mix_site(const struct nm_ir_group *group)
+{
+	return FIRST_MIX + (uint32_t)(group->n_mixes + group->n_sequences);
+}
+
 static uint32_t next_site(struct nm_ir_group *group, const struct nm_flowop *op)
 {
 	if (op->flags & NM_FLOWOP_THINKS)
-		return UINT32_MAX / 2 + 1 + group->n_thinks++;
+		return FIRST_THINK + group->n_thinks++;
 	return (uint32_t)group->n_steps - group->n_thinks;
 }
 
@@ -240,10 +263,24 @@ static void add_step(struct nm_ir *ir, struct nm_ir_group *group, const struct n
 	}
 }
 
-static void read_flowop(struct nm_ir *ir, const struct nm_node *node, struct nm_ir_group *group)
+static void check_weight(struct nm_ir *ir, const struct nm_node *node, bool is_member)
+{
+	const char *weight = nm_node_attr(node, "weight");
+
+	if (weight && !is_member)
+		nm_origin_of_attr(nm_node_error(ir, node,
+						" weight=\"%s\": only in a <mix>, which draws by "
+						"it",
+						weight),
+				  node, "weight");
+}
+
+/* Answers the flowop's weight. */
+static uint64_t read_flowop(struct nm_ir *ir, const struct nm_node *node, struct nm_ir_group *group,
+			    struct nm_ir_within within)
 {
 	struct nm_flowop_attrs attrs = {0};
-	struct nm_ir_step step = {.line = node->line, .host = NM_NO_HOST};
+	struct nm_ir_step step = {.line = node->line, .host = NM_NO_HOST, .in = within};
 
 	nm_ir_attrs(ir, node, &attrs);
 	for (size_t i = 0; i < node->n_attrs; i++)
@@ -253,6 +290,7 @@ static void read_flowop(struct nm_ir *ir, const struct nm_node *node, struct nm_
 		nm_diag_error(ir->diags, ir->file, node->children[i]->line,
 			      "<%s> inside <flowop>: a flowop has no elements inside",
 			      node->children[i]->name);
+	check_weight(ir, node, within.member && !within.sequence);
 	if (attrs.type) {
 		step.op = nm_flowop_find(attrs.type);
 		if (step.op)
@@ -263,6 +301,80 @@ static void read_flowop(struct nm_ir *ir, const struct nm_node *node, struct nm_
 	nm_opts_fini(nm_element_find("flowop")->attrs, &attrs);
 	if (step.op && step.opts && !step.absent)
 		add_step(ir, group, &step);
+	return attrs.weight;
+}
+
+/* Answers the sequence's weight. One of which when= and unless= leave nothing is not there. */
+static uint64_t read_sequence(struct nm_ir *ir, const struct nm_node *node,
+			      struct nm_ir_group *group, uint32_t member)
+{
+	const struct nm_opt *table = nm_element_find("sequence")->attrs;
+	struct nm_sequence_attrs *attrs = nm_arena_opts(ir->arena, table, sizeof *attrs);
+	const struct nm_ir_within within = {member, (uint32_t)group->n_sequences + 1};
+	const size_t n_steps = group->n_steps;
+
+	if (!attrs) {
+		nm_diag_error(ir->diags, ir->file, node->line, "out of memory");
+		return 0;
+	}
+	nm_ir_attrs(ir, node, attrs);
+	check_weight(ir, node, member);
+	group->sequences[group->n_sequences] = (struct nm_ir_sequence){
+		.line = node->line, .site = next_mix_site(group), .count = &attrs->count};
+	if (node->n_children == 0)
+		nm_node_error(ir, node, ": has no flowops");
+	for (size_t i = 0; i < node->n_children; i++)
+		if (expect(ir, node, node->children[i], in_sequence))
+			read_flowop(ir, node->children[i], group, within);
+	group->n_sequences += group->n_steps > n_steps;
+	return attrs->weight;
+}
+
+/* Makes the table by which the mix draws. */
+static void weigh(struct nm_ir *ir, const struct nm_ir_group *group, struct nm_ir_mix *mix)
+{
+	uint64_t *weights = calloc(mix->n_members + 1, sizeof *weights);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; weights && i < mix->n_members; i++)
+		sum += weights[i] = group->members[mix->first + i].weight;
+	if (sum)
+		mix->table = nm_mix_new(weights, (uint32_t)mix->n_members);
+	else if (weights && mix->n_members)
+		nm_node_error(ir, mix->node,
+			      ": all its weights are 0, so that nothing can be drawn");
+	if (!weights || (sum && (!mix->table || nm_arena_keep(ir->arena, mix->table) < 0)))
+		nm_diag_error(ir->diags, ir->file, mix->node->line, "out of memory");
+	free(weights);
+}
+
+/* A member of which when= and unless= leave nothing is no part of the mix. */
+static void read_mix(struct nm_ir *ir, const struct nm_node *node, struct nm_ir_group *group)
+{
+	const uint32_t site = next_mix_site(group);
+	struct nm_ir_mix *mix = &group->mixes[group->n_mixes++];
+	char no_attrs;
+
+	*mix = (struct nm_ir_mix){.node = node, .site = site, .first = group->n_members};
+	nm_ir_attrs(ir, node, &no_attrs);
+	if (node->n_children == 0)
+		nm_node_error(ir, node, ": has no flowops of which one could be drawn");
+	for (size_t i = 0; i < node->n_children; i++) {
+		struct nm_ir_member *member = &group->members[group->n_members];
+		const struct nm_ir_within within = {.member = (uint32_t)group->n_members + 1};
+		size_t n_steps = group->n_steps;
+
+		if (!expect(ir, node, node->children[i], in_mix))
+			continue;
+		member->mix = (uint32_t)(mix - group->mixes);
+		member->weight =
+			nm_ascii_equals(node->children[i]->name, "sequence")
+				? read_sequence(ir, node->children[i], group, within.member)
+				: read_flowop(ir, node->children[i], group, within);
+		group->n_members += group->n_steps > n_steps;
+	}
+	mix->n_members = group->n_members - mix->first;
+	weigh(ir, group, mix);
 }
 
 static bool has_other_attr(const struct nm_node *node, const char *name)
@@ -331,19 +443,26 @@ static void read_transaction(struct nm_ir *ir, const struct nm_node *node,
 	set_rate(ir, node, group, &t->attrs);
 	read_arrivals(ir, node, t);
 	for (size_t i = 0; i < node->n_children; i++)
-		if (expect(ir, node, node->children[i], "flowop"))
-			read_flowop(ir, node->children[i], group);
+		if (!expect(ir, node, node->children[i], in_transaction))
+			continue;
+		else if (nm_ascii_equals(node->children[i]->name, "mix"))
+			read_mix(ir, node->children[i], group);
+		else if (nm_ascii_equals(node->children[i]->name, "sequence"))
+			read_sequence(ir, node->children[i], group, 0);
+		else
+			read_flowop(ir, node->children[i], group, (struct nm_ir_within){0, 0});
 	t->n_steps = group->n_steps - t->first;
 	t->left_out = node->n_children && !t->n_steps;
 	check_transaction(ir, node, t);
 }
 
-static size_t count_flowops(const struct nm_node *group)
+/* How many elements of the name an element has, however deep. */
+static size_t count_elements(const struct nm_node *node, const char *name)
 {
-	size_t count = 0;
+	size_t count = nm_ascii_equals(node->name, name);
 
-	for (size_t i = 0; i < group->n_children; i++)
-		count += group->children[i]->n_children;
+	for (size_t i = 0; i < node->n_children; i++)
+		count += count_elements(node->children[i], name);
 	return count;
 }
 
@@ -386,7 +505,8 @@ static void size_group(struct nm_ir *ir, const struct nm_node *node, struct nm_i
 static void read_group(struct nm_ir *ir, const struct nm_node *node)
 {
 	struct nm_ir_group *group = &ir->groups[ir->n_groups++];
-	size_t n_flowops = count_flowops(node), errors = ir->diags->n_errors;
+	size_t n_flowops = count_elements(node, "flowop"), errors = ir->diags->n_errors;
+	size_t n_sequences = count_elements(node, "sequence");
 
 	group->line = node->line;
 	group->node = node;
@@ -404,12 +524,16 @@ static void read_group(struct nm_ir *ir, const struct nm_node *node)
 	group->room = n_flowops + 1;
 	group->steps = calloc(group->room, sizeof(*group->steps));
 	group->transactions = calloc(node->n_children + 1, sizeof(*group->transactions));
-	if (!group->steps || !group->transactions) {
+	group->mixes = calloc(count_elements(node, "mix") + 1, sizeof(*group->mixes));
+	group->sequences = calloc(n_sequences + 1, sizeof(*group->sequences));
+	group->members = calloc(n_flowops + n_sequences + 1, sizeof(*group->members));
+	if (!group->steps || !group->transactions || !group->mixes || !group->sequences ||
+	    !group->members) {
 		nm_diag_error(ir->diags, ir->file, node->line, "out of memory");
 		return;
 	}
 	for (size_t i = 0; i < node->n_children; i++)
-		if (expect(ir, node, node->children[i], "transaction"))
+		if (expect(ir, node, node->children[i], in_group))
 			read_transaction(ir, node->children[i], group);
 	if (n_flowops == 0 && ir->diags->n_errors == errors)
 		nm_node_error(ir, node, ": has no flowops in any of its transactions");
@@ -421,6 +545,9 @@ static void free_group(struct nm_ir_group *group)
 		nm_opts_fini(nm_element_find("transaction")->attrs, &group->transactions[t].attrs);
 	nm_opts_fini(nm_element_find("group")->attrs, &group->attrs);
 	free(group->transactions);
+	free(group->mixes);
+	free(group->sequences);
+	free(group->members);
 	free(group->steps);
 }
 
@@ -429,7 +556,7 @@ static void drop_empty(struct nm_ir *ir, const struct nm_node *node)
 {
 	struct nm_ir_group *group = &ir->groups[ir->n_groups - 1];
 
-	if (group->n_steps || !count_flowops(node))
+	if (group->n_steps || !count_elements(node, "flowop"))
 		return;
 	free_group(group);
 	*group = (struct nm_ir_group){.line = 0};
@@ -513,7 +640,7 @@ void nm_ir_read(struct nm_ir *ir, const struct nm_node *root)
 	for (size_t i = 0; i < root->n_children; i++)
 		if (is_require(root->children[i])) {
 			check_require(ir, root->children[i]);
-		} else if (expect(ir, root, root->children[i], "group")) {
+		} else if (expect(ir, root, root->children[i], in_profile)) {
 			read_group(ir, root->children[i]);
 			drop_empty(ir, root->children[i]);
 		}

@@ -18,6 +18,12 @@
 
 struct nm_diags;
 
+/* Where a step stands: the number + 1 of what it is in, among those of its group; 0: in none. */
+struct nm_ir_within {
+	uint32_t member; /* of a mix */
+	uint32_t sequence;
+};
+
 struct nm_ir_step {
 	const struct nm_flowop *op;
 	const void *opts;
@@ -36,6 +42,7 @@ struct nm_ir_step {
 	uint32_t host; /* in the ir's hosts; NM_NO_HOST: none */
 	uint32_t opening;
 	uint32_t site;		      /* among the group's steps: see struct nm_instr */
+	struct nm_ir_within in;	      /* where it stands in its transaction */
 	uint64_t size;		      /* of a message, at most; 0: no messages, or files */
 	const struct nm_law *law;     /* how the size is drawn; NULL: it is fixed */
 	uint64_t rsize;		      /* the most that one receive takes; 0: as usual */
@@ -45,6 +52,26 @@ struct nm_ir_step {
 	bool absent;		      /* when= and unless= leave it out */
 	unsigned line;
 	const struct nm_attr *written; /* its options, borrowed; NULL: none */
+};
+
+/* What a mix may draw: its steps stand one behind the other. */
+struct nm_ir_member {
+	uint64_t weight;
+	uint32_t mix; /* in the group's mixes */
+};
+
+struct nm_ir_mix {
+	const struct nm_node *node; /* borrowed */
+	uint32_t site;		    /* see struct nm_instr */
+	size_t first, n_members;    /* of the group's members */
+	struct nm_mix *table;	    /* owned by the arena; NULL: nothing can be drawn */
+};
+
+/* Its steps stand one behind the other. */
+struct nm_ir_sequence {
+	unsigned line;
+	uint32_t site;		    /* see struct nm_instr */
+	const struct nm_law *count; /* owned by the arena */
 };
 
 struct nm_ir_transaction {
@@ -70,6 +97,12 @@ struct nm_ir_group {
 	uint32_t n_thinks; /* of the steps */
 	struct nm_ir_transaction *transactions;
 	size_t n_transactions;
+	struct nm_ir_mix *mixes;
+	size_t n_mixes;
+	struct nm_ir_member *members; /* of all mixes */
+	size_t n_members;
+	struct nm_ir_sequence *sequences;
+	size_t n_sequences;
 };
 
 struct nm_ir {
@@ -97,6 +130,8 @@ void nm_ir_connect(struct nm_ir *ir, struct nm_ir_group *group);
 /* Whether a step opens a connection, or does something with one. */
 bool nm_ir_has_conn(const struct nm_ir_step *step);
 bool nm_ir_is_skipped(const struct nm_ir_transaction *transaction);
+/* Whether the step sends, receives, opens or closes, or waits for the other end to do so. */
+bool nm_ir_acts(const struct nm_ir_step *step);
 /* Which host begins the passes of a transaction, NM_NO_HOST when the master does. */
 uint32_t nm_ir_leader(const struct nm_ir_group *group, const struct nm_ir_transaction *transaction);
 
@@ -104,6 +139,25 @@ uint32_t nm_ir_leader(const struct nm_ir_group *group, const struct nm_ir_transa
  * passes. */
 bool nm_ir_is_open_sender(const struct nm_ir_group *group,
 			  const struct nm_ir_transaction *transaction, uint32_t host);
+/* The first step of a transaction that is in a mix or a sequence; NULL: none is. */
+static inline const struct nm_ir_step *
+nm_ir_first_mixed(const struct nm_ir_group *group, const struct nm_ir_transaction *transaction)
+{
+	for (size_t i = 0; i < transaction->n_steps; i++)
+		if (group->steps[transaction->first + i].in.member ||
+		    group->steps[transaction->first + i].in.sequence)
+			return &group->steps[transaction->first + i];
+	return NULL;
+}
+/* The step with which the next member of the same mix begins; NULL: the step is in no mix, or in
+ * its last member (mix_check.c). */
+const struct nm_ir_step *nm_ir_next_member(const struct nm_ir_group *group,
+					   const struct nm_ir_transaction *transaction,
+					   const struct nm_ir_step *step);
+/* Refuses what cannot go with a mix or a sequence, in a transaction that has one (mix_check.c).
+ * After nm_ir_connect. */
+void nm_ir_check_mixes(struct nm_ir *ir, const struct nm_ir_group *group,
+		       const struct nm_ir_transaction *transaction);
 /* Finds the files that the master will send (message_check.c). */
 void nm_ir_find_files(struct nm_ir *ir);
 /* The fewest bytes that wake the receiver of a step's data, where such a limit has an effect; 0:

@@ -7,6 +7,8 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/arena.h \
 	src/plan/check.c \
 	src/plan/lower.c \
+	src/plan/lower_mix.c \
+	src/plan/lower_mix.h \
 	src/plan/diag.c \
 	src/plan/diag.h \
 	src/plan/ir.c \
@@ -15,6 +17,7 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/elements.c \
 	src/plan/elements.h \
 	src/plan/message_check.c \
+	src/plan/mix_check.c \
 	src/plan/options.c \
 	src/plan/params.c \
 	src/plan/params.h \

@@ -13,6 +13,7 @@
 #include "flowop/pipeline.h"
 #include "flowop/copy_modes.h"
 #include "plan/ir.h"
+#include "plan/lower_mix.h"
 #include "plan/shape.h"
 #include "plan/plan.h"
 #include "transport/preamble.h"
@@ -296,7 +297,8 @@ static bool awaits(const struct nm_group *group, const struct nm_phase *phase,
 static bool has_sent_last(const struct nm_group *group, const struct nm_phase *phase,
 			  const struct nm_instr *close)
 {
-	for (const struct nm_instr *i = close - 1; i >= &group->instrs[phase->first]; i--)
+	for (const struct nm_instr *i = close - 1;
+	     i >= &group->instrs[phase->first] && !nm_phase_mixes(group, phase); i--)
 		if ((i->op->flags & NM_FLOWOP_MOVES) && i->slot == close->slot)
 			return i->can_fail || !(i->op->flags & NM_FLOWOP_FOLLOWS) ||
 			       (i->op->flags & NM_FLOWOP_BOTH);
@@ -349,11 +351,12 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase, const stru
 	if ((instr->op->flags & NM_FLOWOP_MOVES) && (instr->op->flags & NM_FLOWOP_INITIATES))
 		phase->counts.bytes_sent +=
 			instr->size * count * (instr->datagram.batch + !instr->datagram.batch);
+	const struct nm_flowop *repeat =
+		step->in.sequence ? &nm_pseudo_repeat_in_round : &nm_pseudo_repeat;
+
 	if (count > 1)
-		group->instrs[group->n_instrs++] = (struct nm_instr){.step = nm_pseudo_repeat.step,
-								     .op = &nm_pseudo_repeat,
-								     .count = count,
-								     .line = step->line};
+		group->instrs[group->n_instrs++] = (struct nm_instr){
+			.step = repeat->step, .op = repeat, .count = count, .line = step->line};
 }
 
 /* Centuries are as good as for ever, and can still be added to. */
@@ -424,6 +427,7 @@ static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transa
 	if (phase->leads && !phase->empty && t->attrs.pipeline > 1)
 		phase->pipeline = (uint32_t)t->attrs.pipeline;
 	struct selected selected = {.known = false};
+	struct nm_mix_lowering mixing = {.member = 0};
 
 	for (size_t i = 0; !phase->empty && i < t->n_steps; i++) {
 		const struct nm_ir_step *step = &from->steps[t->first + i];
@@ -433,6 +437,8 @@ static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transa
 		add_wait(&phase->wait_ns, step->common->timeout_ns);
 		phase->counts.may_lose |= is_lossy(step) || step->common->can_fail;
 		phase->drains |= side->master && nm_ir_is_open_sender(from, t, step->host);
+		if (nm_mix_lower(&mixing, from, step, group))
+			selected.known = false;
 		if (!belongs(step, side))
 			continue;
 		struct nm_ir_step own = of_side(step, side);
@@ -442,6 +448,7 @@ static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transa
 		emit_step(group, phase, &own, side,
 			  side->master && nm_ir_is_open_sender(from, t, step->host));
 	}
+	(void)nm_mix_lower(&mixing, from, NULL, group);
 	date_messages(group, phase);
 	if (phase->pipeline)
 		emit_pipeline(group, phase);
@@ -509,10 +516,13 @@ static bool moves_files(const struct nm_ir_group *group, const struct side *side
 
 static bool draws(const struct nm_ir_group *group)
 {
+	for (size_t i = 0; i < group->n_sequences; i++)
+		if (group->sequences[i].count->min < group->sequences[i].count->max)
+			return true;
 	for (size_t i = 0; i < group->n_steps; i++)
 		if (group->steps[i].law && !(group->steps[i].op->flags & NM_FLOWOP_ASKS))
 			return true;
-	return false;
+	return group->n_mixes > 0;
 }
 
 static int name_group(struct nm_group *group, const struct nm_ir_group *from, uint32_t number)
@@ -556,9 +566,11 @@ static int emit_group(const struct nm_ir *ir, uint32_t number, const struct side
 	group->needs_identity =
 		(group->n_conns > 1 || draws(from)) && group->n_flows > group->n_workers;
 	group->phases = calloc(from->n_transactions + 1, sizeof(*group->phases));
-	/* Each step may need a pseudo-operation before it and one behind it. */
-	group->instrs =
-		calloc(3 * from->n_steps + 2 * from->n_transactions + 1, sizeof(*group->instrs));
+	/* Each step may need a pseudo-operation before it and one behind it; mixes and sequences:
+	 * nm_mix_lower. */
+	group->instrs = calloc(3 * from->n_steps + 2 * from->n_members + from->n_sequences +
+				       2 * from->n_transactions + 1,
+			       sizeof(*group->instrs));
 	group->hosts = calloc(ir->n_hosts + 1, sizeof(*group->hosts));
 	if (!group->phases || !group->instrs || !group->hosts)
 		return -ENOMEM;

@@ -107,6 +107,19 @@ static const struct nm_ir_step *turn_after(const struct nm_ir_group *group,
 	return NULL;
 }
 
+/* Whether what is done next is not always the same. */
+static bool varies(const struct nm_ir_group *group, const struct nm_ir_transaction *transaction)
+{
+	for (size_t i = 0; i < transaction->n_steps; i++) {
+		const struct nm_ir_within *in = &group->steps[transaction->first + i].in;
+
+		if (in->member ||
+		    (in->sequence && group->sequences[in->sequence - 1].count->max > 1))
+			return true;
+	}
+	return false;
+}
+
 /* Data that are held back must not be those that the other end waits for. */
 static void check_more(struct nm_ir *ir, const struct nm_ir_group *group)
 {
@@ -120,9 +133,17 @@ static void check_more(struct nm_ir *ir, const struct nm_ir_group *group)
 			if (!nm_flowop_moves_message(step->op) || !step->transport ||
 			    !(step->transport->caps & NM_TRANSPORT_TCP))
 				continue;
-			if (((const struct nm_opts_message *)step->opts)->more)
-				next = turn_after(group, transaction, step);
-			if (next)
+			if (!((const struct nm_opts_message *)step->opts)->more)
+				continue;
+			next = turn_after(group, transaction, step);
+			if (varies(group, transaction))
+				nm_origin_named(
+					nm_step_warn(ir, step,
+						     ": more has no effect in a transaction with a "
+						     "mix or a sequence: what follows may be "
+						     "another flowop"),
+					step, "more", NULL);
+			else if (next)
 				nm_origin_named(
 					nm_step_warn(ir, step,
 						     ": more has no effect: what follows on its "

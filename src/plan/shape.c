@@ -7,12 +7,24 @@
 #include <stdio.h>
 
 #include "flowop/disconnect.h"
+#include "flowop/mix.h"
+#include "flowop/rounds.h"
 #include "flowop/pseudo_ops.h"
 #include "flowop/pipeline.h"
 #include "plan/diag.h"
 #include "plan/ir.h"
 #include "plan/plan.h"
 #include "transport/transport.h"
+
+bool nm_phase_mixes(const struct nm_group *group, const struct nm_phase *phase)
+{
+	const struct nm_instr *i = &group->instrs[phase->first];
+
+	for (; i < &group->instrs[group->n_instrs] && i->step; i++)
+		if (nm_instr_mix(i) || i->op == &nm_pseudo_rounds)
+			return true;
+	return false;
+}
 
 /* Notes the last of the replies that are read one after the other. */
 static void note_last_replies(struct nm_group *group, const struct nm_phase *phase)
@@ -52,11 +64,30 @@ static void note_expected_replies(struct nm_group *group, const struct nm_phase 
 	}
 }
 
+#define ACTS (NM_FLOWOP_FOLLOWS | NM_FLOWOP_INITIATES)
+
+/* Whether this end waits for the other one before it does anything else, from an instruction on;
+ * with some of what may be drawn there is enough. */
+static bool awaits_next(const struct nm_instr *at, const struct nm_instr *end)
+{
+	while (at < end && !(at->op->flags & ACTS)) {
+		const struct nm_mix *mix = nm_instr_mix(at);
+		bool any = false;
+
+		/* Each member acts. */
+		for (uint32_t i = 0; mix && i < mix->n_members; i++)
+			any |= awaits_next(at + mix->members[i].at, at + mix->length);
+		if (mix || (at->op == &nm_pseudo_rounds && awaits_next(at - at->count, at)))
+			return mix ? any : true;
+		at += at->op == &nm_pseudo_jump ? at->count : 1;
+	}
+	return at < end && (at->op->flags & NM_FLOWOP_FOLLOWS);
+}
+
 /* Notes the thinks in which this end thinks while an answer may be on its way: what follows in the
  * pass waits for the other end. */
 static void note_thinks_before_replies(struct nm_group *group, const struct nm_phase *phase)
 {
-	const uint32_t acts = NM_FLOWOP_FOLLOWS | NM_FLOWOP_INITIATES;
 	bool follows = false;
 
 	for (uint32_t i = group->n_instrs; i-- > phase->first;) {
@@ -64,8 +95,11 @@ static void note_thinks_before_replies(struct nm_group *group, const struct nm_p
 
 		if (!instr->op)
 			continue;
-		if (instr->op->flags & acts)
+		if (instr->op->flags & ACTS)
 			follows = instr->op->flags & NM_FLOWOP_FOLLOWS;
+		if (nm_instr_mix(instr) || instr->op == &nm_pseudo_jump ||
+		    instr->op == &nm_pseudo_rounds)
+			follows = awaits_next(instr, &group->instrs[group->n_instrs]);
 		if (instr->op->flags & NM_FLOWOP_THINKS)
 			instr->expects_reply = follows;
 	}
@@ -85,7 +119,8 @@ static void note_corks(struct nm_group *group, struct nm_phase *phase)
 {
 	const uint32_t concerns = NM_FLOWOP_MOVES | NM_FLOWOP_CLOSES;
 
-	for (uint32_t i = phase->first; i < group->n_instrs; i++) {
+	/* With a mix, something else may be next each time. */
+	for (uint32_t i = phase->first; i < group->n_instrs && !nm_phase_mixes(group, phase); i++) {
 		struct nm_instr *write = &group->instrs[i], *next = write;
 
 		if (!wants_more(write))
@@ -202,14 +237,15 @@ static void note_reconnects(struct nm_group *group, const struct nm_ir_group *fr
 {
 	uint32_t host = NM_NO_HOST;
 
-	phase->reconnects = phase->n_instrs > 0 && !phase->open_sender && !phase->drains;
+	phase->reconnects = phase->n_instrs > 0 && !phase->open_sender && !phase->drains &&
+			    !nm_phase_mixes(group, phase);
 	for (size_t i = 0; i < from->n_steps; i++) {
 		if (!nm_ir_has_conn(&from->steps[i]))
 			continue;
 		phase->reconnects &= host == NM_NO_HOST || host == from->steps[i].host;
 		host = from->steps[i].host;
 	}
-	for (uint32_t i = phase->first; i < group->n_instrs; i++)
+	for (uint32_t i = phase->first; i < group->n_instrs && !nm_phase_mixes(group, phase); i++)
 		if (group->instrs[i].transport && !can_reconnect(group, phase, &group->instrs[i]))
 			phase->reconnects = false;
 }
@@ -295,7 +331,10 @@ void nm_plan_check_posts(const struct nm_plan *plan, const struct nm_ir *ir)
 			continue;
 		const struct nm_instr *hinders = hindrance(group);
 
-		if (hinders)
+		if (hinders && !nm_flowop_is_named(hinders->op))
+			snprintf(which, sizeof which, "; the <%s> of line %u is none of these",
+				 nm_instr_mix(hinders) ? "mix" : "sequence", hinders->line);
+		else if (hinders)
 			snprintf(which, sizeof which, "; <flowop %s> of line %u is none of these",
 				 hinders->op->name, hinders->line);
 		const struct nm_node *node = ir->groups[g].node;
@@ -494,11 +533,13 @@ static bool polls_card(const struct nm_group *group)
 
 /* Whether the poll waiter does for a phase whose passes have their own connections; otherwise notes
  * why not. */
-static bool suits_poll(const struct nm_group *group, const struct conns *conns, uint32_t n_flows,
-		       struct nm_phase_shape *shape)
+static bool suits_poll(const struct nm_group *group, const struct nm_phase *phase,
+		       const struct conns *conns, uint32_t n_flows, struct nm_phase_shape *shape)
 {
 	if (n_flows != 1)
 		say(&shape->why_waiter, "not poll: %u flows", n_flows);
+	else if (nm_phase_mixes(group, phase))
+		say(&shape->why_waiter, "not poll: a mix or a sequence");
 	else if (group->n_conns != 1)
 		say(&shape->why_waiter, "not poll: %u connections a flow", group->n_conns);
 	else if (group->spins)
@@ -534,7 +575,7 @@ static void choose_waiter(const struct nm_group *group, const struct nm_phase *p
 	if (phase->posts) {
 		shape->waiter = NM_WAITER_URING;
 	} else if (shape->short_lived) {
-		if (suits_poll(group, conns, n_flows, shape))
+		if (suits_poll(group, phase, conns, n_flows, shape))
 			shape->waiter = NM_WAITER_POLL;
 	} else if (suits_recv(group, phase, n_flows, shape)) {
 		shape->waiter = NM_WAITER_RECV;
@@ -680,7 +721,7 @@ bool nm_shape_accepts_singly(const struct nm_group *group, const struct nm_instr
 	for (const struct nm_instr *i = accept + 1; i < end && (i->step || !again); i++) {
 		if (nm_instr_moves(i) && (i->op->flags & NM_FLOWOP_INITIATES))
 			return true;
-		if (nm_instr_closes(i))
+		if (nm_instr_closes(i) || nm_instr_mix(i) || i->op == &nm_pseudo_rounds)
 			return false;
 	}
 	return false;

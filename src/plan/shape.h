@@ -93,6 +93,9 @@ static inline bool nm_instr_follows(const struct nm_instr *instr)
 {
 	return instr->op && (instr->op->flags & NM_FLOWOP_FOLLOWS);
 }
+/* Whether mixes or sequences are among the instructions of the phase, which may not be complete:
+ * what comes next is not always the same then. */
+bool nm_phase_mixes(const struct nm_group *group, const struct nm_phase *phase);
 /* Whether the instruction moves one message one way: neither files nor an exchange. */
 bool nm_instr_moves_message(const struct nm_instr *instr);
 

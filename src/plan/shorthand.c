@@ -524,6 +524,15 @@ static void set_group(struct shorthand *s, struct nm_node *group)
 	}
 }
 
+/* Of all flowops in an element, however deep. */
+static void set_options_within(struct shorthand *s, struct nm_node *node)
+{
+	if (nm_ascii_equals(node->name, "flowop"))
+		set_options(s, node);
+	for (size_t i = 0; i < node->n_children; i++)
+		set_options_within(s, node->children[i]);
+}
+
 static void set_all(struct shorthand *s, struct nm_node *root)
 {
 	for (size_t g = 0; g < root->n_children; g++) {
@@ -532,9 +541,7 @@ static void set_all(struct shorthand *s, struct nm_node *root)
 		if (!nm_ascii_equals(group->name, "group"))
 			continue;
 		set_group(s, group);
-		for (size_t t = 0; t < group->n_children; t++)
-			for (size_t i = 0; i < group->children[t]->n_children; i++)
-				set_options(s, group->children[t]->children[i]);
+		set_options_within(s, group);
 	}
 }
 

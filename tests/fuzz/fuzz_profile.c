@@ -104,7 +104,7 @@ static const char *any_attribute(unsigned *seed)
 
 	while (attrs[n_attrs].name)
 		n_attrs++;
-	return attrs[pick(seed, n_attrs)].name;
+	return n_attrs ? attrs[pick(seed, n_attrs)].name : "none";
 }
 
 /* Into a tag, so that it becomes one of its attributes or options. */
@@ -112,7 +112,7 @@ static size_t add_attribute(uint8_t *data, size_t size, size_t max_size, unsigne
 {
 	static const char *const values[] = {
 		"1",  "0",    "2",	  "1k",	     "10ms", "99999999999",
-		"$a", "spin", "io_uring", "poisson", "yes",
+		"$a", "spin", "io_uring", "poisson", "yes",  "rand(1,3)",
 	};
 	char text[128];
 	size_t length, at = find_tag(data, size, pick(seed, size), &length);
@@ -129,6 +129,13 @@ static size_t add_attribute(uint8_t *data, size_t size, size_t max_size, unsigne
 
 static size_t add_element(uint8_t *data, size_t size, size_t max_size, unsigned *seed)
 {
+	static const char *const around[][2] = {
+		{"", ""},
+		{"<mix>", "</mix>"},
+		{"<sequence count=\"2\">", "</sequence>"},
+		{"</transaction><transaction>", ""},
+	};
+	const char *const *in = around[pick(seed, sizeof around / sizeof *around)];
 	char text[128];
 	size_t n = 0, length, at = find_tag(data, size, pick(seed, size), &length);
 
@@ -136,10 +143,8 @@ static size_t add_element(uint8_t *data, size_t size, size_t max_size, unsigned 
 		n++;
 	const char *flowop = nm_flowops[pick(seed, n)]->name;
 
-	snprintf(text, sizeof text,
-		 pick(seed, 3) ? "<flowop type=\"%s\" options=\"size=1 remotehost=local\"/>"
-			       : "</transaction><transaction><flowop type=\"%s\"/>",
-		 flowop);
+	snprintf(text, sizeof text, "%s<flowop type=\"%s\" options=\"size=1 remotehost=local\"/>%s",
+		 in[0], flowop, in[1]);
 	return fuzz_splice(data, size, max_size, at, 0, text, strlen(text));
 }
 

@@ -83,6 +83,7 @@ PLAN_TESTS = \
 	tests/unit/plan/test_dump \
 	tests/unit/plan/test_memory \
 	tests/unit/plan/test_mirror \
+	tests/unit/plan/test_mixes \
 	tests/unit/plan/test_params \
 	tests/unit/plan/test_plan \
 	tests/unit/plan/test_shape \
@@ -112,6 +113,10 @@ tests_unit_plan_test_mirror_SOURCES = \
 	tests/unit/plan/test_mirror.c \
 	tests/unit/plan/compiled.c \
 	tests/unit/plan/compiled.h
+tests_unit_plan_test_mixes_SOURCES = \
+	tests/unit/plan/test_mixes.c \
+	tests/unit/plan/compiled.c \
+	tests/unit/plan/compiled.h
 tests_unit_plan_test_plan_SOURCES = \
 	tests/unit/plan/test_plan.c \
 	tests/unit/plan/compiled.c \
@@ -132,15 +137,15 @@ tests_unit_plan_test_shape_SOURCES = \
 FLOWOP_TESTS = \
 	tests/unit/flowop/test_files \
 	tests/unit/flowop/test_messages \
+	tests/unit/flowop/test_mix \
 	tests/unit/flowop/test_arrivals \
 	tests/unit/flowop/test_pacer \
+	tests/unit/flowop/test_rounds \
 	tests/unit/flowop/test_stamp \
 	tests/unit/flowop/test_think
 $(FLOWOP_TESTS): LDADD = $(CHECK_LIBS) $(FLOWOP_LIBS)
-	tests/unit/flowop/test_mix \
 $(FLOWOP_TESTS): $(filter %.la,$(FLOWOP_LIBS))
 
-	tests/unit/flowop/test_rounds \
 ENGINE_TESTS = \
 	tests/unit/engine/test_accept \
 	tests/unit/engine/test_observe \

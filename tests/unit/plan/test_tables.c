@@ -165,9 +165,11 @@ START_TEST(elements)
 		assert_help(e->name, e->help);
 		assert_table(e->name, e->attrs, 0);
 		ck_assert_ptr_eq(nm_element_find(e->name), e);
-		roots += e->parent == NULL;
-		if (e->parent)
-			ck_assert_ptr_nonnull(nm_element_find(e->parent));
+		roots += e->parents[0] == NULL;
+		for (size_t i = 0; e->parents[i]; i++)
+			ck_assert(nm_element_find(e->parents[i]) &&
+				  nm_element_is_in(e, e->parents[i]));
+		ck_assert(!nm_element_is_in(e, e->name));
 	}
 	ck_assert_uint_eq(roots, 1);
 	ck_assert_ptr_null(nm_element_find("zebra"));

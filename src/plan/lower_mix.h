@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lowers the mixes and sequences of a transaction: the instruction that draws before the first
+ * member of a mix, a jump behind each but the last; behind a sequence, the one that begins its next
+ * round. */
+#ifndef NM_PLAN_LOWER_MIX_H
+#define NM_PLAN_LOWER_MIX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct nm_group;
+struct nm_ir_group;
+struct nm_ir_step;
+
+/* Where the program of a transaction is; all zero at its begin. */
+struct nm_mix_lowering {
+	uint32_t member;	   /* of the last step: as in struct nm_ir_within */
+	uint32_t draws;		   /* the instruction that draws for the mix that it is in */
+	uint32_t sequence, begins; /* the sequence of the last step, and its first instruction */
+};
+
+/* Before a step is emitted, and also where this side leaves it out; NULL: after the last step of
+ * the transaction. True: another way than from the step before may lead to this one. The group has
+ * room for two instructions more than its steps need for each member, and one for each sequence. */
+bool nm_mix_lower(struct nm_mix_lowering *at, const struct nm_ir_group *from,
+		  const struct nm_ir_step *step, struct nm_group *group);
+
+#endif
