@@ -179,6 +179,15 @@ def test_oltp_is_18_round_trips(netmodel: Netmodel) -> None:
     assert phase["bytes_received"] == (170 + 8 * 170 + 8 * 35 + 35) * phase["transactions"]
 
 
+def test_rows_of_oltp_by_a_law(netmodel: Netmodel) -> None:
+    phase = phase_of(measure(netmodel, "oltp", num_flows=4, rows_read="rand(1,9)", rows_written=1), "order")
+    passes = phase["transactions"]
+    rows = (phase["bytes_received"] - (170 + 35 + 35) * passes) / 170
+    assert rows == int(rows)
+    assert phase["bytes_sent"] == (415 + 220 + 35) * passes + 35 * rows
+    assert rows / passes == pytest.approx(5, abs=5 * (80 / 12 / passes) ** 0.5)
+
+
 def test_telnet_is_as_fast_as_people(netmodel: Netmodel) -> None:
     document = measure(netmodel, "telnet", num_flows=6, num_pagers=2, test_length="1s")
     keys, pages = phase_of(document, "key", 0), phase_of(document, "page", 1)
