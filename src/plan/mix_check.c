@@ -117,7 +117,8 @@ static bool check_members(struct nm_ir *ir, const struct nm_ir_group *group,
 		bool any = !step->in.member;
 
 		for (next = step; next < end && next->in.member == step->in.member; next++)
-			any |= (next->op->flags & NM_FLOWOP_MOVES) && next->common->count;
+			any |= (next->op->flags & (NM_FLOWOP_MOVES | NM_FLOWOP_ASKS)) &&
+			       next->common->count;
 		if (any)
 			continue;
 		nm_step_error(ir, step,

@@ -169,3 +169,16 @@ def test_a_sequence_outside_of_a_mix(netmodel: Netmodel, profile: WriteProfile) 
     document = check(netmodel.measure(profile(body), "-f"))
     for host in flowops(document):
         assert [flowop["operations"] for flowop in host] == [40, 8000, 8000, 40]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_requests_of_an_application(netmodel: Netmodel, profile: WriteProfile, workers: int) -> None:
+    """A mix of requests, and a sequence of them: the end that serves has a part in each."""
+    echo = '<flowop type="echo" options="size=10"/>'
+    members = weighted(3, echo) + sequence("uniform(1,3)", echo.replace("10", "2000"), weight=1)
+    text = f'<group nthreads="{workers}" nflows="{FLOWS}">{once(connect(options="app=echo"))}'
+    text += f'<transaction name="mixed" duration="300ms"><mix>{members}</mix></transaction>{CLOSE}</group>'
+    document = check(netmodel.measure(profile(text), "-f"))
+    short, long = (flowop["operations"] for flowop in flowops(document)[0])
+    assert short > long > 100
+    assert [flowop["operations"] for flowop in flowops(document)[1]] == [short, long]
