@@ -212,16 +212,6 @@ static inline struct nm_conn *nm_flow_conn(struct nm_flow *flow, uint32_t slot)
 	return (struct nm_conn *)(void *)((char *)flow + NM_FLOW_BYTES) + slot;
 }
 
-/* Where a connect goes to: to the listener of the other end, or to one of several servers. */
-static inline const struct nm_addr *
-nm_flow_endpoint(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *connect)
-{
-	const struct nm_servers *servers = &io->servers[connect->opening];
-
-	return servers->count ? &servers->addrs[flow->index % servers->count]
-			      : &io->endpoints[connect->opening];
-}
-
 /* Whether a wait of that step has been too long already in this pass; the failure counts once, and
  * the wait goes on. */
 static inline bool nm_flow_is_late(const struct nm_flow *flow, const struct nm_instr *instr)

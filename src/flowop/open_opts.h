@@ -4,14 +4,22 @@
 #define NM_FLOWOP_OPEN_OPTS_H
 
 #include "base/opt.h"
-
-struct nm_conn;
-struct nm_instr;
+#include "flowop/flow.h"
 
 extern const struct nm_opt nm_open_opts[];
 
 /* Goes on with a connection that is not ready yet: 0 when it is, -EINPROGRESS to wait for output,
  * -EAGAIN for input. */
 int nm_open_continue(struct nm_conn *conn, const struct nm_instr *instr);
+
+/* Where a connect goes to: to the listener of the other end, or to one of several servers. */
+static inline const struct nm_addr *
+nm_flow_endpoint(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *connect)
+{
+	const struct nm_servers *servers = &io->servers[connect->opening];
+
+	return servers->count ? &servers->addrs[flow->index % servers->count]
+			      : &io->endpoints[connect->opening];
+}
 
 #endif

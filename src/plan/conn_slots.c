@@ -391,7 +391,7 @@ static void check_message(struct nm_ir *ir, const struct nm_ir_step *step)
 	bool by_master = step->op->flags & NM_FLOWOP_INITIATES;
 
 	if (step->transport->message->check &&
-	    step->transport->message->check(step->opened->transport_opts, step->message_opts,
+	    step->transport->message->check(step->opened->transport_opts, step->message.opts,
 					    by_master, &why) < 0)
 		nm_origin_option(nm_step_error(ir, step, " %s", why.text), step, why.option);
 }
@@ -401,19 +401,19 @@ static void check_message_options(struct nm_ir *ir, struct nm_ir_group *group)
 	for (size_t i = 0; i < group->n_steps; i++) {
 		struct nm_ir_step *step = &group->steps[i];
 
-		if (!step->message_transport)
+		if (!step->message.transport)
 			continue;
-		if (step->message_transport == step->transport) {
+		if (step->message.transport == step->transport) {
 			check_message(ir, step);
 			if (step->transport->message->may_lose &&
-			    step->transport->message->may_lose(step->message_opts))
+			    step->transport->message->may_lose(step->message.opts))
 				mark_lossy(ir, group, step->transport);
 			continue;
 		}
 		nm_step_warn(ir, step,
 			     ": its options of %s have no effect: its connection is not one",
-			     step->message_transport->name);
-		step->message_opts = NULL;
+			     step->message.transport->name);
+		step->message.opts = NULL;
 	}
 }
 

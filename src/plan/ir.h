@@ -34,9 +34,10 @@ struct nm_ir_step {
 	const struct nm_ir_step *opened;   /* the step that opens its connection */
 	const struct nm_app *app;	   /* of the connection; NULL: none */
 	const struct nm_common_opts *common;
-	/* the transport of message_opts; NULL: none were given */
-	const struct nm_transport *message_transport;
-	const void *message_opts;
+	struct nm_ir_message {
+		const struct nm_transport *transport; /* of the options; NULL: none were given */
+		const void *opts;
+	} message;
 	uint32_t slot; /* of its connection */
 	int32_t stride;
 	uint32_t host; /* in the ir's hosts; NM_NO_HOST: none */

@@ -162,7 +162,7 @@ static struct nm_instr instr_of(const struct nm_group *group, const struct nm_ph
 		.step = step_of(step, op, opts),
 		.size = step->size,
 		.timeout_ns = step->common->timeout_ns,
-		.message.opts = step->message_opts,
+		.message.opts = step->message.opts,
 		.can_fail = step->common->can_fail,
 		.slot = step->slot,
 		.stride = step->stride,

@@ -244,14 +244,14 @@ static const struct nm_opt *find_message_option(struct reading *r, const char *n
 
 	if (!(r->step->op->flags & NM_FLOWOP_MOVES))
 		return NULL;
-	if (r->step->message_transport)
-		return nm_opt_find(r->step->message_transport->message->opts, name);
+	if (r->step->message.transport)
+		return nm_opt_find(r->step->message.transport->message->opts, name);
 	for (const struct nm_transport *const *t = nm_transports; *t && !opt; t++) {
 		opt = nm_transport_message_opts(*t) ? nm_opt_find((*t)->message->opts, name) : NULL;
 		if (opt) {
 			r->message_opts = nm_arena_opts(r->ir->arena, (*t)->message->opts,
 							(*t)->message->opts_size);
-			r->step->message_transport = *t;
+			r->step->message.transport = *t;
 		}
 	}
 	return r->message_opts ? opt : NULL;
@@ -645,7 +645,7 @@ void nm_ir_options(struct nm_ir *ir, struct nm_ir_step *step)
 	step->mirror_opts = r.mirror_opts ? r.mirror_opts : r.opts;
 	step->transport_opts = r.transport_opts;
 	mirror_transport_options(&r);
-	step->message_opts = r.message_opts;
+	step->message.opts = r.message_opts;
 	step->common = r.common;
 	if ((step->op->flags & (NM_FLOWOP_MOVES | NM_FLOWOP_ASKS)) &&
 	    !(step->op->flags & NM_FLOWOP_FILES))

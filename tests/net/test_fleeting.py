@@ -158,8 +158,10 @@ def test_a_lone_flow_waits_in_its_receives(
     taken = ["SOCK_NONBLOCK" in call for call in calls if call.startswith("accept4(") and "EAGAIN" not in call]
     assert taken == [False, False, False, True]
     given_up = [number for number, call in enumerate(calls) if call.startswith("recvfrom(") and "EAGAIN" in call]
-    assert len([number for number in given_up if ", 0, NULL" in calls[number]]) == 3
-    assert all(calls[number + 1].startswith("ppoll(") for number in given_up[:3])
+    slept = [number for number in given_up if ", 0, NULL" in calls[number]]
+    # One for each think; a machine that is busy may take as long elsewhere, too.
+    assert len(slept) >= 3
+    assert all(calls[number + 1].startswith("ppoll(") for number in slept)
 
 
 @pytest.mark.parametrize("prefix", [(), ONE_CPU])

@@ -4,6 +4,7 @@
 #include "engine/places.h"
 
 #include "engine/engine_priv.h"
+#include "flowop/open_opts.h"
 #include "flowop/flowop.h"
 #include "transport/address.h"
 #include "transport/transport.h"

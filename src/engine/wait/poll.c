@@ -13,6 +13,7 @@
 #include "engine/engine_priv.h"
 #include "engine/wait/defer.h"
 #include "engine/wait/waiter.h"
+#include "flowop/open_opts.h"
 #include "host/syscalls.h"
 
 /* In passes with one connection the next socket is made ahead, and the last one closed later. */
