@@ -34,8 +34,8 @@ static const char *why_no_server(const struct nm_ir_step *step)
 		return "only of connect: an accept waits for others";
 	if (!step->app)
 		return "needs app=..., which says what is spoken with it";
-	if (!is_stream(step->transport) || !(caps & (NM_TRANSPORT_TCP | NM_TRANSPORT_ONE_HOST)) ||
-	    (caps & NM_TRANSPORT_PREAMBLE))
+	if (!is_stream(step->transport) || step->transport->send || step->transport->recv ||
+	    (caps & (NM_TRANSPORT_PREAMBLE | NM_TRANSPORT_VSOCK | NM_TRANSPORT_DEFERS_HANDSHAKE)))
 		return "only over tcp, mptcp and unix";
 	return NULL;
 }

@@ -189,8 +189,9 @@ static struct nm_instr instr_of(const struct nm_group *group, const struct nm_ph
 /* Whether there is no other end that counts the same bytes. */
 static bool is_unmatched(const struct nm_ir_step *step)
 {
-	return (step->op->flags & NM_FLOWOP_MOVES) &&
-	       (!step->op->mirror_op || (step->transport->caps & NM_TRANSPORT_NO_PEER));
+	return (step->op->flags & (NM_FLOWOP_MOVES | NM_FLOWOP_ASKS)) &&
+	       (!step->op->mirror_op || (step->transport->caps & NM_TRANSPORT_NO_PEER) ||
+		nm_ir_is_to_server(step->opened));
 }
 
 /* The connection that is selected when the next instruction is emitted. */
@@ -344,6 +345,9 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase, const stru
 		size_t bytes = side->master ? nm_ask_bytes() : nm_serve_bytes();
 
 		group->app_bytes = bytes > group->app_bytes ? bytes : group->app_bytes;
+		/* The limit is that of an answer; when the next request comes is the client's
+		 * choice. */
+		instr->timeout_ns = side->master ? instr->timeout_ns : 0;
 	}
 	phase->counts.reliable &= !instr->lossy;
 	phase->counts.can_fail |= instr->can_fail;
@@ -479,7 +483,7 @@ static bool is_stream(const struct nm_ir_group *group)
 
 static uint64_t chunk_of(const struct nm_ir_group *group)
 {
-	uint64_t chunk = CHUNK_MIN;
+	uint64_t chunk = CHUNK_MIN, whole = 0; /* whole: a request is put together in one piece */
 
 	for (size_t i = 0; i < group->n_steps; i++) {
 		const struct nm_ir_step *step = &group->steps[i];
@@ -487,13 +491,16 @@ static uint64_t chunk_of(const struct nm_ir_group *group)
 
 		if (step->op->flags & NM_FLOWOP_FILES)
 			most = CHUNK_FILES;
-		if (step->app && (step->op->flags & NM_FLOWOP_ASKS))
+		if (step->app && (step->op->flags & NM_FLOWOP_ASKS)) {
 			most = step->app->request_bytes(step->size);
+			whole = most > whole ? most : whole;
+			whole = whole > CHUNK_MIN ? whole : CHUNK_MIN;
+		}
 		if (most > chunk)
 			chunk = most;
 	}
 	if (group->attrs.buffer_bytes && is_stream(group))
-		return group->attrs.buffer_bytes;
+		return group->attrs.buffer_bytes > whole ? group->attrs.buffer_bytes : whole;
 	return chunk < CHUNK_MAX ? chunk : CHUNK_MAX;
 }
 

@@ -150,6 +150,41 @@ def test_all_requests_reach_the_server(netmodel: Netmodel) -> None:
     assert len(server.connections) == 5, "one connection for each flow, and the one that looked for the server"
 
 
+def test_a_server_over_mptcp(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """A server that knows nothing of it is reached over TCP."""
+    with serving(pong) as server:
+        document = netmodel.measure(profile(asking("ping", f"server={server.place} protocol=mptcp")))
+    assert_complete(document)
+    assert sum(server.connections) == asked(document, 1) > 0
+
+
+def test_a_server_and_a_slave_in_one_transaction(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Only what the slave has a part in is compared."""
+    with serving(pong) as server:
+        body = (
+            f'<group><transaction><flowop type="connect" options="conn=1 app=ping server={server.place}"/>'
+            '<flowop type="connect" options="conn=2 app=echo remotehost=local"/></transaction>'
+            '<transaction duration="200ms"><flowop type="ping" options="conn=1"/>'
+            '<flowop type="echo" options="conn=2"/></transaction><transaction><flowop type="disconnect" options="conn=1"/>'
+            '<flowop type="disconnect" options="conn=2"/></transaction></group>'
+        )
+        assert_complete(netmodel.measure(profile(body)))
+
+
+@pytest.mark.parametrize("buffer", [1, 1000, 5000])
+def test_a_request_is_longer_than_the_buffer(buffer: int, netmodel: Netmodel, profile: WriteProfile) -> None:
+    attributes = f"buffer='{buffer}' nflows='2'"
+    for size in (64, 1900, 65536):
+        document = netmodel.measure(profile(asking("echo", attributes=attributes, options=f"size={size}")))
+        assert_complete(document)
+        assert_ends_agree(document)
+
+
+def test_the_limit_of_an_answer_is_none_of_the_next_request(netmodel: Netmodel, profile: WriteProfile) -> None:
+    body = asking("echo", "nodelay", options="timeout=90ms").replace('duration="200ms"', 'duration="1s" rate="4"')
+    assert_ends_agree(netmodel.measure(profile(body)))
+
+
 def test_what_comes_in_pieces(netmodel: Netmodel) -> None:
     def answer(_number: int, line: bytes) -> list[bytes]:
         return [line[i : i + 1] for i in range(len(line))]
