@@ -6,12 +6,12 @@
 
 static const char knock[] = "KNOCK\n", who[] = "WHO\n";
 
-static uint64_t request_bytes(uint64_t size)
+static uint64_t most_bytes(uint64_t size)
 {
 	return strlen(knock) + size;
 }
 
-static size_t encode(const struct nm_app_request *request, char *buf)
+static size_t encode(struct nm_app_request *request, char *buf)
 {
 	(void)request;
 	memcpy(buf, knock, strlen(knock));
@@ -43,16 +43,13 @@ static enum nm_parsed parse(struct nm_app_parser *parser, const struct nm_app_re
 static enum nm_took take(struct nm_app_served *served, const char *data, size_t n,
 			 size_t *ret_taken)
 {
-	*ret_taken = 0;
-	if (sizeof served->out - served->n_out < strlen(who))
-		return NM_TOOK_ROOM;
 	*ret_taken = take_text(knock, &served->at, data, n);
-	if (!*ret_taken)
+	if (!*ret_taken || served->room < strlen(who))
 		return NM_TOOK_BAD;
 	if (served->at < strlen(knock))
 		return NM_TOOK_MORE;
-	memcpy(served->out + served->n_out, who, strlen(who));
-	served->n_out += (uint32_t)strlen(who);
+	memcpy(served->out, who, strlen(who));
+	served->n_out = strlen(who);
 	served->at = 0;
 	return NM_TOOK_REQUEST;
 }
@@ -62,7 +59,7 @@ const struct nm_app nm_app_knock = {
 	.help = "KNOCK, which is answered by WHO",
 	.verbs = NM_VERB_BIT(NM_VERB_PING),
 	.port = 4712,
-	.request_bytes = request_bytes,
+	.most_bytes = most_bytes,
 	.encode = encode,
 	.parse = parse,
 	.take = take,

@@ -17,8 +17,9 @@ enum nm_verb { NM_VERB_NONE, NM_VERB_PING, NM_VERB_ECHO, NM_VERB__COUNT };
 
 struct nm_app_request {
 	enum nm_verb verb;
-	uint64_t size; /* bytes of its payload; 0: it has none */
-	uint64_t seed; /* of its payload: equal seeds, equal bytes */
+	uint64_t size;	/* bytes of its payload; 0: it has none */
+	uint64_t seed;	/* of its payload: equal seeds, equal bytes */
+	uint32_t check; /* the protocol's own: `encode` notes it for `parse` */
 };
 
 /* How far the answer to a request has come; zeroed when it begins. */
@@ -33,21 +34,17 @@ enum nm_parsed {
 	NM_PARSED_BAD,	/* it is no answer to the request */
 };
 
-/* Room for answers that are not sent yet. */
-#define NM_APP_OUT_BYTES 2048u
-
-/* A connection as its server sees it; zeroed when it is opened. */
+/* A connection as its server sees it. */
 struct nm_app_served {
-	uint64_t at; /* bytes of the present request that have come */
-	uint32_t n_out, n_sent;
-	char out[NM_APP_OUT_BYTES];
+	uint64_t at;	    /* bytes of the present request that have come; 0 when it begins */
+	size_t n_out, room; /* bytes of the answer so far, and that `out` has room for */
+	char *out;	    /* the caller's */
 };
 
 enum nm_took {
 	NM_TOOK_MORE,	 /* the request goes on */
 	NM_TOOK_REQUEST, /* the request is there, and answered */
-	NM_TOOK_ROOM,	 /* what is in `out` must be sent first */
-	NM_TOOK_BAD,	 /* it is no request */
+	NM_TOOK_BAD,	 /* it is no request, or the answer has no room */
 };
 
 struct nm_app {
@@ -55,15 +52,15 @@ struct nm_app {
 	const char *help; /* one sentence for --describe and the manual */
 	uint64_t verbs;	  /* NM_VERB_BIT of each that it has */
 	uint16_t port;	  /* where its servers listen when nothing is said */
-	/* The most bytes of a request with that payload; `encode` writes it, and returns how many
-	 * it has. */
-	uint64_t (*request_bytes)(uint64_t size);
-	size_t (*encode)(const struct nm_app_request *request, char *buf);
+	/* The most bytes of a request with that payload, and of its answer; `encode` writes it,
+	 * and returns how many it has. */
+	uint64_t (*most_bytes)(uint64_t size);
+	size_t (*encode)(struct nm_app_request *request, char *buf);
 	/* Takes bytes of the answer, n > 0: *ret_taken of them, fewer than n only with DONE. */
 	enum nm_parsed (*parse)(struct nm_app_parser *parser, const struct nm_app_request *request,
 				const char *data, size_t n, size_t *ret_taken);
-	/* The server's end. Takes bytes of requests, to the end of one at most: *ret_taken, and
-	 * puts the answer into served->out. */
+	/* The server's end. Takes bytes of a request: *ret_taken, fewer than n only with REQUEST
+	 * and BAD, and puts the answer into served->out. */
 	enum nm_took (*take)(struct nm_app_served *served, const char *data, size_t n,
 			     size_t *ret_taken);
 };

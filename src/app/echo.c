@@ -48,11 +48,6 @@ static bool is_payload(const struct nm_app_request *request, uint64_t at, const 
 	return true;
 }
 
-static uint32_t add_to_crc(uint32_t crc, const char *data, size_t n)
-{
-	return (uint32_t)crc32(crc, (const Bytef *)data, (uInt)n);
-}
-
 static void put_tail(uint32_t crc, char *tail)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -62,19 +57,19 @@ static void put_tail(uint32_t crc, char *tail)
 	memcpy(tail + 8, "\r\n", 2);
 }
 
-static uint64_t echo_request_bytes(uint64_t size)
+static uint64_t echo_most_bytes(uint64_t size)
 {
 	return size + TAIL_BYTES;
 }
 
-static size_t echo_encode(const struct nm_app_request *request, char *buf)
+static size_t echo_encode(struct nm_app_request *request, char *buf)
 {
 	put_payload(request, buf);
-	put_tail(add_to_crc(0, buf, (size_t)request->size), buf + request->size);
+	request->check = (uint32_t)crc32(0, (const Bytef *)buf, (uInt)request->size);
+	put_tail(request->check, buf + request->size);
 	return (size_t)request->size + TAIL_BYTES;
 }
 
-/* parser->check is the CRC of what has come of the payload. */
 static enum nm_parsed echo_parse(struct nm_app_parser *parser, const struct nm_app_request *request,
 				 const char *data, size_t n, size_t *ret_taken)
 {
@@ -84,7 +79,6 @@ static enum nm_parsed echo_parse(struct nm_app_parser *parser, const struct nm_a
 
 	if (!is_payload(request, parser->at, data, payload))
 		return NM_PARSED_BAD;
-	parser->check = add_to_crc(parser->check, data, payload);
 	parser->at += payload;
 	*ret_taken = payload;
 	if (payload == n)
@@ -92,7 +86,7 @@ static enum nm_parsed echo_parse(struct nm_app_parser *parser, const struct nm_a
 	size_t tail_at = (size_t)(parser->at - request->size);
 	size_t some = n - payload < TAIL_BYTES - tail_at ? n - payload : TAIL_BYTES - tail_at;
 
-	put_tail(parser->check, tail);
+	put_tail(request->check, tail);
 	if (memcmp(data + payload, tail + tail_at, some) != 0)
 		return NM_PARSED_BAD;
 	parser->at += some;
@@ -104,17 +98,20 @@ static enum nm_parsed echo_parse(struct nm_app_parser *parser, const struct nm_a
 static enum nm_took echo_take(struct nm_app_served *served, const char *data, size_t n,
 			      size_t *ret_taken)
 {
-	size_t room = sizeof served->out - served->n_out, some = n < room ? n : room;
-	const char *end = memchr(data, '\n', some);
+	const char *end = memchr(data, '\n', n);
+	size_t some = end ? (size_t)(end - data) + 1 : n;
 
-	if (end)
-		some = (size_t)(end - data) + 1;
-	memcpy(served->out + served->n_out, data, some);
-	served->n_out += (uint32_t)some;
+	*ret_taken = 0;
+	if (some > served->room - served->at)
+		return NM_TOOK_BAD;
+	memcpy(served->out + served->at, data, some);
 	*ret_taken = some;
-	if (end)
-		return NM_TOOK_REQUEST;
-	return some < n ? NM_TOOK_ROOM : NM_TOOK_MORE;
+	served->at += some;
+	if (!end)
+		return NM_TOOK_MORE;
+	served->n_out = (size_t)served->at;
+	served->at = 0;
+	return NM_TOOK_REQUEST;
 }
 
 const struct nm_app nm_app_echo = {
@@ -123,7 +120,7 @@ const struct nm_app nm_app_echo = {
 		"rpc-perf",
 	.verbs = NM_VERB_BIT(NM_VERB_ECHO),
 	.port = 12321,
-	.request_bytes = echo_request_bytes,
+	.most_bytes = echo_most_bytes,
 	.encode = echo_encode,
 	.parse = echo_parse,
 	.take = echo_take,

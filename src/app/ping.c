@@ -7,12 +7,12 @@
 #define REQUEST "PING\r\n"
 #define ANSWER	"PONG\r\n"
 
-static uint64_t ping_request_bytes(uint64_t size)
+static uint64_t ping_most_bytes(uint64_t size)
 {
-	return strlen(REQUEST) + size;
+	return strlen("+" ANSWER) + size;
 }
 
-static size_t ping_encode(const struct nm_app_request *request, char *buf)
+static size_t ping_encode(struct nm_app_request *request, char *buf)
 {
 	(void)request;
 	memcpy(buf, REQUEST, strlen(REQUEST));
@@ -44,16 +44,14 @@ static enum nm_took ping_take(struct nm_app_served *served, const char *data, si
 	size_t some = n < left ? n : left;
 
 	*ret_taken = 0;
-	if (memcmp(data, &REQUEST[served->at], some) != 0)
+	if (memcmp(data, &REQUEST[served->at], some) != 0 || served->room < strlen(ANSWER))
 		return NM_TOOK_BAD;
-	if (sizeof served->out - served->n_out < strlen(ANSWER))
-		return NM_TOOK_ROOM;
 	*ret_taken = some;
 	served->at += some;
 	if (some < left)
 		return NM_TOOK_MORE;
-	memcpy(served->out + served->n_out, ANSWER, strlen(ANSWER));
-	served->n_out += (uint32_t)strlen(ANSWER);
+	memcpy(served->out, ANSWER, strlen(ANSWER));
+	served->n_out = strlen(ANSWER);
 	served->at = 0;
 	return NM_TOOK_REQUEST;
 }
@@ -63,7 +61,7 @@ const struct nm_app nm_app_ping = {
 	.help = "PING, which is answered by PONG: the ping server of rpc-perf, and Redis",
 	.verbs = NM_VERB_BIT(NM_VERB_PING),
 	.port = 12321,
-	.request_bytes = ping_request_bytes,
+	.most_bytes = ping_most_bytes,
 	.encode = ping_encode,
 	.parse = ping_parse,
 	.take = ping_take,

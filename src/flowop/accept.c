@@ -3,7 +3,6 @@
  * it. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "flowop/ask.h"
@@ -123,8 +122,8 @@ static enum nm_step accept_step(struct nm_io *io, struct nm_flow *flow,
 
 	if (flow->conn->flags & NM_CONN_CONNECTING)
 		return go_on(io, flow, instr);
-	if (io->behind.app_bytes)
-		memset(nm_app_state(io, flow), 0, io->behind.app_bytes);
+	if (instr->app && io->behind.app_bytes)
+		nm_serve_reset(io, flow);
 	flow->conn->transport = instr->transport;
 	flow->conn->lossy = instr->lossy;
 	flow->conn->flags = 0;

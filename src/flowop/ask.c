@@ -45,6 +45,28 @@ void nm_ask_why(const struct nm_io *io, const struct nm_flow *flow, const struct
 
 /* --- sending --- */
 
+static enum nm_step fail(struct nm_flow *flow, struct asking *asking, const char *data, size_t n)
+{
+	nm_app_note(asking->said, data, n);
+	flow->error = EPROTO;
+	return NM_STEP_FAIL;
+}
+
+/* Nothing has asked for what is there before a request is sent. It is known to be there, or not,
+ * without a call, but where receives sleep: what comes there is told by the next answer. */
+static enum nm_step look_for_unasked(struct nm_io *io, struct nm_flow *flow, struct asking *asking)
+{
+	ssize_t n;
+
+	if (!(flow->conn->flags & NM_CONN_IN) || !io->recv_flags)
+		return NM_STEP_NEXT;
+	enum nm_io_status status = nm_conn_recv(io, flow->conn, io->chunk, &n);
+
+	if (status >= NM_IO_EOF)
+		return nm_flow_failed(flow, n);
+	return n ? fail(flow, asking, io->rx, (size_t)n) : NM_STEP_NEXT;
+}
+
 static void begin(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 		  struct asking *asking)
 {
@@ -60,7 +82,7 @@ static void begin(struct nm_io *io, struct nm_flow *flow, const struct nm_instr 
 /* NEXT: the kernel has all of it. What it has not taken is encoded once more, as other flows use
  * the same memory meanwhile. */
 static enum nm_step send_request(struct nm_io *io, struct nm_flow *flow,
-				 const struct nm_instr *instr, const struct asking *asking)
+				 const struct nm_instr *instr, struct asking *asking)
 {
 	struct nm_conn *conn = flow->conn;
 	ssize_t n;
@@ -81,13 +103,6 @@ static enum nm_step send_request(struct nm_io *io, struct nm_flow *flow,
 }
 
 /* --- the answer --- */
-
-static enum nm_step fail(struct nm_flow *flow, struct asking *asking, const char *data, size_t n)
-{
-	nm_app_note(asking->said, data, n);
-	flow->error = EPROTO;
-	return NM_STEP_FAIL;
-}
 
 static enum nm_step await_answer(struct nm_io *io, struct nm_flow *flow,
 				 const struct nm_instr *instr, struct asking *asking)
@@ -127,13 +142,15 @@ enum nm_step nm_ask_step(struct nm_io *io, struct nm_flow *flow, const struct nm
 {
 	struct asking *asking = nm_app_state(io, flow);
 
-	if (flow->progress == BEGIN)
-		begin(io, flow, instr, asking);
-	if (flow->progress == SENDING) {
-		enum nm_step answer = send_request(io, flow, instr, asking);
+	enum nm_step answer = NM_STEP_NEXT;
 
-		if (answer != NM_STEP_NEXT)
-			return answer;
+	if (flow->progress == BEGIN) {
+		answer = look_for_unasked(io, flow, asking);
+		begin(io, flow, instr, asking);
 	}
+	if (answer == NM_STEP_NEXT && flow->progress == SENDING)
+		answer = send_request(io, flow, instr, asking);
+	if (answer != NM_STEP_NEXT)
+		return answer;
 	return await_answer(io, flow, instr, asking);
 }

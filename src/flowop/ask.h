@@ -14,10 +14,12 @@ struct nm_opts_ask {
 	struct nm_law size; /* bytes of the payload */
 };
 
-/* Bytes of the state of a connection that asks, or that is served; it is behind the flow and its
- * connections in memory. */
+/* Bytes of the state of a connection that asks, or that is served with answers of so many bytes at
+ * most; it is behind the flow and its connections in memory. */
 size_t nm_ask_bytes(void);
-size_t nm_serve_bytes(void);
+size_t nm_serve_bytes(uint64_t answer_bytes);
+/* Before the flow's present connection is served: it is a new one. */
+void nm_serve_reset(const struct nm_io *io, const struct nm_flow *flow);
 
 enum nm_step nm_ask_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);
 

@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <string.h>
 
-#include "flowop/ask.h"
 #include "flowop/flowop.h"
 #include "flowop/open_opts.h"
 #include "host/clock.h"
@@ -262,8 +261,6 @@ static int open_conn(struct nm_io *io, struct nm_flow *flow, const struct nm_ins
 	conn->flags = 0;
 	conn->wishes = (uint8_t)(writes_first(instr) |
 				 (instr->open.defer_handshake ? NM_CONN_DEFER_HANDSHAKE : 0));
-	if (io->behind.app_bytes)
-		memset(nm_app_state(io, flow), 0, io->behind.app_bytes);
 	int r = instr->transport->connect(conn, instr->open.transport_opts,
 					  nm_flow_endpoint(io, flow, instr));
 

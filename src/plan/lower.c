@@ -342,8 +342,10 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase, const stru
 		instr->timeout_ns = 0;
 	}
 	if (instr->op->flags & NM_FLOWOP_ASKS) {
-		size_t bytes = side->master ? nm_ask_bytes() : nm_serve_bytes();
+		uint64_t most = step->app->most_bytes(step->size);
+		size_t bytes = side->master ? nm_ask_bytes() : nm_serve_bytes(most);
 
+		instr->opening = step->opened->opening;
 		group->app_bytes = bytes > group->app_bytes ? bytes : group->app_bytes;
 		/* The limit is that of an answer; when the next request comes is the client's
 		 * choice. */
@@ -492,7 +494,7 @@ static uint64_t chunk_of(const struct nm_ir_group *group)
 		if (step->op->flags & NM_FLOWOP_FILES)
 			most = CHUNK_FILES;
 		if (step->app && (step->op->flags & NM_FLOWOP_ASKS)) {
-			most = step->app->request_bytes(step->size);
+			most = step->app->most_bytes(step->size);
 			whole = most > whole ? most : whole;
 			whole = whole > CHUNK_MIN ? whole : CHUNK_MIN;
 		}

@@ -17,35 +17,32 @@ static struct nm_app_request request_of(const struct nm_app *app)
 				       .seed = 12345};
 }
 
-static size_t encode(const struct nm_app *app, const struct nm_app_request *request, char *buf)
+static size_t encode(const struct nm_app *app, struct nm_app_request *request, char *buf)
 {
 	size_t n = app->encode(request, buf);
 
-	ck_assert_uint_le(n, app->request_bytes(request->size));
-	ck_assert_uint_le(app->request_bytes(request->size), MAX_BYTES);
+	ck_assert_uint_le(n, app->most_bytes(request->size));
+	ck_assert_uint_le(app->most_bytes(request->size), MAX_BYTES);
 	return n;
 }
 
-/* Has the server take n bytes in pieces of so many; what it answers is sent at once. Returns how
- * many requests it has found; the answers are behind `answers`. */
-static unsigned serve(const struct nm_app *app, struct nm_app_served *served, const char *data,
-		      size_t n, size_t piece, char *answers, size_t *ret_n)
+/* A connection that is served, with room for an answer of so many bytes. */
+static struct nm_app_served served_of(char *out, size_t room)
 {
-	unsigned requests = 0;
+	return (struct nm_app_served){.out = out, .room = room};
+}
 
+/* Has the server take a request of n bytes in pieces of so many, whose answer it then has. */
+static void serve(const struct nm_app *app, struct nm_app_served *served, const char *data,
+		  size_t n, size_t piece)
+{
 	for (size_t at = 0, taken; at < n; at += taken) {
 		size_t some = piece < n - at ? piece : n - at;
 		enum nm_took took = app->take(served, data + at, some, &taken);
 
-		ck_assert_int_ne(took, NM_TOOK_BAD);
-		ck_assert_uint_le(taken, some);
-		requests += took == NM_TOOK_REQUEST;
-		ck_assert(took != NM_TOOK_MORE || taken == some);
-		memcpy(answers + *ret_n, served->out, served->n_out);
-		*ret_n += served->n_out;
-		served->n_out = 0;
+		ck_assert_uint_eq(taken, some);
+		ck_assert_int_eq(took, at + some == n ? NM_TOOK_REQUEST : NM_TOOK_MORE);
 	}
-	return requests;
 }
 
 /* Parses n bytes of an answer in pieces; what the last piece was found to be. */
@@ -69,26 +66,33 @@ START_TEST(all_pieces_make_the_same)
 {
 	const struct nm_app *app = nm_apps[_i];
 	struct nm_app_request request = request_of(app);
-	char sent[2 * MAX_BYTES], answers[2 * MAX_BYTES];
+	char sent[2 * MAX_BYTES], first[MAX_BYTES], second[MAX_BYTES], answers[2 * MAX_BYTES];
 	size_t n = encode(app, &request, sent), taken;
 
-	memcpy(sent + n, sent, n);
-	for (size_t piece = 1; piece <= 2 * n; piece++) {
-		struct nm_app_served served = {.at = 0};
-		size_t n_answers = 0;
+	for (size_t piece = 1; piece <= n; piece++) {
+		struct nm_app_served served = served_of(first, sizeof first);
 
-		ck_assert_uint_eq(serve(app, &served, sent, 2 * n, piece, answers, &n_answers), 2);
-		size_t one = n_answers / 2;
+		serve(app, &served, sent, n, piece);
+		size_t one = served.n_out;
 
-		ck_assert_mem_eq(answers, answers + one, one);
-		ck_assert_int_eq(parse(app, &request, answers, one, piece, &taken), NM_PARSED_DONE);
+		ck_assert_uint_le(one, app->most_bytes(request.size));
+		served.out = second;
+		serve(app, &served, sent, n, piece);
+		ck_assert_uint_eq(served.n_out, one);
+		ck_assert_mem_eq(first, second, one);
+		ck_assert_int_eq(parse(app, &request, first, one, piece, &taken), NM_PARSED_DONE);
 		ck_assert_uint_eq(taken, one);
-		ck_assert_int_eq(parse(app, &request, answers, one - 1, piece, &taken),
+		ck_assert_int_eq(parse(app, &request, first, one - 1, piece, &taken),
 				 NM_PARSED_MORE);
-		/* What comes behind the answer is not taken. */
-		ck_assert_int_eq(parse(app, &request, answers, n_answers, n_answers, &taken),
+		/* What comes behind an answer, or behind a request, is not taken. */
+		memcpy(answers, first, one);
+		memcpy(answers + one, first, one);
+		ck_assert_int_eq(parse(app, &request, answers, 2 * one, 2 * one, &taken),
 				 NM_PARSED_DONE);
 		ck_assert_uint_eq(taken, one);
+		memcpy(sent + n, sent, n);
+		ck_assert_int_eq(app->take(&served, sent, 2 * n, &taken), NM_TOOK_REQUEST);
+		ck_assert_uint_eq(taken, n);
 	}
 }
 END_TEST
@@ -97,38 +101,43 @@ START_TEST(a_changed_answer_is_none)
 {
 	const struct nm_app *app = nm_apps[_i];
 	struct nm_app_request request = request_of(app);
-	struct nm_app_served served = {.at = 0};
 	char sent[MAX_BYTES], answer[MAX_BYTES];
-	size_t n = 0, taken, n_sent = encode(app, &request, sent);
+	struct nm_app_served served = served_of(answer, sizeof answer);
+	size_t taken, n_sent = encode(app, &request, sent);
 
-	ck_assert_uint_eq(serve(app, &served, sent, n_sent, n_sent, answer, &n), 1);
-	for (size_t at = 0; at < n; at++) {
+	serve(app, &served, sent, n_sent, n_sent);
+	for (size_t at = 0; at < served.n_out; at++) {
 		answer[at] ^= 1;
-		for (size_t piece = 1; piece <= n; piece++)
-			ck_assert_int_eq(parse(app, &request, answer, n, piece, &taken),
+		for (size_t piece = 1; piece <= served.n_out; piece++)
+			ck_assert_int_eq(parse(app, &request, answer, served.n_out, piece, &taken),
 					 NM_PARSED_BAD);
 		answer[at] ^= 1;
 	}
 }
 END_TEST
 
-START_TEST(room_for_answers_is_waited_for)
+START_TEST(an_answer_without_room_is_refused)
 {
 	const struct nm_app *app = nm_apps[_i];
 	struct nm_app_request request = request_of(app);
-	struct nm_app_served served = {.at = 0};
-	char sent[MAX_BYTES];
-	size_t n = encode(app, &request, sent), taken = 0, at = 0;
-	enum nm_took took = NM_TOOK_REQUEST;
+	char sent[MAX_BYTES], out[MAX_BYTES];
+	struct nm_app_served served = served_of(out, sizeof out);
+	size_t taken, n = encode(app, &request, sent);
 
-	while (took != NM_TOOK_ROOM) {
-		at = took == NM_TOOK_REQUEST ? 0 : at;
-		took = app->take(&served, sent + at, n - at, &taken);
-		ck_assert_uint_le(served.n_out, NM_APP_OUT_BYTES);
-		at += taken;
+	serve(app, &served, sent, n, n);
+	served = served_of(out, served.n_out);
+	serve(app, &served, sent, n, n);
+	served = served_of(out, served.n_out - 1);
+	ck_assert_int_eq(app->take(&served, sent, n, &taken), NM_TOOK_BAD);
+	/* Nor what never ends. */
+	served = served_of(out, 20);
+	enum nm_took took = NM_TOOK_MORE;
+
+	for (unsigned i = 0; took == NM_TOOK_MORE; i++) {
+		ck_assert_uint_lt(i, 30);
+		took = app->take(&served, "P", 1, &taken);
 	}
-	served.n_out = 0;
-	ck_assert_int_eq(app->take(&served, sent + at, n - at, &taken), NM_TOOK_REQUEST);
+	ck_assert_int_eq(took, NM_TOOK_BAD);
 }
 END_TEST
 
@@ -152,7 +161,8 @@ END_TEST
 START_TEST(a_server_of_ping_takes_nothing_else)
 {
 	const struct nm_app *app = nm_app_find("ping");
-	struct nm_app_served served = {.at = 0};
+	char out[16];
+	struct nm_app_served served = served_of(out, sizeof out);
 	size_t taken;
 
 	ck_assert_int_eq(app->take(&served, "PI", 2, &taken), NM_TOOK_MORE);
@@ -165,7 +175,7 @@ START_TEST(the_check_of_an_echo_is_its_crc_32)
 {
 	const struct nm_app *app = nm_app_find("echo");
 	/* The payload begins with the letter whose number is the seed: "A". */
-	const struct nm_app_request request = {.verb = NM_VERB_ECHO, .size = 1, .seed = 64};
+	struct nm_app_request request = {.verb = NM_VERB_ECHO, .size = 1, .seed = 64};
 	char sent[16];
 
 	ck_assert_uint_eq(app->encode(&request, sent), 11);
@@ -194,7 +204,7 @@ int main(void)
 		n++;
 	tcase_add_loop_test(tests, all_pieces_make_the_same, 0, n);
 	tcase_add_loop_test(tests, a_changed_answer_is_none, 0, n);
-	tcase_add_loop_test(tests, room_for_answers_is_waited_for, 0, n);
+	tcase_add_loop_test(tests, an_answer_without_room_is_refused, 0, n);
 	tcase_add_test(tests, redis_answers_ping_with_a_plus);
 	tcase_add_test(tests, a_server_of_ping_takes_nothing_else);
 	tcase_add_test(tests, the_check_of_an_echo_is_its_crc_32);
