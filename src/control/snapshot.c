@@ -149,6 +149,9 @@ void nm_failure_text(const struct nm_engine_error *error, const struct nm_plan *
 		(void)snprintf(count + used, sizeof count - (size_t)used, "%s to %.64s port %u",
 			       error->count == 1 ? "," : "; the first", plan->hosts[instr->host],
 			       error->port);
+	if (*error->server)
+		(void)snprintf(count + used, sizeof count - (size_t)used, "%s server %s",
+			       error->count == 1 ? "," : "; the first,", error->server);
 	if (error->of_process)
 		(void)snprintf(buf, size, "%s: %s", file, cause);
 	else if (error->flowop)

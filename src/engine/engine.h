@@ -52,6 +52,7 @@ struct nm_engine_error {
 	uint32_t site;	    /* its instruction, by its number in the group; with a name only */
 	uint32_t port;	    /* to which it was to be connected; 0: there is none */
 	int error;	    /* errno */
+	char server[120];   /* which the flow asks, or would have; "": none */
 	/* the transport's reason, or how the process has ended; "": nothing more */
 	char why[192];
 	uint64_t count; /* how many flows have failed */

@@ -3,6 +3,8 @@
 #include "flowop/open_opts.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "flowop/flowop.h"
 #include "transport/transport.h"
@@ -47,6 +49,42 @@ const struct nm_opt nm_open_opts[] = {
 		 "of them wait until the connection is there, or has failed, as with connect(2) "
 		 "that blocks; of tcp, mptcp, ssl, psp, sctp and vsock: others wait for nothing"},
 	NM_OPT_END};
+
+#define UNIX_PREFIX "unix:"
+
+static const char *why_no_place(const char *text, bool is_unix, struct nm_server *ret)
+{
+	const size_t prefix = strlen(UNIX_PREFIX);
+	const bool is_path = strncmp(text, UNIX_PREFIX, prefix) == 0;
+
+	if (is_path && !is_unix)
+		return "unix:PATH goes with protocol=unix";
+	if (is_unix && (!is_path || !text[prefix] || strlen(text + prefix) >= sizeof ret->path))
+		return "must be unix:PATH, with a path of 1 to 107 bytes";
+	if (is_path)
+		memcpy(ret->path, text + prefix, strlen(text + prefix));
+	else if (nm_host_port_split(text, ret->host, &ret->port) < 0)
+		return "must be HOST:PORT, [ADDRESS]:PORT or unix:PATH, with a port of 1 to 65535";
+	return NULL;
+}
+
+int nm_server_read(const char **at, bool is_unix, struct nm_server *ret, char *why, size_t why_size)
+{
+	char text[NM_HOST_MAX + 16] = "";
+	size_t n = strcspn(*at, ",");
+	const char *wrong = "is too long";
+
+	*ret = (struct nm_server){.port = 0};
+	if (n < sizeof text) {
+		memcpy(text, *at, n);
+		wrong = why_no_place(text, is_unix, ret);
+	}
+	if (wrong)
+		snprintf(why, why_size, "\"%.*s%s\": %s", (int)(n < 40 ? n : 40), *at,
+			 n < 40 ? "" : "...", wrong);
+	*at += n + ((*at)[n] == ',');
+	return wrong ? -EINVAL : 0;
+}
 
 int nm_open_continue(struct nm_conn *conn, const struct nm_instr *instr)
 {

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Application protocols: which one a connection speaks, and what is asked over it. */
+#include <stdio.h>
+#include <string.h>
+
 #include "app/app.h"
 #include "base/ascii.h"
 #include "base/diag.h"
 #include "flowop/ask.h"
+#include "flowop/open_opts.h"
 #include "plan/diag.h"
 #include "plan/ir.h"
 
@@ -38,6 +42,30 @@ static const char *why_no_server(const struct nm_ir_step *step)
 	    (caps & (NM_TRANSPORT_PREAMBLE | NM_TRANSPORT_VSOCK | NM_TRANSPORT_DEFERS_HANDSHAKE)))
 		return "only over tcp, mptcp and unix";
 	return NULL;
+}
+
+/* Reads all servers, for their form alone. */
+static void check_servers(struct nm_ir *ir, const struct nm_ir_step *step)
+{
+	const bool is_unix = step->transport->caps & NM_TRANSPORT_ONE_HOST;
+	const char *at = ((const struct nm_opts_open *)step->opts)->server;
+	struct nm_server unused;
+	char why[256];
+	unsigned count = 0;
+
+	for (; *at; count++) {
+		const char *comma = at + strcspn(at, ",");
+		int r = nm_server_read(&at, is_unix, &unused, why, sizeof why);
+
+		if (r == 0 && *comma && !*at)
+			snprintf(why, sizeof why, "there is nothing behind the last comma");
+		else if (r == 0 && count == NM_SERVERS_MAX)
+			snprintf(why, sizeof why, "has more than %u servers", NM_SERVERS_MAX);
+		else if (r == 0)
+			continue;
+		nm_origin_option(nm_step_error(ir, step, " server: %s", why), step, "server");
+		return;
+	}
 }
 
 static void unknown_app(struct nm_ir *ir, const struct nm_ir_step *step, const char *name)
@@ -84,6 +112,8 @@ void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step)
 	if (why)
 		nm_origin_option(nm_step_error(ir, step, " server=\"%s\": %s", opts->server, why),
 				 step, "server");
+	else
+		check_servers(ir, step);
 }
 
 /* Gives a step that asks the protocol of its connection. */

@@ -214,10 +214,10 @@ static void set_mirror(struct reading *r, const char *name, const char *value)
 }
 
 /* Whether a comma stands where a blank is meant: at the end, or before the name of an option.
- * Commas between parentheses are meant. */
+ * Commas between parentheses are meant, and those of a list of servers, which is read later. */
 static bool has_comma(const struct reading *r, const char *word)
 {
-	if (strchr(word, '('))
+	if (strchr(word, '(') || strncasecmp(word, "server=", strlen("server=")) == 0)
 		return false;
 	for (const char *comma = strchr(word, ','); comma; comma = strchr(comma + 1, ',')) {
 		char name[64];

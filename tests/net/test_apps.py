@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
 from nmtest import (
+    SOON_S,
     Json,
     Netmodel,
     assert_complete,
@@ -42,10 +45,10 @@ def asking(app: str, connect: str = "", attributes: str = "", options: str = "")
 
 
 class Server:
-    """A server of the tests: each connection has a thread, and `answer` makes of each line what is sent back, in pieces."""
+    """A server of the tests: each connection has a thread, and `answer` makes of each line what is sent back, in pieces; None closes."""
 
-    def __init__(self, answer: Callable[[int, bytes], list[bytes] | None]) -> None:
-        self.lines = 0
+    def __init__(self, answer: Callable[[int, bytes], list[bytes] | None], pause: float) -> None:
+        self._pause = pause
         self.connections: list[int] = []  # lines of each
         self._answer = answer
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
@@ -78,12 +81,15 @@ class Server:
                 if pieces is None:
                     return
                 for piece in pieces:
+                    if self._pause and not piece:
+                        time.sleep(self._pause)
                     conn.sendall(piece)
 
 
 @contextmanager
-def serving(answer: Callable[[int, bytes], list[bytes] | None]) -> Iterator[Server]:
-    server = Server(answer)
+def serving(answer: Callable[[int, bytes], list[bytes] | None], pause: float = 0) -> Iterator[Server]:
+    """pause: how long an empty piece is."""
+    server = Server(answer, pause)
     try:
         yield server
     finally:
@@ -261,25 +267,112 @@ def test_a_server_that_does_not_answer(netmodel: Netmodel, profile: WriteProfile
     assert "not done within timeout=100ms" in document["run"]["incomplete_why"]
 
 
+FORMS = "must be HOST:PORT, [ADDRESS]:PORT or unix:PATH, with a port of 1 to 65535"
+
+
+@pytest.mark.parametrize(
+    ("server", "protocol", "why"),
+    [
+        ("127.0.0.1:0", "tcp", f'"127.0.0.1:0": {FORMS}'),
+        ("127.0.0.1:65536", "tcp", f'"127.0.0.1:65536": {FORMS}'),
+        ("[::1", "tcp", f'"[::1": {FORMS}'),
+        ("a:1,,b:1", "tcp", f'"": {FORMS}'),
+        (",a:1", "tcp", f'"": {FORMS}'),
+        ("a:1,", "tcp", "there is nothing behind the last comma"),
+        ("h" * 300, "tcp", f'"{"h" * 40}...": is too long'),
+        (",".join(["a:1"] * 1025), "tcp", "has more than 1024 servers"),
+        ("unix:/nowhere", "tcp", '"unix:/nowhere": unix:PATH goes with protocol=unix'),
+        ("127.0.0.1:1", "unix", '"127.0.0.1:1": must be unix:PATH, with a path of 1 to 107 bytes'),
+        ("unix:", "unix", '"unix:": must be unix:PATH, with a path of 1 to 107 bytes'),
+        ("unix:/" + "x" * 107, "unix", "must be unix:PATH, with a path of 1 to 107 bytes"),
+    ],
+)
+def test_what_is_no_server(server: str, protocol: str, why: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """The form is checked before anything is done."""
+    path = profile(asking("ping", f"server={server} protocol={protocol}"))
+    for argv in (["-m", path, "--check"], ["-m", path]):
+        result = netmodel.run(*argv, code=1)
+        assert f'{path}:{line_of(path, "connect")}: error: <flowop connect> server: ' in result.err and why in result.err
+
+
 @pytest.mark.parametrize(
     ("server", "protocol", "why"),
     [
         ("127.0.0.1:{}", "tcp", "nothing listens on port {} there"),
         ("host.invalid:1", "tcp", "its name cannot be resolved"),
-        ("127.0.0.1:0", "tcp", "must be HOST:PORT, [ADDRESS]:PORT or unix:PATH"),
-        ("[::1", "tcp", "must be HOST:PORT, [ADDRESS]:PORT or unix:PATH"),
-        ("unix:/nowhere", "tcp", "unix:PATH goes with protocol=unix"),
-        ("127.0.0.1:1", "unix", "must be unix:PATH"),
-        ("unix:", "unix", "a path has 1 to 107 bytes"),
         ("unix:/nowhere/at/all", "unix", "No such file or directory"),
     ],
 )
-def test_no_server(server: str, protocol: str, why: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+def test_a_server_that_is_not_there(
+    server: str, protocol: str, why: str, netmodel: Netmodel, profile: WriteProfile
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
     path = profile(asking("ping", f"server={server.format(port)} protocol={protocol}"))
-    document = netmodel.measure(path, code=2)
-    shown = server.format(port).split(",")[0]
-    said = document["run"]["incomplete_why"]
-    assert f'{path}:{line_of(path, "connect")}: <flowop connect> server="{shown}": ' in said
+    said = netmodel.measure(path, code=2)["run"]["incomplete_why"]
+    assert f'{path}:{line_of(path, "connect")}: <flowop connect> server="{server.format(port)}": ' in said
     assert why.format(port) in said
+
+
+def test_the_search_for_a_server_can_be_interrupted(netmodel: Netmodel, profile: WriteProfile) -> None:
+    with socket.socket() as full, ExitStack() as stack:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for _ in range(4):  # no more connections have room
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(full.getsockname())
+        path = profile(asking("ping", f"server=127.0.0.1:{full.getsockname()[1]}"))
+        with netmodel.started("-m", path) as process:
+            time.sleep(0.3)
+            process.signal(signal.SIGINT)
+            assert process.finish(SOON_S).code == 130
+
+
+def test_an_answer_that_comes_between_two_requests(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """It is not taken for the answer to the next one."""
+
+    def answer(number: int, _line: bytes) -> list[bytes]:
+        return [b"PONG\r\n"] if number != 3 else [b"PONG\r\n", b"", b"PONG\r\n"]
+
+    with serving(answer, pause=0.02) as server:
+        body = asking("ping", f"server={server.place}").replace('duration="200ms"', 'duration="1s" rate="10"')
+        document = netmodel.measure(profile(body), code=2)
+    assert '"PONG" has come, which is no answer' in document["run"]["incomplete_why"]
+    assert sum(server.connections) == 4
+
+
+def test_it_is_told_which_server_has_failed(netmodel: Netmodel, profile: WriteProfile) -> None:
+    with serving(pong) as good, serving(lambda _number, _line: None) as bad:
+        path = profile(asking("ping", f"server={good.place},{bad.place}", "nflows='2'"))
+        assert f", server {bad.place})" in netmodel.measure(path, code=2)["run"]["incomplete_why"]
+
+
+@pytest.mark.parametrize("flows", [1, 3])
+def test_a_connection_to_a_server_for_each_request(flows: int, netmodel: Netmodel, profile: WriteProfile) -> None:
+    with serving(pong) as one, serving(pong) as other:
+        body = (
+            f'<group nflows="{flows}"><transaction duration="200ms">'
+            f'<flowop type="connect" options="server={one.place},{other.place} app=ping"/><flowop type="ping"/>'
+            '<flowop type="disconnect"/></transaction></group>'
+        )
+        document = netmodel.measure(profile(body))
+        assert_complete(document)
+        passes = master_of(document)["groups"][0]["transactions"]
+        assert sum(one.connections) + sum(other.connections) == passes > 10
+
+
+def test_processes_ask_a_server(netmodel: Netmodel, profile: WriteProfile) -> None:
+    with serving(pong) as server:
+        document = netmodel.measure(profile(asking("ping", f"server={server.place}", "nprocs='2' nflows='4'")))
+        assert_complete(document)
+        assert sum(server.connections) == asked(document, 4) > 0
+
+
+@pytest.mark.parametrize("connect", ["", "wndsz=4k"])
+def test_long_lines_do_not_wait_for_each_other(connect: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """An answer goes out whole, and not in pieces of which each waits for the one before to be acknowledged."""
+    document = netmodel.measure(profile(asking("echo", connect, options="size=64k")))
+    assert_ends_agree(document)
+    if not connect:
+        assert phase_of(document, "ask")["latency_s"]["p50"] < 0.03

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/un.h>
 
 #include "engine/engine_priv.h"
 #include "engine/loop/fault.h"
@@ -12,8 +13,10 @@
 #include "flowop/abandoned.h"
 #include "flowop/ask.h"
 #include "flowop/flowop.h"
+#include "flowop/open_opts.h"
 #include "flowop/pipeline.h"
 #include "plan/shape.h"
+#include "transport/address.h"
 #include "transport/transport.h"
 #include "transport/errqueue.h"
 
@@ -54,6 +57,23 @@ static void pass_over(struct nm_worker *worker, struct nm_flow *flow, const stru
 	nm_worker_queue(worker, flow);
 }
 
+/* The server of the flow, where it is not netmodel's. */
+static void name_server(const struct nm_worker *worker, const struct nm_flow *flow,
+			const struct nm_instr *instr, char *buf, size_t size)
+{
+	const struct nm_addr *at = nm_flow_endpoint(&worker->io, flow, instr);
+	char host[NM_ADDRESS_TEXT];
+
+	if (!worker->io.servers[instr->opening].count)
+		return;
+	if (at->sa.ss_family == AF_UNIX)
+		(void)snprintf(buf, size, "unix:%.107s",
+			       ((const struct sockaddr_un *)(const void *)&at->sa)->sun_path);
+	else
+		(void)snprintf(buf, size, at->sa.ss_family == AF_INET6 ? "[%s]:%u" : "%s:%u",
+			       nm_addr_text(at, host, sizeof host), nm_addr_port(at));
+}
+
 void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 			 const struct nm_instr *instr)
 {
@@ -77,6 +97,9 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 						 .site = site_of(worker, instr),
 						 .port = nm_flow_port(worker, flow, instr),
 						 .error = flow->error};
+		if (nm_instr_asks(instr) || nm_instr_is_to_server(instr))
+			name_server(worker, flow, instr, worker->answers.error.server,
+				    sizeof worker->answers.error.server);
 		if (flow->error == EKEYEXPIRED)
 			(void)nm_reconnect_expired(worker, flow->conn, worker->answers.error.why,
 						   sizeof worker->answers.error.why);
