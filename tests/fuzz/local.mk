@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # configure --enable-fuzz CC=clang builds these; `make fuzz FUZZ_SECONDS=60` runs each over its seeds and then for so
 # long; with FUZZ_RUNS=N for so many runs instead. FUZZ_TARGETS: which.
-FUZZ_NAMES = datagrams frames judge master options params preamble profile results slave
+FUZZ_NAMES = apps datagrams frames judge master options params preamble profile results slave
 FUZZERS = \
+	tests/fuzz/fuzz_apps \
 	tests/fuzz/fuzz_datagrams \
 	tests/fuzz/fuzz_frames \
 	tests/fuzz/fuzz_judge \
@@ -25,6 +26,8 @@ FUZZ_TALK = $(FUZZ_MESSAGES) tests/fuzz/talk.c tests/fuzz/talk.h \
 FUZZ_TALK_WRAPS = -Wl,--wrap=clock_gettime,--wrap=ppoll,--wrap=poll \
 	-Wl,--wrap=getsockname,--wrap=getpeername,--wrap=setsockopt
 
+tests_fuzz_fuzz_apps_SOURCES = tests/fuzz/fuzz_apps.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_apps_LDADD = $(APP_LIBS)
 tests_fuzz_fuzz_datagrams_SOURCES = tests/fuzz/fuzz_datagrams.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_datagrams_LDADD = $(FLOWOP_LIBS)
 tests_fuzz_fuzz_datagrams_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=recvmmsg,--wrap=sendmmsg,--wrap=sendto
