@@ -6,16 +6,12 @@
 
 static const char knock[] = "KNOCK\n", who[] = "WHO\n";
 
-static uint64_t most_bytes(uint64_t size)
-{
-	return strlen(knock) + size;
-}
-
-static size_t encode(struct nm_app_request *request, char *buf)
+static void encode(struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
 {
 	(void)request;
 	memcpy(buf, knock, strlen(knock));
-	return strlen(knock);
+	ret->head = strlen(knock);
+	ret->payload = ret->tail = 0;
 }
 
 /* Takes what has come of a text of which *at bytes came before: how many bytes; 0: it is another
@@ -40,16 +36,16 @@ static enum nm_parsed parse(struct nm_app_parser *parser, const struct nm_app_re
 	return parser->at == strlen(who) ? NM_PARSED_DONE : NM_PARSED_MORE;
 }
 
-static enum nm_took take(struct nm_app_served *served, const char *data, size_t n,
-			 size_t *ret_taken)
+static enum nm_took take(struct nm_app_served *served, const struct nm_app_service *service,
+			 const char *data, size_t n, size_t *ret_taken)
 {
+	(void)service;
 	*ret_taken = take_text(knock, &served->at, data, n);
-	if (!*ret_taken || served->room < strlen(who))
+	if (!*ret_taken || !nm_rope_has_room(&served->out, strlen(who)))
 		return NM_TOOK_BAD;
 	if (served->at < strlen(knock))
 		return NM_TOOK_MORE;
-	memcpy(served->out, who, strlen(who));
-	served->n_out = strlen(who);
+	nm_rope_add(&served->out, who, strlen(who));
 	served->at = 0;
 	return NM_TOOK_REQUEST;
 }
@@ -59,7 +55,8 @@ const struct nm_app nm_app_knock = {
 	.help = "KNOCK, which is answered by WHO",
 	.verbs = NM_VERB_BIT(NM_VERB_PING),
 	.port = 4712,
-	.most_bytes = most_bytes,
+	.head_bytes = sizeof knock - 1,
+	.answer_bytes = sizeof who - 1,
 	.encode = encode,
 	.parse = parse,
 	.take = take,

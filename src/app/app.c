@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds and lists application protocols and their verbs. */
+/* Finds and lists application protocols and their verbs, and puts requests together. */
 #include "app/app.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/ascii.h"
 
 static const char *const verbs[NM_VERB__COUNT] = {
-	[NM_VERB_PING] = "ping",
-	[NM_VERB_ECHO] = "echo",
+	[NM_VERB_PING] = "ping", [NM_VERB_ECHO] = "echo",     [NM_VERB_GET] = "get",
+	[NM_VERB_SET] = "set",	 [NM_VERB_DELETE] = "delete",
 };
 
 const struct nm_app *nm_app_find(const char *name)
@@ -17,6 +18,11 @@ const struct nm_app *nm_app_find(const char *name)
 		if (nm_ascii_equals((*app)->name, name))
 			return *app;
 	return NULL;
+}
+
+const char *nm_verb_name(enum nm_verb verb)
+{
+	return verbs[verb];
 }
 
 static size_t add(char *buf, size_t size, size_t used, const char *name)
@@ -45,4 +51,37 @@ char *nm_app_verbs(const struct nm_app *app, char *buf, size_t size)
 		if (app->verbs & NM_VERB_BIT(verb))
 			used = add(buf, size, used, verbs[verb]);
 	return buf;
+}
+
+size_t nm_app_compose(const struct nm_app *app, struct nm_app_request *request, uint64_t from,
+		      char *buf, size_t size, uint64_t *ret_total)
+{
+	struct nm_app_encoded encoded;
+
+	app->encode(request, buf, &encoded);
+	*ret_total = encoded.head + encoded.payload + encoded.tail;
+	size_t n = encoded.head;
+
+	/* The rest of one that the kernel has not taken whole is rare. */
+	if (from) {
+		n = from < n ? n - (size_t)from : 0;
+		memmove(buf, buf + encoded.head - n, n);
+		from -= encoded.head - n;
+	}
+	if (from < encoded.payload) {
+		uint64_t left = encoded.payload - from;
+		size_t some = left < size - n ? (size_t)left : size - n;
+
+		nm_pool_copy(encoded.pool, request->at + from, buf + n, some);
+		n += some;
+		from += some;
+	}
+	if (from >= encoded.payload) {
+		size_t done = (size_t)(from - encoded.payload), some = encoded.tail - done;
+
+		some = some < size - n ? some : size - n;
+		memcpy(buf + n, encoded.tail_text + done, some);
+		n += some;
+	}
+	return n;
 }

@@ -7,42 +7,96 @@
 #ifndef NM_APP_APP_H
 #define NM_APP_APP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "app/keyspace.h"
+#include "app/line.h"
+#include "app/pool.h"
+#include "app/rope.h"
+
+struct nm_store;
+
 /* What a request asks for; each is a flowop. */
-enum nm_verb { NM_VERB_NONE, NM_VERB_PING, NM_VERB_ECHO, NM_VERB__COUNT };
+enum nm_verb {
+	NM_VERB_NONE,
+	NM_VERB_PING,
+	NM_VERB_ECHO,
+	NM_VERB_GET,
+	NM_VERB_SET,
+	NM_VERB_DELETE,
+	NM_VERB__COUNT
+};
 
 #define NM_VERB_BIT(verb) (UINT64_C(1) << (verb))
 
 struct nm_app_request {
 	enum nm_verb verb;
+	bool verify; /* what comes back is compared with what was stored */
+	uint32_t flags;
+	uint64_t ttl_s; /* 0: for ever */
 	uint64_t size;	/* bytes of its payload; 0: it has none */
-	uint64_t seed;	/* of its payload: equal seeds, equal bytes */
+	uint64_t at;	/* where the payload begins in the pool */
+	const struct nm_pool *pool;
+	const struct nm_keyspace *keyspace; /* of verbs with keys */
+	uint64_t key;
 	uint32_t check; /* the protocol's own: `encode` notes it for `parse` */
+};
+
+/* A request as it is sent: the head, which is in the caller's memory; then so many bytes of the
+ * pool, from request->at on; then the tail. */
+#define NM_APP_TAIL_MAX 16u
+struct nm_app_encoded {
+	const char *pool; /* of its payload: request->pool->bytes or ->text */
+	size_t head, tail;
+	uint64_t payload;
+	char tail_text[NM_APP_TAIL_MAX];
+};
+
+/* How a request was answered. */
+enum nm_class {
+	NM_CLASS_OK,
+	NM_CLASS_MISS,	  /* well, and the thing is not there */
+	NM_CLASS_REFUSED, /* the server will not, or cannot */
 };
 
 /* How far the answer to a request has come; zeroed when it begins. */
 struct nm_app_parser {
-	uint64_t at;	/* bytes of the answer that have come */
-	uint32_t check; /* the protocol's own */
+	uint64_t left;	/* of counted bytes that come, those that are missing */
+	uint64_t at;	/* bytes that have come; of a value, where in the pool the next are */
+	uint32_t check; /* the protocol's own, as are the next two */
+	uint8_t state, ending;
+	uint8_t class; /* enum nm_class, once the answer is there */
+	struct nm_line line;
 };
 
 enum nm_parsed {
 	NM_PARSED_MORE, /* there is more to come */
-	NM_PARSED_DONE, /* the answer is there, and right */
+	NM_PARSED_DONE, /* the answer is there: parser->class */
 	NM_PARSED_BAD,	/* it is no answer to the request */
 };
 
-/* A connection as its server sees it. */
+/* What netmodel's own server has, for all its connections. */
+struct nm_app_service {
+	struct nm_store *store; /* NULL: it keeps nothing */
+};
+
+/* A connection as its server sees it; zeroed when it is opened, but for the memory of `out`. */
 struct nm_app_served {
-	uint64_t at;	    /* bytes of the present request that have come; 0 when it begins */
-	size_t n_out, room; /* bytes of the answer so far, and that `out` has room for */
-	char *out;	    /* the caller's */
+	struct nm_rope out; /* the answer to the present request */
+	uint64_t at;	    /* bytes of the present request, or of its value, that have come */
+	uint64_t left;	    /* of the value that comes, bytes that are missing */
+	uint64_t place;	    /* where it goes in the store; 0: nowhere */
+	uint8_t key_length; /* bytes of its key */
+	uint8_t state;	    /* the protocol's own */
+	bool too_large;	    /* the value is */
+	uint8_t class;	    /* enum nm_class, of the request that was answered last */
+	uint8_t verb;	    /* enum nm_verb of it */
 };
 
 enum nm_took {
-	NM_TOOK_MORE,	 /* the request goes on */
+	NM_TOOK_MORE,	 /* the request goes on: what is not taken comes again, with more */
 	NM_TOOK_REQUEST, /* the request is there, and answered */
 	NM_TOOK_BAD,	 /* it is no request, or the answer has no room */
 };
@@ -52,24 +106,45 @@ struct nm_app {
 	const char *help; /* one sentence for --describe and the manual */
 	uint64_t verbs;	  /* NM_VERB_BIT of each that it has */
 	uint16_t port;	  /* where its servers listen when nothing is said */
-	/* The most bytes of a request with that payload, and of its answer; `encode` writes it,
-	 * and returns how many it has. */
-	uint64_t (*most_bytes)(uint64_t size);
-	size_t (*encode)(struct nm_app_request *request, char *buf);
+	bool stores;	  /* its server keeps values */
+	/* The most bytes of a request's head, and of the text of an answer. */
+	uint16_t head_bytes, answer_bytes;
+	bool echoes; /* the text of an answer has the payload of its request, too */
+	/* Writes the head of a request, and says what is behind it. */
+	void (*encode)(struct nm_app_request *request, char *buf, struct nm_app_encoded *ret);
 	/* Takes bytes of the answer, n > 0: *ret_taken of them, fewer than n only with DONE. */
 	enum nm_parsed (*parse)(struct nm_app_parser *parser, const struct nm_app_request *request,
 				const char *data, size_t n, size_t *ret_taken);
-	/* The server's end. Takes bytes of a request: *ret_taken, fewer than n only with REQUEST
-	 * and BAD, and puts the answer into served->out. */
-	enum nm_took (*take)(struct nm_app_served *served, const char *data, size_t n,
-			     size_t *ret_taken);
+	/* The server's end. Takes bytes of requests, to the end of one at most: *ret_taken, and
+	 * puts the answer into served->out. Of 2048 bytes it takes some. */
+	enum nm_took (*take)(struct nm_app_served *served, const struct nm_app_service *service,
+			     const char *data, size_t n, size_t *ret_taken);
+};
+
+/* What an instruction asks, or serves. */
+struct nm_app_use {
+	const struct nm_app
+		*app; /* what its connection speaks, also where it opens it; NULL: bytes */
+	const struct nm_keyspace *keyspace; /* NULL: it has no keys */
+	bool fills;			    /* its passes go through all keys once */
 };
 
 extern const struct nm_app *const nm_apps[]; /* ends with NULL */
 
 const struct nm_app *nm_app_find(const char *name); /* NULL when unknown */
+const char *nm_verb_name(enum nm_verb verb);
+/* Whether requests of that verb have a key. */
+static inline bool nm_verb_has_key(enum nm_verb verb)
+{
+	return verb == NM_VERB_GET || verb == NM_VERB_SET || verb == NM_VERB_DELETE;
+}
 /* "ping, echo": the names of all, and of an app's verbs, in buf, which is returned. */
 char *nm_app_names(char *buf, size_t size);
 char *nm_app_verbs(const struct nm_app *app, char *buf, size_t size);
+
+/* Copies what is to be sent of a request, from byte `from` of it on, into buf, which has room for
+ * `size` bytes and for the head: how many; *ret_total: bytes of the whole request. */
+size_t nm_app_compose(const struct nm_app *app, struct nm_app_request *request, uint64_t from,
+		      char *buf, size_t size, uint64_t *ret_total);
 
 #endif

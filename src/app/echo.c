@@ -1,52 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* echo: a payload, its CRC-32 in eight hexadecimal digits, CR LF; all of it comes back. The payload
  * is letters and digits, so that the first line feed ends a request. */
-#include <stdbool.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "app/app.h"
 
 #define TAIL_BYTES 10u /* eight digits, CR LF */
-
-static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-#define ALPHABET_BYTES (sizeof alphabet - 1)
-
-/* Where the byte at `at` of a payload is in the alphabet, and how many of n follow it there. */
-static size_t alphabet_at(const struct nm_app_request *request, uint64_t at, size_t n,
-			  size_t *ret_some)
-{
-	size_t from = (size_t)((request->seed + at) % ALPHABET_BYTES);
-
-	*ret_some = ALPHABET_BYTES - from < n ? ALPHABET_BYTES - from : n;
-	return from;
-}
-
-static void put_payload(const struct nm_app_request *request, char *buf)
-{
-	size_t n = (size_t)request->size, some;
-
-	for (size_t done = 0; done < n; done += some) {
-		size_t from = alphabet_at(request, done, n - done, &some);
-
-		memcpy(buf + done, alphabet + from, some);
-	}
-}
-
-/* Whether n bytes are those of the payload from `at` on. */
-static bool is_payload(const struct nm_app_request *request, uint64_t at, const char *data,
-		       size_t n)
-{
-	size_t some;
-
-	for (size_t done = 0; done < n; done += some) {
-		size_t from = alphabet_at(request, at + done, n - done, &some);
-
-		if (memcmp(data + done, alphabet + from, some) != 0)
-			return false;
-	}
-	return true;
-}
 
 static void put_tail(uint32_t crc, char *tail)
 {
@@ -57,17 +17,30 @@ static void put_tail(uint32_t crc, char *tail)
 	memcpy(tail + 8, "\r\n", 2);
 }
 
-static uint64_t echo_most_bytes(uint64_t size)
+static uint32_t crc_of_payload(const struct nm_app_request *request)
 {
-	return size + TAIL_BYTES;
+	uLong crc = 0;
+
+	for (uint64_t done = 0; done < request->size;) {
+		size_t from = (size_t)((request->at + done) % NM_POOL_BYTES);
+		uint64_t left = request->size - done;
+		size_t some = NM_POOL_BYTES - from < left ? NM_POOL_BYTES - from : (size_t)left;
+
+		crc = crc32(crc, (const Bytef *)request->pool->text + from, (uInt)some);
+		done += some;
+	}
+	return (uint32_t)crc;
 }
 
-static size_t echo_encode(struct nm_app_request *request, char *buf)
+static void echo_encode(struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
 {
-	put_payload(request, buf);
-	request->check = (uint32_t)crc32(0, (const Bytef *)buf, (uInt)request->size);
-	put_tail(request->check, buf + request->size);
-	return (size_t)request->size + TAIL_BYTES;
+	(void)buf;
+	request->check = crc_of_payload(request);
+	ret->head = 0;
+	ret->pool = request->pool->text;
+	ret->payload = request->size;
+	ret->tail = TAIL_BYTES;
+	put_tail(request->check, ret->tail_text);
 }
 
 static enum nm_parsed echo_parse(struct nm_app_parser *parser, const struct nm_app_request *request,
@@ -77,7 +50,7 @@ static enum nm_parsed echo_parse(struct nm_app_parser *parser, const struct nm_a
 	size_t payload = n < left ? n : (size_t)left;
 	char tail[TAIL_BYTES];
 
-	if (!is_payload(request, parser->at, data, payload))
+	if (!nm_pool_equals(request->pool->text, request->at + parser->at, data, payload))
 		return NM_PARSED_BAD;
 	parser->at += payload;
 	*ret_taken = payload;
@@ -95,23 +68,19 @@ static enum nm_parsed echo_parse(struct nm_app_parser *parser, const struct nm_a
 }
 
 /* Whatever comes goes back, so that the client finds out what the way has changed. */
-static enum nm_took echo_take(struct nm_app_served *served, const char *data, size_t n,
-			      size_t *ret_taken)
+static enum nm_took echo_take(struct nm_app_served *served, const struct nm_app_service *service,
+			      const char *data, size_t n, size_t *ret_taken)
 {
 	const char *end = memchr(data, '\n', n);
 	size_t some = end ? (size_t)(end - data) + 1 : n;
 
+	(void)service;
 	*ret_taken = 0;
-	if (some > served->room - served->at)
+	if (!nm_rope_has_room(&served->out, some))
 		return NM_TOOK_BAD;
-	memcpy(served->out + served->at, data, some);
+	nm_rope_add(&served->out, data, some);
 	*ret_taken = some;
-	served->at += some;
-	if (!end)
-		return NM_TOOK_MORE;
-	served->n_out = (size_t)served->at;
-	served->at = 0;
-	return NM_TOOK_REQUEST;
+	return end ? NM_TOOK_REQUEST : NM_TOOK_MORE;
 }
 
 const struct nm_app nm_app_echo = {
@@ -120,7 +89,8 @@ const struct nm_app nm_app_echo = {
 		"rpc-perf",
 	.verbs = NM_VERB_BIT(NM_VERB_ECHO),
 	.port = 12321,
-	.most_bytes = echo_most_bytes,
+	.answer_bytes = TAIL_BYTES,
+	.echoes = true,
 	.encode = echo_encode,
 	.parse = echo_parse,
 	.take = echo_take,

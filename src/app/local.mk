@@ -2,13 +2,26 @@
 # An application protocol is one file and one word here: the table of them is generated from this list.
 APPS = \
 	src/app/ping.c \
-	src/app/echo.c
+	src/app/echo.c \
+	src/app/memcache.c
 
 noinst_LTLIBRARIES += src/libnm_app.la
 src_libnm_app_la_SOURCES = \
 	$(APPS) \
 	src/app/app.c \
-	src/app/app.h
+	src/app/app.h \
+	src/app/keyspace.c \
+	src/app/keyspace.h \
+	src/app/line.c \
+	src/app/line.h \
+	src/app/memcache.h \
+	src/app/memcache_server.c \
+	src/app/pool.c \
+	src/app/pool.h \
+	src/app/rope.c \
+	src/app/rope.h \
+	src/app/store.c \
+	src/app/store.h
 nodist_src_libnm_app_la_SOURCES = src/app/registry.c
 src_libnm_app_la_CFLAGS = $(ROOM_CFLAGS) $(ZLIB_CFLAGS)
 

@@ -7,16 +7,12 @@
 #define REQUEST "PING\r\n"
 #define ANSWER	"PONG\r\n"
 
-static uint64_t ping_most_bytes(uint64_t size)
-{
-	return strlen("+" ANSWER) + size;
-}
-
-static size_t ping_encode(struct nm_app_request *request, char *buf)
+static void ping_encode(struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
 {
 	(void)request;
 	memcpy(buf, REQUEST, strlen(REQUEST));
-	return strlen(REQUEST);
+	ret->head = strlen(REQUEST);
+	ret->payload = ret->tail = 0;
 }
 
 /* Redis puts a plus before the answer, which is noted in parser->check. */
@@ -37,21 +33,22 @@ static enum nm_parsed ping_parse(struct nm_app_parser *parser, const struct nm_a
 	return some == left ? NM_PARSED_DONE : NM_PARSED_MORE;
 }
 
-static enum nm_took ping_take(struct nm_app_served *served, const char *data, size_t n,
-			      size_t *ret_taken)
+static enum nm_took ping_take(struct nm_app_served *served, const struct nm_app_service *service,
+			      const char *data, size_t n, size_t *ret_taken)
 {
 	size_t left = strlen(REQUEST) - served->at;
 	size_t some = n < left ? n : left;
 
+	(void)service;
 	*ret_taken = 0;
-	if (memcmp(data, &REQUEST[served->at], some) != 0 || served->room < strlen(ANSWER))
+	if (memcmp(data, &REQUEST[served->at], some) != 0 ||
+	    !nm_rope_has_room(&served->out, strlen(ANSWER)))
 		return NM_TOOK_BAD;
 	*ret_taken = some;
 	served->at += some;
 	if (some < left)
 		return NM_TOOK_MORE;
-	memcpy(served->out, ANSWER, strlen(ANSWER));
-	served->n_out = strlen(ANSWER);
+	nm_rope_add(&served->out, ANSWER, strlen(ANSWER));
 	served->at = 0;
 	return NM_TOOK_REQUEST;
 }
@@ -61,7 +58,8 @@ const struct nm_app nm_app_ping = {
 	.help = "PING, which is answered by PONG: the ping server of rpc-perf, and Redis",
 	.verbs = NM_VERB_BIT(NM_VERB_PING),
 	.port = 12321,
-	.most_bytes = ping_most_bytes,
+	.head_bytes = sizeof REQUEST - 1,
+	.answer_bytes = sizeof ANSWER - 1,
 	.encode = ping_encode,
 	.parse = ping_parse,
 	.take = ping_take,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The life of an engine: it is made for a plan, learns the addresses of hosts and listeners,
  * starts, goes through its phases, and ends. */
+#include "engine/apps.h"
 #include "engine/engine.h"
 
 #include <errno.h>
@@ -36,6 +37,8 @@ static int init_groups(struct nm_engine *engine, const struct nm_engine_config *
 			continue;
 		group->started = calloc(group->plan->n_openings + 1, sizeof(*group->started));
 		group->servers = calloc(group->plan->n_openings + 1, sizeof *group->servers);
+		if (nm_apps_init(engine, group) < 0)
+			return -ENOMEM;
 		group->workers = nm_engine_alloc(group->plan->n_workers * sizeof(*group->workers),
 						 group->plan->processes);
 		if (!group->workers || !group->started || !group->servers)
@@ -146,6 +149,7 @@ struct nm_engine *nm_engine_free(struct nm_engine *engine)
 						  group->plan->n_workers * sizeof(*group->workers),
 						  group->plan->processes);
 		}
+		nm_apps_fini(engine);
 	}
 	if (engine->awake_fd >= 0)
 		(void)close(engine->awake_fd);

@@ -74,6 +74,9 @@ struct nm_engine_group {
 	struct nm_worker *workers;
 	uint32_t n_workers;
 	struct nm_servers *servers; /* by opening; owned */
+	/* Of a group that asks or serves; owned, the second by opening. */
+	struct nm_pool *pool;
+	struct nm_app_service *services;
 	void **started; /* by opening: the state that its transport has made, NULL: none */
 	/* how often its transports have told that its connections should be replaced */
 	uint32_t renewals;
@@ -91,6 +94,7 @@ struct nm_engine {
 	const struct nm_net *allowed; /* further peers of data connections; borrowed */
 	size_t n_allowed;
 	struct nm_engine_group *groups;
+	struct nm_store **stores;    /* by number in nm_apps; owned; NULL: nothing asks or serves */
 	const char *localhost_words; /* what messages call that option; NULL: localhost */
 	unsigned char secret[NM_SECRET_BYTES];
 	/* below which the profile's files must lie; NULL: anywhere */

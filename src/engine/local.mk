@@ -16,6 +16,8 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/accept/rendezvous.c \
 	src/engine/accept/rendezvous.h \
 	src/engine/alarm.c \
+	src/engine/apps.c \
+	src/engine/apps.h \
 	src/engine/alarm.h \
 	src/engine/commands.c \
 	src/engine/commands.h \

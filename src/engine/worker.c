@@ -78,10 +78,12 @@ static int init_stats(struct nm_worker *worker)
 
 static int init_io(struct nm_worker *worker)
 {
+	const struct nm_engine_group *group = &worker->engine->groups[worker->group_no];
 	struct nm_io *io = &worker->io;
 
 	io->seed = nm_rng(worker->engine->seed, worker->group_no);
 	io->chunk = worker->group->messages.chunk_bytes;
+
 	/* Whole pages can be sent and received without a copy. */
 	io->tx = aligned_alloc(TX_ALIGNMENT,
 			       (io->chunk + TX_ALIGNMENT - 1) / TX_ALIGNMENT * TX_ALIGNMENT);
@@ -100,8 +102,11 @@ static int init_io(struct nm_worker *worker)
 	io->own_nonce = worker->engine->nonce;
 	io->group = worker->group_no;
 	io->n_conns = worker->group->n_conns;
-	io->started = worker->engine->groups[worker->group_no].started;
-	io->servers = worker->engine->groups[worker->group_no].servers;
+	io->started = group->started;
+	io->apps = (struct nm_io_apps){.pool = group->pool,
+				       .servers = group->servers,
+				       .services = group->services,
+				       .n_flows = worker->group->n_flows};
 	nm_rng_fill(io->tx, io->chunk);
 	return 0;
 }

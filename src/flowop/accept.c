@@ -122,7 +122,7 @@ static enum nm_step accept_step(struct nm_io *io, struct nm_flow *flow,
 
 	if (flow->conn->flags & NM_CONN_CONNECTING)
 		return go_on(io, flow, instr);
-	if (instr->app && io->behind.app_bytes)
+	if (instr->ask.app && io->behind.app_bytes)
 		nm_serve_reset(io, flow);
 	flow->conn->transport = instr->transport;
 	flow->conn->lossy = instr->lossy;

@@ -15,12 +15,14 @@ enum { BEGIN, SENDING, AWAITING };
 struct asking {
 	struct nm_app_request request;
 	struct nm_app_parser parser;
+	uint64_t total;		/* bytes of the request */
 	char said[NM_SAID_MAX]; /* of an answer that is none */
+	uint64_t n_keys[];	/* by instr->site: drawn before */
 };
 
-size_t nm_ask_bytes(void)
+size_t nm_ask_bytes(uint32_t site)
 {
-	return sizeof(struct asking);
+	return sizeof(struct asking) + (site + (size_t)1) * sizeof(uint64_t);
 }
 
 void nm_app_note(char said[NM_SAID_MAX], const char *data, size_t n)
@@ -40,10 +42,10 @@ void nm_ask_why(const struct nm_io *io, const struct nm_flow *flow, const struct
 
 	snprintf(buf, size, "\"%s\" has come, which is no %s of app=%s",
 		 serves ? nm_serve_said(io, flow) : asking->said, serves ? "request" : "answer",
-		 instr->app->name);
+		 instr->ask.app->name);
 }
 
-/* --- sending --- */
+/* --- the request --- */
 
 static enum nm_step fail(struct nm_flow *flow, struct asking *asking, const char *data, size_t n)
 {
@@ -67,42 +69,94 @@ static enum nm_step look_for_unasked(struct nm_io *io, struct nm_flow *flow, str
 	return n ? fail(flow, asking, io->rx, (size_t)n) : NM_STEP_NEXT;
 }
 
+/* A fill goes through its keys by the passes: the i-th of the n flows of a server has each n-th of
+ * them, from i on. */
+static uint64_t key_of_fill(const struct nm_io *io, const struct nm_flow *flow,
+			    const struct nm_instr *instr)
+{
+	uint64_t count = instr->ask.keyspace->count;
+	uint32_t servers = io->apps.servers[instr->opening].count;
+	uint64_t n = servers ? io->apps.n_flows / servers : io->apps.n_flows;
+	uint64_t i = servers ? flow->index / servers : flow->index;
+	uint64_t passes = count / n + (i < count % n);
+
+	return i + (passes - flow->iterations_left) * n;
+}
+
+static uint64_t key_of(const struct nm_io *io, const struct nm_flow *flow,
+		       const struct nm_instr *instr, struct asking *asking)
+{
+	const struct nm_keyspace *keyspace = instr->ask.keyspace;
+
+	if (instr->ask.fills)
+		return key_of_fill(io, flow, instr);
+	uint64_t turn = flow->index + asking->n_keys[instr->site]++ * io->apps.n_flows;
+
+	return nm_keyspace_draw(keyspace, ~nm_step_key(io, flow, instr), flow->repeated, turn);
+}
+
 static void begin(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 		  struct asking *asking)
 {
-	uint64_t size = instr->size ? nm_message_bytes(io, flow, instr) : 0;
+	const struct nm_opts_ask *opts = instr->opts;
+	struct nm_app_request *request = &asking->request;
 
-	asking->request = (struct nm_app_request){.verb = (enum nm_verb)instr->op->verb,
-						  .size = size,
-						  .seed = nm_step_key(io, flow, instr)};
-	asking->parser = (struct nm_app_parser){.at = 0};
+	*request = (struct nm_app_request){
+		.verb = (enum nm_verb)instr->op->verb,
+		.verify = opts->verify,
+		.flags = (uint32_t)opts->flags,
+		.ttl_s = (opts->ttl_ns + 999999999) / 1000000000,
+		.size = instr->size ? nm_message_bytes(io, flow, instr) : 0,
+		.pool = io->apps.pool,
+		.keyspace = instr->ask.keyspace,
+	};
+	if (request->keyspace) {
+		request->key = key_of(io, flow, instr, asking);
+		request->at = nm_pool_at(request->key);
+	} else {
+		request->at = flow->index;
+	}
+	asking->parser.line.length = 0;
+	asking->parser.left = asking->parser.at = 0;
+	asking->parser.check = asking->parser.state = asking->parser.ending = 0;
 	flow->progress = SENDING;
 }
 
-/* NEXT: the kernel has all of it. What it has not taken is encoded once more, as other flows use
- * the same memory meanwhile. */
+/* NEXT: the kernel has all of it. What it has not taken is put together once more, as other flows
+ * use the same memory meanwhile. */
 static enum nm_step send_request(struct nm_io *io, struct nm_flow *flow,
 				 const struct nm_instr *instr, struct asking *asking)
 {
 	struct nm_conn *conn = flow->conn;
-	ssize_t n;
 
-	if (!(conn->flags & NM_CONN_OUT))
-		return NM_STEP_WAIT_OUT;
-	size_t whole = instr->app->encode(&asking->request, io->tx);
-	size_t left = flow->left ? (size_t)flow->left : whole;
-	enum nm_io_status status = nm_conn_send(io, conn, NULL, io->tx + (whole - left), left, &n);
+	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
+		ssize_t n;
 
-	if (status == NM_IO_ERROR)
-		return nm_flow_failed(flow, n);
-	flow->left = left - (size_t)n;
-	if (flow->left)
-		return NM_STEP_WAIT_OUT;
-	flow->progress = AWAITING;
-	return NM_STEP_NEXT;
+		if (!(conn->flags & NM_CONN_OUT))
+			return NM_STEP_WAIT_OUT;
+		size_t want = nm_app_compose(instr->ask.app, &asking->request,
+					     flow->left ? asking->total - flow->left : 0, io->tx,
+					     io->chunk, &asking->total);
+
+		if (nm_conn_send(io, conn, NULL, io->tx, want, &n) == NM_IO_ERROR)
+			return nm_flow_failed(flow, n);
+		flow->left = (flow->left ? flow->left : asking->total) - (uint64_t)n;
+		if (!flow->left) {
+			flow->progress = AWAITING;
+			return NM_STEP_NEXT;
+		}
+	}
+	return NM_STEP_YIELD;
 }
 
 /* --- the answer --- */
+
+static enum nm_step end(const struct nm_io *io, struct nm_flow *flow, const struct asking *asking)
+{
+	nm_app_count(io, asking->request.verb, (enum nm_class)asking->parser.class);
+	flow->progress = BEGIN;
+	return NM_STEP_NEXT;
+}
 
 static enum nm_step await_answer(struct nm_io *io, struct nm_flow *flow,
 				 const struct nm_instr *instr, struct asking *asking)
@@ -121,8 +175,8 @@ static enum nm_step await_answer(struct nm_io *io, struct nm_flow *flow,
 			return nm_flow_failed(flow, n);
 		if (status == NM_IO_AGAIN)
 			return NM_STEP_WAIT_IN;
-		switch (instr->app->parse(&asking->parser, &asking->request, io->rx, (size_t)n,
-					  &taken)) {
+		switch (instr->ask.app->parse(&asking->parser, &asking->request, io->rx, (size_t)n,
+					      &taken)) {
 		case NM_PARSED_MORE:
 			break;
 		case NM_PARSED_BAD:
@@ -131,8 +185,7 @@ static enum nm_step await_answer(struct nm_io *io, struct nm_flow *flow,
 			/* Nothing has asked for what comes behind an answer. */
 			if (taken < (size_t)n)
 				return fail(flow, asking, io->rx + taken, (size_t)n - taken);
-			flow->progress = BEGIN;
-			return NM_STEP_NEXT;
+			return end(io, flow, asking);
 		}
 	}
 	return NM_STEP_YIELD;

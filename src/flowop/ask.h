@@ -8,15 +8,19 @@
 
 #include "app/app.h"
 #include "flowop/flowop.h"
+#include "transport/io.h"
 
 /* The options of all verbs, of which each has some; as struct nm_opts_message has it. */
 struct nm_opts_ask {
 	struct nm_law size; /* bytes of the payload */
+	char *keys;	    /* the name of a keyspace */
+	uint64_t ttl_ns, flags;
+	bool verify;
 };
 
 /* Bytes of the state of a connection that asks, or that is served with answers of so many bytes at
  * most; it is behind the flow and its connections in memory. */
-size_t nm_ask_bytes(void);
+size_t nm_ask_bytes(uint32_t site); /* the highest of what asks */
 size_t nm_serve_bytes(uint64_t answer_bytes);
 /* Before the flow's present connection is served: it is a new one. */
 void nm_serve_reset(const struct nm_io *io, const struct nm_flow *flow);
@@ -44,6 +48,15 @@ const char *nm_serve_said(const struct nm_io *io, const struct nm_flow *flow);
 
 /* The other end of all that ask; one of these stands for its own. */
 extern const struct nm_flowop nm_flowop_serve, nm_flowop_ping;
+
+/* Counts how a request was answered, at either end. */
+static inline void nm_app_count(const struct nm_io *io, enum nm_verb verb, enum nm_class class)
+{
+	if (class == NM_CLASS_REFUSED)
+		nm_counter_add(&io->count->refused, 1);
+	else if (verb == NM_VERB_GET || verb == NM_VERB_DELETE)
+		nm_counter_add(class == NM_CLASS_OK ? &io->count->hits : &io->count->misses, 1);
+}
 
 /* The flowop of a verb; its options are in the table WORD_opts. */
 #define NM_FLOWOP_OF_VERB(word, its_verb, sentence)                                                \

@@ -8,11 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "app/app.h"
 #include "flowop/request.h"
 #include "transport/conn.h"
 #include "transport/io.h"
 
-struct nm_app;
 struct nm_files;
 struct nm_flow;
 struct nm_flowop;
@@ -87,8 +87,7 @@ struct nm_instr {
 	 * sides number alike. */
 	uint32_t site;
 	unsigned line; /* in the profile */
-	/* what its connection speaks, where it opens one, asks or serves; NULL: bytes */
-	const struct nm_app *app;
+	struct nm_app_use ask;
 	struct nm_instr_open {
 		const void *transport_opts; /* the transport's option struct, owned by the plan */
 		/* connect: how long the preamble is repeated until an answer comes; 0: none is to

@@ -13,6 +13,9 @@ FLOWOPS = \
 	src/flowop/think.c \
 	src/flowop/ping.c \
 	src/flowop/echo.c \
+	src/flowop/get.c \
+	src/flowop/set.c \
+	src/flowop/delete.c \
 	src/flowop/disconnect.c \
 	src/flowop/handshake.c \
 	src/flowop/nop.c

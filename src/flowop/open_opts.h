@@ -31,7 +31,7 @@ int nm_server_read(const char **at, bool is_unix, struct nm_server *ret, char *w
 static inline const struct nm_addr *
 nm_flow_endpoint(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *connect)
 {
-	const struct nm_servers *servers = &io->servers[connect->opening];
+	const struct nm_servers *servers = &io->apps.servers[connect->opening];
 
 	return servers->count ? &servers->addrs[flow->index % servers->count]
 			      : &io->endpoints[connect->opening];

@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* serve: the other end of requests. Each pass takes one, and sends its answer. */
 #include <errno.h>
+#include <string.h>
 
+#include "app/store.h"
 #include "flowop/ask.h"
 #include "flowop/message.h"
 #include "transport/io.h"
 
+/* So much is kept of what comes behind a request, as of clients that do not wait for answers, and
+ * of a request that cannot be taken yet. */
+#define IN_BYTES 2048u
+
 struct serving {
 	struct nm_app_served served;
-	size_t n_sent;		/* of the answer */
-	bool answered;		/* the request of this pass is, but not all of the answer is sent */
+	bool answered; /* the request of this pass is, but not all of the answer is sent */
+	bool starved;  /* what is kept is not enough to take any of it */
+	size_t n_in;   /* bytes kept */
+	char in[IN_BYTES];
 	char said[NM_SAID_MAX]; /* of a request that is none */
-	char out[];
+	char text[];		/* of an answer */
 };
 
 size_t nm_serve_bytes(uint64_t answer_bytes)
@@ -23,10 +31,10 @@ void nm_serve_reset(const struct nm_io *io, const struct nm_flow *flow)
 {
 	struct serving *serving = nm_app_state(io, flow);
 
-	serving->served = (struct nm_app_served){.out = serving->out,
-						 .room = io->behind.app_bytes - sizeof *serving};
-	serving->n_sent = 0;
-	serving->answered = false;
+	serving->served = (struct nm_app_served){
+		.out = {.text = serving->text, .room = io->behind.app_bytes - sizeof *serving}};
+	serving->n_in = 0;
+	serving->answered = serving->starved = false;
 }
 
 const char *nm_serve_said(const struct nm_io *io, const struct nm_flow *flow)
@@ -34,24 +42,41 @@ const char *nm_serve_said(const struct nm_io *io, const struct nm_flow *flow)
 	return ((const struct serving *)nm_app_state(io, flow))->said;
 }
 
-/* NEXT: the kernel has all of the answer. */
-static enum nm_step send_answer(struct nm_io *io, struct nm_conn *conn, struct serving *serving)
-{
-	struct nm_app_served *served = &serving->served;
-	ssize_t n;
+/* --- the answer --- */
 
-	if (!(conn->flags & NM_CONN_OUT))
-		return NM_STEP_WAIT_OUT;
-	if (nm_conn_send(io, conn, NULL, served->out + serving->n_sent,
-			 served->n_out - serving->n_sent, &n) == NM_IO_ERROR)
-		return nm_flow_failed(conn->flow, n);
-	serving->n_sent += (size_t)n;
-	if (serving->n_sent < served->n_out)
-		return NM_STEP_WAIT_OUT;
-	serving->n_sent = 0;
-	serving->answered = false;
-	return NM_STEP_NEXT;
+/* Whether the values that were copied are those that were stored. */
+static bool is_intact(const struct nm_app_service *service, const struct nm_rope *out)
+{
+	for (uint32_t i = 0; i < out->n_bodies; i++)
+		if (out->bodies[i].place && !nm_store_holds(service->store, out->bodies[i].place))
+			return false;
+	return true;
 }
+
+/* NEXT: the kernel has all of it. */
+static enum nm_step send_answer(struct nm_io *io, struct nm_conn *conn,
+				const struct nm_app_service *service, struct nm_rope *out)
+{
+	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
+		char *data;
+		ssize_t n;
+
+		if (!(conn->flags & NM_CONN_OUT))
+			return NM_STEP_WAIT_OUT;
+		size_t want = nm_rope_next(out, io->tx, io->chunk, &data);
+
+		if (!is_intact(service, out))
+			return nm_flow_failed(conn->flow, -ESTALE);
+		if (nm_conn_send(io, conn, NULL, data, want, &n) == NM_IO_ERROR)
+			return nm_flow_failed(conn->flow, n);
+		nm_rope_advance(out, (size_t)n);
+		if (nm_rope_is_empty(out))
+			return NM_STEP_NEXT;
+	}
+	return NM_STEP_YIELD;
+}
+
+/* --- the request --- */
 
 static enum nm_step refuse(struct nm_flow *flow, struct serving *serving, const char *data,
 			   size_t n)
@@ -61,35 +86,85 @@ static enum nm_step refuse(struct nm_flow *flow, struct serving *serving, const 
 	return NM_STEP_FAIL;
 }
 
-/* Takes what has come, which is of one request: a client asks when it has its answer. NEXT: the
- * answer is put together whole before any of it is sent, so that it goes out at once, and both ends
- * never wait for each other to receive. */
+/* How much may come at once, so that what is behind the request can be kept. */
+static size_t want_of(const struct nm_io *io, const struct serving *serving)
+{
+	const struct nm_app_served *served = &serving->served;
+	uint64_t want = IN_BYTES;
+
+	if (serving->n_in)
+		return IN_BYTES - serving->n_in;
+	if (served->left)
+		want += served->left;
+	else if (served->out.room > want)
+		want = served->out.room;
+	return want < io->chunk ? (size_t)want : io->chunk;
+}
+
+/* NEXT: there is more, *ret_n bytes in all. */
+static enum nm_step receive(struct nm_io *io, struct nm_conn *conn, struct serving *serving,
+			    const char **ret, size_t *ret_n)
+{
+	ssize_t n;
+
+	if (!(conn->flags & (NM_CONN_IN | NM_CONN_HUP)))
+		return NM_STEP_WAIT_IN;
+	enum nm_io_status status = nm_conn_recv(io, conn, want_of(io, serving), &n);
+
+	if (status >= NM_IO_EOF)
+		return nm_flow_failed(conn->flow, n);
+	if (status == NM_IO_AGAIN)
+		return NM_STEP_WAIT_IN;
+	*ret = io->rx;
+	*ret_n = (size_t)n;
+	if (serving->n_in) {
+		memcpy(serving->in + serving->n_in, io->rx, (size_t)n);
+		*ret = serving->in;
+		*ret_n += serving->n_in;
+	}
+	return NM_STEP_NEXT;
+}
+
+/* Takes what has come, to the end of a request at most, and keeps the rest. */
+static enum nm_step take(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
+			 const char *data, size_t n)
+{
+	struct serving *serving = nm_app_state(io, flow);
+	struct nm_app_served *served = &serving->served;
+	size_t taken = 0;
+	enum nm_took took =
+		instr->ask.app->take(served, &io->apps.services[instr->opening], data, n, &taken);
+	size_t rest = n - taken;
+
+	if (took == NM_TOOK_BAD || (took == NM_TOOK_MORE && rest == IN_BYTES))
+		return refuse(flow, serving, data, n);
+	if (rest > IN_BYTES)
+		return refuse(flow, serving, data + taken, rest);
+	memmove(serving->in, data + taken, rest);
+	serving->n_in = rest;
+	serving->starved = took == NM_TOOK_MORE;
+	serving->answered = took == NM_TOOK_REQUEST;
+	if (serving->answered)
+		nm_app_count(io, (enum nm_verb)served->verb, (enum nm_class)served->class);
+	return NM_STEP_NEXT;
+}
+
+/* NEXT: the request is there, and its answer whole before any of it is sent, so that it goes out at
+ * once, and both ends never wait for each other to receive. */
 static enum nm_step take_request(struct nm_io *io, struct nm_flow *flow,
 				 const struct nm_instr *instr, struct serving *serving)
 {
 	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
-		size_t taken;
-		ssize_t n;
+		const char *data = serving->in;
+		size_t n = serving->n_in;
+		enum nm_step answer = NM_STEP_NEXT;
 
-		if (!(flow->conn->flags & (NM_CONN_IN | NM_CONN_HUP)))
-			return NM_STEP_WAIT_IN;
-		enum nm_io_status status = nm_conn_recv(io, flow->conn, io->chunk, &n);
-
-		if (status >= NM_IO_EOF)
-			return nm_flow_failed(flow, n);
-		if (status == NM_IO_AGAIN)
-			return NM_STEP_WAIT_IN;
-		switch (instr->app->take(&serving->served, io->rx, (size_t)n, &taken)) {
-		case NM_TOOK_MORE:
-			break;
-		case NM_TOOK_BAD:
-			return refuse(flow, serving, io->rx, (size_t)n);
-		case NM_TOOK_REQUEST:
-			if (taken < (size_t)n)
-				return refuse(flow, serving, io->rx + taken, (size_t)n - taken);
-			serving->answered = true;
-			return NM_STEP_NEXT;
-		}
+		if (!n || serving->starved)
+			answer = receive(io, flow->conn, serving, &data, &n);
+		if (answer == NM_STEP_NEXT)
+			answer = take(io, flow, instr, data, n);
+		if (answer != NM_STEP_NEXT || serving->answered)
+			return answer;
 	}
 	return NM_STEP_YIELD;
 }
@@ -100,7 +175,12 @@ static enum nm_step serve_step(struct nm_io *io, struct nm_flow *flow, const str
 	enum nm_step answer =
 		serving->answered ? NM_STEP_NEXT : take_request(io, flow, instr, serving);
 
-	return answer == NM_STEP_NEXT ? send_answer(io, flow->conn, serving) : answer;
+	if (answer == NM_STEP_NEXT)
+		answer = send_answer(io, flow->conn, &io->apps.services[instr->opening],
+				     &serving->served.out);
+	if (answer == NM_STEP_NEXT)
+		serving->answered = false;
+	return answer;
 }
 
 static const struct nm_opt serve_opts[] = {NM_OPT_END};

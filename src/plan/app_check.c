@@ -36,7 +36,7 @@ static const char *why_no_server(const struct nm_ir_step *step)
 
 	if (step->op->flags & NM_FLOWOP_FOLLOWS)
 		return "only of connect: an accept waits for others";
-	if (!step->app)
+	if (!step->ask.app)
 		return "needs app=..., which says what is spoken with it";
 	if (!is_stream(step->transport) || step->transport->send || step->transport->recv ||
 	    (caps & (NM_TRANSPORT_PREAMBLE | NM_TRANSPORT_VSOCK | NM_TRANSPORT_DEFERS_HANDSHAKE)))
@@ -93,8 +93,8 @@ void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step)
 	const char *why = NULL;
 
 	if (is_given(opts->app)) {
-		step->app = nm_app_find(opts->app);
-		if (!step->app) {
+		step->ask.app = nm_app_find(opts->app);
+		if (!step->ask.app) {
 			unknown_app(ir, step, opts->app);
 			return;
 		}
@@ -122,8 +122,8 @@ static void check_verb(struct nm_ir *ir, struct nm_ir_step *step)
 	const struct nm_ir_step *opened = step->opened;
 	char list[256];
 
-	step->app = opened->app;
-	if (!step->app) {
+	step->ask.app = opened->ask.app;
+	if (!step->ask.app) {
 		if (!is_given(((const struct nm_opts_open *)opened->opts)->app))
 			nm_step_error(ir, step,
 				      ": the connection of line %u has no app=..., so that nothing "
@@ -131,11 +131,11 @@ static void check_verb(struct nm_ir *ir, struct nm_ir_step *step)
 				      opened->line, nm_app_names(list, sizeof list));
 		return;
 	}
-	if (!(step->app->verbs & NM_VERB_BIT(step->op->verb)))
+	if (!(step->ask.app->verbs & NM_VERB_BIT(step->op->verb)))
 		nm_step_error(ir, step,
 			      ": app=%s of the connection of line %u has no %s; it has: %s",
-			      step->app->name, opened->line, step->op->name,
-			      nm_app_verbs(step->app, list, sizeof list));
+			      step->ask.app->name, opened->line, step->op->name,
+			      nm_app_verbs(step->ask.app, list, sizeof list));
 	if (step->common->can_fail)
 		nm_origin_option(nm_step_error(ir, step,
 					       " canfail: what is asked next would be answered "
@@ -152,14 +152,19 @@ void nm_ir_check_apps(struct nm_ir *ir, struct nm_ir_group *group)
 
 		if (!step->opened)
 			continue;
-		if (step->op->flags & NM_FLOWOP_ASKS)
+		if (step->op->flags & NM_FLOWOP_ASKS) {
 			check_verb(ir, step);
+			step->ask.keyspace = nm_ir_find_keys(ir, step);
+		}
 		/* Its bytes would be taken for a request, or for an answer. */
-		else if ((step->op->flags & NM_FLOWOP_MOVES) && step->opened->app)
+		if ((step->op->flags & NM_FLOWOP_MOVES) && step->opened->ask.app)
 			nm_step_error(
 				ir, step,
 				": the connection of line %u speaks %s, whose flowops are: %s",
-				step->opened->line, step->opened->app->name,
-				nm_app_verbs(step->opened->app, list, sizeof list));
+				step->opened->line, step->opened->ask.app->name,
+				nm_app_verbs(step->opened->ask.app, list, sizeof list));
 	}
+	for (size_t k = 0; k < group->n_transactions; k++)
+		if (nm_ir_fills(&group->transactions[k]) && group->transactions[k].n_steps)
+			nm_ir_set_fill(ir, group, &group->transactions[k]);
 }

@@ -335,7 +335,7 @@ static struct open_conn *copy_pool(const struct pool *pool)
 static void run_transaction(struct pool *pool, const struct nm_ir_transaction *t)
 {
 	size_t before = pool->count;
-	uint64_t passes = t->has_duration ? 3 : t->attrs.iterations;
+	uint64_t passes = t->has_duration || nm_ir_fills(t) ? 3 : t->attrs.iterations;
 	struct open_conn *after = NULL;
 	size_t n_after = before;
 

@@ -197,7 +197,7 @@ static void dump_instr(FILE *out, const struct nm_plan *plan, const struct nm_in
 	if (dump_pseudo(out, instr, index))
 		return;
 	if (instr->op->flags & NM_FLOWOP_ASKS)
-		fprintf(out, " app=%s", instr->app->name);
+		fprintf(out, " app=%s", instr->ask.app->name);
 	if ((instr->op->flags & NM_FLOWOP_MOVES) && !(instr->op->flags & NM_FLOWOP_FILES)) {
 		fputs(" size=", out);
 		dump_law(out, &((const struct nm_opts_message *)instr->opts)->size);

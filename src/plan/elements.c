@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "app/keyspace.h"
 #include "base/ascii.h"
 #include "flowop/mix.h"
 #include "flowop/pipeline.h"
@@ -223,6 +224,10 @@ static const struct nm_opt transaction_attrs[] = {
 	 .help = "where a pass is a request and its answer: how many requests each flow may have "
 		 "outstanding, each of them sent before the answers to those before it have come; "
 		 "the latency of a pass is the time from its own request to its own answer"},
+	{.name = "fill",
+	 .type = NM_TYPE_STRING,
+	 .offset = ATTR(nm_transaction_attrs, fill),
+	 .help = "a keyspace: its passes set each key once, over all flows, and then it is over"},
 	{.name = "measure",
 	 .type = NM_TYPE_ENUM,
 	 .offset = ATTR(nm_transaction_attrs, measure),
@@ -271,6 +276,40 @@ static const struct nm_opt sequence_attrs[] = {
 	 .help = "of a member of a mix: how often it is drawn, as of a flowop"},
 	NM_OPT_END};
 
+static const struct nm_opt keyspace_attrs[] = {
+	{.name = "name",
+	 .type = NM_TYPE_STRING,
+	 .offset = ATTR(nm_keyspace_attrs, name),
+	 .required = true,
+	 .help = "by which flowops name it: keys=NAME"},
+	{.name = "count",
+	 .alias = "cardinality",
+	 .type = NM_TYPE_COUNT,
+	 .offset = ATTR(nm_keyspace_attrs, count),
+	 .min = 1,
+	 .max = NM_KEYSPACE_MAX,
+	 .required = true,
+	 .help = "how many keys there are"},
+	{.name = "length",
+	 .alias = "klen",
+	 .type = NM_TYPE_COUNT,
+	 .offset = ATTR(nm_keyspace_attrs, length),
+	 .max = NM_KEY_MAX,
+	 .help = "bytes of each key: the prefix, and its number with zeros before it; without it, "
+		 "as many as there must be"},
+	{.name = "prefix",
+	 .type = NM_TYPE_STRING,
+	 .offset = ATTR(nm_keyspace_attrs, prefix),
+	 .def = "",
+	 .help = "how each key begins"},
+	{.name = "law",
+	 .type = NM_TYPE_STRING,
+	 .offset = ATTR(nm_keyspace_attrs, law),
+	 .def = "uniform",
+	 .help = "how a request draws its key: uniform; zipf(S), with some keys asked for far more "
+		 "often than others; or sequential"},
+	NM_OPT_END};
+
 static const struct nm_opt require_attrs[] = {
 	{.name = "that",
 	 .type = NM_TYPE_STRING,
@@ -303,6 +342,7 @@ const struct nm_element nm_elements[] = {
 	 "flowops that are done one after the other, several times in each pass",
 	 sequence_attrs},
 	{"flowop", {"transaction", "mix", "sequence"}, "one step", flowop_attrs},
+	{"keyspace", {"profile"}, "keys that requests have", keyspace_attrs},
 	{"require",
 	 {"profile"},
 	 "what the result must meet: if it does not, netmodel ends with exit code 4",

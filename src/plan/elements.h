@@ -41,6 +41,7 @@ struct nm_transaction_attrs {
 	uint64_t period_ns, spacing_ns; /* 0: not given */
 	char *arrivals;			/* as nm_arrivals_parse reads them; "": none */
 	uint64_t pipeline;
+	char *fill;  /* the name of a keyspace; NULL: none */
 	int measure; /* enum nm_windows */
 };
 enum nm_windows { NM_MEASURE_AUTO, NM_MEASURE_YES, NM_MEASURE_NO };
@@ -56,6 +57,12 @@ struct nm_flowop_attrs {
 struct nm_sequence_attrs {
 	struct nm_law count;
 	uint64_t weight; /* in a mix */
+};
+
+struct nm_keyspace_attrs {
+	char *name;
+	uint64_t count, length;
+	char *prefix, *law;
 };
 
 struct nm_param_attrs {

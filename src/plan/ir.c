@@ -604,13 +604,18 @@ static void check_require(struct nm_ir *ir, const struct nm_node *node)
 			      node->children[i]->name);
 }
 
+static bool is_keyspace(const struct nm_node *node)
+{
+	return nm_ascii_equals(node->name, "keyspace");
+}
+
 /* The elements of a profile that are to be groups. */
 static size_t count_groups(const struct nm_node *root)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < root->n_children; i++)
-		count += !is_require(root->children[i]);
+		count += !is_require(root->children[i]) && !is_keyspace(root->children[i]);
 	return count;
 }
 
@@ -640,6 +645,8 @@ void nm_ir_read(struct nm_ir *ir, const struct nm_node *root)
 	for (size_t i = 0; i < root->n_children; i++)
 		if (is_require(root->children[i])) {
 			check_require(ir, root->children[i]);
+		} else if (is_keyspace(root->children[i])) {
+			nm_ir_read_keyspace(ir, root->children[i]);
 		} else if (expect(ir, root, root->children[i], in_profile)) {
 			read_group(ir, root->children[i]);
 			drop_empty(ir, root->children[i]);

@@ -32,7 +32,7 @@ struct nm_ir_step {
 	const void *transport_opts;
 	const void *mirror_transport_opts; /* transport_opts of the other end */
 	const struct nm_ir_step *opened;   /* the step that opens its connection */
-	const struct nm_app *app;	   /* of the connection; NULL: none */
+	struct nm_app_use ask;
 	const struct nm_common_opts *common;
 	struct nm_ir_message {
 		const struct nm_transport *transport; /* of the options; NULL: none were given */
@@ -115,8 +115,9 @@ struct nm_ir {
 	size_t n_groups;
 	char **hosts;
 	uint32_t n_hosts;
-	bool too_many_hosts; /* as reported */
-	bool lacks_values;   /* NM_NO_VALUE, as reported: there is nothing to compile */
+	struct nm_ir_keyspace *keyspaces; /* owned by the arena */
+	bool too_many_hosts;		  /* as reported */
+	bool lacks_values; /* NM_NO_VALUE, as reported: there is nothing to compile */
 };
 
 /* Reads the tree. Every mistake goes to ir->diags; the rest is read all the same. */
@@ -180,6 +181,16 @@ bool nm_ir_is_to_server(const struct nm_ir_step *step);
  * (app_check.c). */
 void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step);
 void nm_ir_check_apps(struct nm_ir *ir, struct nm_ir_group *group);
+
+/* Keyspaces (keyspaces.c): reads one; finds that of a step that asks, NULL with an error, or
+ * without one when it needs none; and has a transaction fill one, as its attribute says. */
+void nm_ir_read_keyspace(struct nm_ir *ir, const struct nm_node *node);
+const struct nm_keyspace *nm_ir_find_keys(struct nm_ir *ir, const struct nm_ir_step *step);
+void nm_ir_set_fill(struct nm_ir *ir, struct nm_ir_group *group, struct nm_ir_transaction *t);
+static inline bool nm_ir_fills(const struct nm_ir_transaction *t)
+{
+	return t->attrs.fill && *t->attrs.fill;
+}
 
 /* How long a step waits by itself, as think does: its option of the name `duration`; 0: not at
  * all. */

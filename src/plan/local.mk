@@ -12,6 +12,7 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/diag.c \
 	src/plan/diag.h \
 	src/plan/ir.c \
+	src/plan/keyspaces.c \
 	src/plan/ir.h \
 	src/plan/dump.c \
 	src/plan/elements.c \

@@ -173,7 +173,7 @@ static struct nm_instr instr_of(const struct nm_group *group, const struct nm_ph
 		.op = op,
 		.transport = nm_ir_has_conn(step) ? step->transport : NULL,
 		.opening = step->opening,
-		.app = step->app,
+		.ask.app = step->ask.app,
 		.open.port = opens ? (uint16_t)((const struct nm_opts_open *)step->opts)->port : 0,
 		.open.has_preamble = opens && has_preamble(group, phase, step),
 		.host = side->master && nm_ir_has_conn(step) ? step->host : 0,
@@ -342,10 +342,14 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase, const stru
 		instr->timeout_ns = 0;
 	}
 	if (instr->op->flags & NM_FLOWOP_ASKS) {
-		uint64_t most = step->app->most_bytes(step->size);
-		size_t bytes = side->master ? nm_ask_bytes() : nm_serve_bytes(most);
+		const struct nm_app *app = step->ask.app;
+		size_t bytes = side->master ? nm_ask_bytes(instr->site)
+					    : nm_serve_bytes(app->answer_bytes +
+							     (app->echoes ? step->size : 0));
 
 		instr->opening = step->opened->opening;
+		instr->ask.keyspace = step->ask.keyspace;
+		instr->ask.fills = step->ask.fills;
 		group->app_bytes = bytes > group->app_bytes ? bytes : group->app_bytes;
 		/* The limit is that of an answer; when the next request comes is the client's
 		 * choice. */
@@ -485,7 +489,7 @@ static bool is_stream(const struct nm_ir_group *group)
 
 static uint64_t chunk_of(const struct nm_ir_group *group)
 {
-	uint64_t chunk = CHUNK_MIN, whole = 0; /* whole: a request is put together in one piece */
+	uint64_t chunk = CHUNK_MIN, whole = 0; /* whole: a head is put together in one piece */
 
 	for (size_t i = 0; i < group->n_steps; i++) {
 		const struct nm_ir_step *step = &group->steps[i];
@@ -493,10 +497,12 @@ static uint64_t chunk_of(const struct nm_ir_group *group)
 
 		if (step->op->flags & NM_FLOWOP_FILES)
 			most = CHUNK_FILES;
-		if (step->app && (step->op->flags & NM_FLOWOP_ASKS)) {
-			most = step->app->most_bytes(step->size);
-			whole = most > whole ? most : whole;
-			whole = whole > CHUNK_MIN ? whole : CHUNK_MIN;
+		if (step->ask.app && (step->op->flags & NM_FLOWOP_ASKS)) {
+			uint64_t head = step->ask.app->head_bytes + NM_APP_TAIL_MAX;
+
+			most += head;
+			head = head > CHUNK_MIN ? head : CHUNK_MIN;
+			whole = head > whole ? head : whole;
 		}
 		if (most > chunk)
 			chunk = most;
@@ -523,13 +529,16 @@ static bool moves_files(const struct nm_ir_group *group, const struct side *side
 	return false;
 }
 
-static bool draws(const struct nm_ir_group *group)
+/* Whether both ends of a connection must know the flow: they draw sizes alike, or it depends on the
+ * flow how many passes there are. */
+static bool depends_on_flows(const struct nm_ir_group *group)
 {
 	for (size_t i = 0; i < group->n_sequences; i++)
 		if (group->sequences[i].count->min < group->sequences[i].count->max)
 			return true;
 	for (size_t i = 0; i < group->n_steps; i++)
-		if (group->steps[i].law && !(group->steps[i].op->flags & NM_FLOWOP_ASKS))
+		if (group->steps[i].ask.fills ||
+		    (group->steps[i].law && !(group->steps[i].op->flags & NM_FLOWOP_ASKS)))
 			return true;
 	return group->n_mixes > 0;
 }
@@ -570,10 +579,9 @@ static int emit_group(const struct nm_ir *ir, uint32_t number, const struct side
 	group->n_openings = from->n_openings;
 	group->n_conns = from->n_conns ? from->n_conns : 1;
 	group->messages.chunk_bytes = chunk_of(from);
-	/* All connections of a flow must end at one flow, and both ends of a connection must draw
-	 * alike. */
+	/* All connections of a flow must end at one flow. */
 	group->needs_identity =
-		(group->n_conns > 1 || draws(from)) && group->n_flows > group->n_workers;
+		(group->n_conns > 1 || depends_on_flows(from)) && group->n_flows > group->n_workers;
 	group->phases = calloc(from->n_transactions + 1, sizeof(*group->phases));
 	/* Each step may need a pseudo-operation before it and one behind it; mixes and sequences:
 	 * nm_mix_lower. */

@@ -144,7 +144,7 @@ struct nm_plan {
 /* Whether it connects to servers that are not netmodel. */
 static inline bool nm_instr_is_to_server(const struct nm_instr *instr)
 {
-	return nm_instr_opens(instr) && !nm_instr_accepts(instr) && instr->app &&
+	return nm_instr_opens(instr) && !nm_instr_accepts(instr) && instr->ask.app &&
 	       instr->host == NM_NO_HOST;
 }
 

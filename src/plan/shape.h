@@ -70,6 +70,11 @@ static inline bool nm_instr_asks(const struct nm_instr *instr)
 {
 	return instr->op && (instr->op->flags & NM_FLOWOP_ASKS);
 }
+/* Whether it is the end that answers. */
+static inline bool nm_instr_serves(const struct nm_instr *instr)
+{
+	return nm_instr_asks(instr) && (instr->op->flags & NM_FLOWOP_FOLLOWS);
+}
 static inline bool nm_instr_closes(const struct nm_instr *instr)
 {
 	return instr->op && (instr->op->flags & NM_FLOWOP_CLOSES);

@@ -240,6 +240,26 @@ static void add_throughput(struct nm_table *table, const struct nm_window *total
 		nm_table_cell(table, "sent %s  received %s", sent, received);
 }
 
+/* How requests were answered: keys in the window, and what was refused at any time, as when keys
+ * are stored before it. */
+static void add_keys(struct nm_table *table, const struct nm_result *result)
+{
+	const struct nm_counts *counts = &result->totals.counts;
+	const uint64_t refused = result->n_hosts ? result->hosts[0].counts.refused : 0;
+	uint64_t all = counts->hits + counts->misses;
+
+	if (all) {
+		nm_table_cell(table, "keys");
+		nm_table_cell(table, "hits %.2f %%  misses %.2f %%",
+			      100.0 * (double)counts->hits / (double)all,
+			      100.0 * (double)counts->misses / (double)all);
+	}
+	if (refused) {
+		nm_table_cell(table, "refused");
+		nm_table_cell(table, "%" PRIu64 " requests", refused);
+	}
+}
+
 /* The unusual ways that bytes have gone (mapped, without a copy, with fast open), over all
  * hosts. */
 static void add_ways(struct nm_table *table, const struct nm_result *result)
@@ -501,6 +521,7 @@ void nm_text_totals_print(const struct nm_result *result, unsigned width, FILE *
 	for (unsigned i = 0; i < NM_TIME__COUNT; i++)
 		add_latency(&table, time_label(result, i, label, sizeof(label)), &totals->times[i],
 			    &result->percentiles);
+	add_keys(&table, result);
 	if (counts->errors) {
 		nm_table_cell(&table, "errors");
 		nm_table_cell(&table, "%" PRIu64, counts->errors);

@@ -66,7 +66,10 @@
 	X(delay_own, NULL, "The same, before they began although a flow was free.")                \
 	X(light, NULL, "Passes that began while few others were under way.")                       \
 	X(light_ns, NULL, "The time of these.")                                                    \
-	X(open_ns, NULL, "How long passes became due, added up over the workers.")
+	X(open_ns, NULL, "How long passes became due, added up over the workers.")                 \
+	X(hits, "hits", "Keys that get or delete asked for, and that were there.")                 \
+	X(misses, "misses", "Keys that get or delete asked for, and that were not there.")         \
+	X(refused, "refused", "Requests that the server has answered with an error.")
 
 #define NM_COUNTER_FIELD(name, ...) _Atomic uint64_t name;
 struct nm_counters {

@@ -21,10 +21,12 @@
 #include "stats/counters.h"
 #include "transport/transport.h"
 
+struct nm_app_service;
 struct nm_instr;
 struct nm_listener;
 struct nm_udp_batch;
 struct nm_pacer;
+struct nm_pool;
 struct nm_ring;
 struct nm_conn_cache;
 struct nm_prover;
@@ -33,6 +35,14 @@ struct nm_prover;
 struct nm_servers {
 	uint32_t count; /* 0: the other end is netmodel's */
 	struct nm_addr *addrs;
+};
+
+/* Of groups whose connections speak an application protocol (app/app.h). */
+struct nm_io_apps {
+	const struct nm_pool *pool;	       /* of payloads */
+	const struct nm_servers *servers;      /* by instr->opening */
+	const struct nm_app_service *services; /* the same */
+	uint32_t n_flows;		       /* of the group */
 };
 
 /* What lies behind each flow and its connections in memory, by its offset from the flow. */
@@ -70,11 +80,11 @@ struct nm_io {
 	uint64_t arrived_ns;
 	/* since when each send without a copy has been refused; 0: the last one was not */
 	uint64_t nobufs_ns;
-	const _Atomic bool *quit;	  /* nothing matters any more; NULL: never so */
-	struct nm_listener *listeners;	  /* by instr->opening */
-	void *const *started;		  /* by instr->opening: made by the transport's start */
-	const struct nm_addr *endpoints;  /* by instr->opening */
-	const struct nm_servers *servers; /* by instr->opening */
+	const _Atomic bool *quit;	 /* nothing matters any more; NULL: never so */
+	struct nm_listener *listeners;	 /* by instr->opening */
+	void *const *started;		 /* by instr->opening: made by the transport's start */
+	const struct nm_addr *endpoints; /* by instr->opening */
+	struct nm_io_apps apps;
 	/* For a phase with several requests outstanding (flowop/pipeline.h); written when the phase
 	 * begins. */
 	struct {

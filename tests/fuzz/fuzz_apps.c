@@ -1,23 +1,61 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Application protocols: what comes from a server, and from a client, in pieces. However it is cut,
  * as much is taken of it and it is found to be the same; and no answer has more bytes than it has
- * room for. The first byte says which protocol, the second how long the payload of its request is,
- * the third how it is cut. The answer to the request itself may be put before the rest. */
+ * room for. The first byte says which protocol and verb, the second how long the payload of its
+ * request is, the third how it is cut. The answer to the request itself may be put before the
+ * rest. */
 #include <string.h>
 
 #include "app/app.h"
+#include "app/store.h"
 #include "fuzz.h"
 
-#define MAX_SIZE  255u
-#define OUT_BYTES (MAX_SIZE + 32u)
+#define MAX_SIZE    255u
+#define SENT_BYTES  1024u
+#define TEXT_BYTES  (MAX_SIZE + 400u)
+#define SAID_BYTES  8192u
+#define STORE_BYTES 65536u
 
-static const struct nm_app *app_of(uint8_t byte)
+/* What a server has said. */
+struct said {
+	enum nm_took took;
+	unsigned requests;
+	size_t taken, n;
+	char bytes[SAID_BYTES];
+};
+
+static struct nm_pool *pool;
+static struct nm_keyspace keyspace;
+
+static void init(void)
 {
-	size_t n = 0;
+	char why[128];
 
-	while (nm_apps[n])
-		n++;
-	return nm_apps[byte % n];
+	if (pool)
+		return;
+	pool = nm_pool_new();
+	demand(pool && nm_keyspace_init(&keyspace, "uniform", "k", 10, 0, why, sizeof why) == 0);
+}
+
+/* The byte counts through the verbs of all protocols. */
+static const struct nm_app *app_of(uint8_t byte, struct nm_app_request *ret)
+{
+	for (unsigned n = 0;; n++) {
+		const struct nm_app *app = nm_apps[n];
+		uint64_t verbs = app ? app->verbs : 0;
+
+		for (; verbs; verbs &= verbs - 1) {
+			enum nm_verb verb = (enum nm_verb)__builtin_ctzll(verbs);
+
+			*ret = (struct nm_app_request){.verb = verb, .pool = pool, .verify = true};
+			if (nm_verb_has_key(verb))
+				ret->keyspace = &keyspace;
+			if (byte-- == 0)
+				return app;
+		}
+		if (!app)
+			return NULL;
+	}
 }
 
 static enum nm_parsed parse(const struct nm_app *app, const struct nm_app_request *request,
@@ -48,70 +86,122 @@ static void check_answer(const struct nm_app *app, const struct nm_app_request *
 	demand(cut == whole && (whole != NM_PARSED_DONE || taken == whole_taken));
 }
 
-static enum nm_took take(const struct nm_app *app, const uint8_t *data, size_t size, size_t piece,
-			 char *out, size_t *ret_n)
+static void collect(struct nm_app_served *served, struct said *said)
 {
-	struct nm_app_served served = {.out = out, .room = OUT_BYTES};
-	enum nm_took took = NM_TOOK_MORE;
+	char *data;
+	size_t room = sizeof said->bytes - said->n;
+	size_t n = nm_rope_next(&served->out, said->bytes + said->n, room, &data);
 
-	for (size_t at = 0; took == NM_TOOK_MORE && at < size;) {
-		size_t n = piece < size - at ? piece : size - at, taken = 0;
+	n = n < room ? n : room;
+	memmove(said->bytes + said->n, data, n);
+	said->n += n;
+	nm_rope_advance(&served->out, (size_t)served->out.total);
+}
 
-		took = app->take(&served, (const char *)data + at, n, &taken);
-		demand(taken <= n && (took != NM_TOOK_MORE || taken == n));
-		at += taken;
+/* Has the server take all of it, of which so much more comes each time. */
+static void take(const struct nm_app *app, const uint8_t *data, size_t size, size_t piece,
+		 struct said *said)
+{
+	char text[TEXT_BYTES];
+	struct nm_app_service service = {.store = nm_store_new(STORE_BYTES)};
+	struct nm_app_served served = {.out = {.text = text, .room = sizeof text}};
+	size_t there = 0;
+	bool any;
+
+	*said = (struct said){.took = NM_TOOK_MORE};
+	while (said->took != NM_TOOK_BAD && there < size) {
+		there = piece < size - there ? there + piece : size;
+		do {
+			size_t taken = 0, n = there - said->taken;
+
+			said->took = app->take(&served, &service, (const char *)data + said->taken,
+					       n, &taken);
+			demand(taken <= n);
+			any = taken > 0;
+			said->taken += taken;
+			if (said->took != NM_TOOK_REQUEST)
+				continue;
+			said->requests++;
+			collect(&served, said);
+		} while (said->took != NM_TOOK_BAD && any && said->taken < there);
+		demand(said->took == NM_TOOK_BAD || there - said->taken < 2048u);
 	}
-	*ret_n = took == NM_TOOK_REQUEST ? served.n_out : 0;
-	demand(*ret_n <= OUT_BYTES);
-	return took;
+	nm_store_free(service.store);
 }
 
 static void check_request(const struct nm_app *app, const uint8_t *data, size_t size, size_t piece)
 {
-	char out[OUT_BYTES], again[OUT_BYTES];
-	size_t n, n_again;
-	enum nm_took whole = take(app, data, size, size, out, &n);
+	static struct said whole, cut;
 
-	demand(take(app, data, size, piece, again, &n_again) == whole && n_again == n &&
-	       memcmp(out, again, n) == 0);
+	take(app, data, size, size, &whole);
+	take(app, data, size, piece, &cut);
+	demand((cut.took == NM_TOOK_BAD) == (whole.took == NM_TOOK_BAD) &&
+	       cut.requests == whole.requests && cut.n == whole.n &&
+	       memcmp(cut.bytes, whole.bytes, whole.n) == 0);
+}
+
+/* The request that the first bytes stand for, and how many bytes of it there are. */
+static const struct nm_app *request_of(const uint8_t *data, struct nm_app_request *ret,
+				       char sent[SENT_BYTES], size_t *ret_n)
+{
+	const struct nm_app *app = app_of(data[0], ret);
+	uint64_t total;
+
+	if (!app)
+		return NULL;
+	if (app->echoes || ret->verb == NM_VERB_SET)
+		ret->size = data[1];
+	if (ret->keyspace) {
+		ret->key = data[1] % keyspace.count;
+		ret->at = nm_pool_at(ret->key);
+	}
+	*ret_n = nm_app_compose(app, ret, 0, sent, SENT_BYTES, &total);
+	demand(*ret_n == total);
+	return app;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char sent[OUT_BYTES];
+	struct nm_app_request request;
+	char sent[SENT_BYTES];
+	size_t n;
 
+	init();
 	if (size < 4)
 		return 0;
-	const struct nm_app *app = app_of(data[0]);
-	struct nm_app_request request = {.verb = (enum nm_verb)__builtin_ctzll(app->verbs),
-					 .size = data[1],
-					 .seed = data[0]};
+	const struct nm_app *app = request_of(data, &request, sent, &n);
 	size_t piece = data[2] % 32u + 1u;
 
-	demand(app->encode(&request, sent) <= OUT_BYTES);
+	if (!app)
+		return 0;
 	check_answer(app, &request, data + 3, size - 3, piece);
 	check_request(app, data + 3, size - 3, piece);
 	return 0;
 }
 
-/* Some begin with the answer that they should have. */
+/* Some begin with the request that they stand for, or with the answer that it should have. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
 {
-	char sent[OUT_BYTES], answer[OUT_BYTES];
-	struct nm_app_served served = {.out = answer, .room = sizeof answer};
-	size_t taken;
+	static struct said said;
+	struct nm_app_request request;
+	char sent[SENT_BYTES];
+	size_t n;
 
+	init();
 	if (size < 4 || pick(&seed, 4) != 0)
 		return LLVMFuzzerMutate(data, size, max_size);
-	const struct nm_app *app = app_of(data[0]);
-	struct nm_app_request request = {.verb = (enum nm_verb)__builtin_ctzll(app->verbs),
-					 .size = data[1],
-					 .seed = data[0]};
-	size_t n = app->encode(&request, sent);
+	const struct nm_app *app = request_of(data, &request, sent, &n);
 
-	demand(app->take(&served, sent, n, &taken) == NM_TOOK_REQUEST && taken == n);
-	if (3 + served.n_out > max_size)
+	if (!app)
 		return LLVMFuzzerMutate(data, size, max_size);
-	memcpy(data + 3, served.out, served.n_out);
-	return 3 + served.n_out > size ? 3 + served.n_out : size;
+	take(app, (const uint8_t *)sent, n, n, &said);
+	demand(said.requests == 1 && said.taken == n);
+	if (pick(&seed, 2) != 0) {
+		memcpy(said.bytes, sent, n);
+		said.n = n;
+	}
+	if (3 + said.n > max_size)
+		return LLVMFuzzerMutate(data, size, max_size);
+	memcpy(data + 3, said.bytes, said.n);
+	return 3 + said.n > size ? 3 + said.n : size;
 }

@@ -45,7 +45,11 @@ $(SEARCH_TESTS): LDADD = $(CHECK_LIBS) $(SEARCH_LIBS)
 $(SEARCH_TESTS): $(filter %.la,$(SEARCH_LIBS))
 
 APP_TESTS = \
-	tests/unit/app/test_apps
+	tests/unit/app/test_apps \
+	tests/unit/app/test_keyspace \
+	tests/unit/app/test_rope \
+	tests/unit/app/test_store \
+	tests/unit/app/test_line
 $(APP_TESTS): LDADD = $(CHECK_LIBS) $(APP_LIBS)
 $(APP_TESTS): $(filter %.la,$(APP_LIBS))
 

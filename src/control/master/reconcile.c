@@ -76,6 +76,22 @@ static void compare_bytes(const struct nm_reconcile *in, struct nm_result *resul
 		      (unsigned long long)slaves->bytes_received);
 }
 
+static void compare_answers(const struct nm_reconcile *in, struct nm_result *result, uint32_t g,
+			    const struct nm_counts *slaves)
+{
+	const struct nm_counts *here = &in->here[g];
+
+	if (here->hits == slaves->hits && here->misses == slaves->misses &&
+	    here->refused == slaves->refused)
+		return;
+	judge(in, result, g, NM_RECONCILED_NO,
+	      "the master has seen %llu hits, %llu misses and %llu refusals, and its slaves %llu, "
+	      "%llu and %llu",
+	      (unsigned long long)here->hits, (unsigned long long)here->misses,
+	      (unsigned long long)here->refused, (unsigned long long)slaves->hits,
+	      (unsigned long long)slaves->misses, (unsigned long long)slaves->refused);
+}
+
 /* Whether flowops of the group have failed, at either end, that the profile allows to fail. From
  * then on the counts of the ends may differ. */
 static bool is_forgiven(const struct nm_reconcile *in, struct nm_result *result, uint32_t g,
@@ -116,8 +132,10 @@ static void reconcile_group(const struct nm_reconcile *in, struct nm_result *res
 	}
 	if (result->verdict.reconciled == NM_RECONCILED_UNKNOWN)
 		result->verdict.reconciled = NM_RECONCILED_YES;
-	if (!phase_of(in, g)->counts.unmatched)
-		compare_bytes(in, result, g, &slaves);
+	if (phase_of(in, g)->counts.unmatched)
+		return;
+	compare_bytes(in, result, g, &slaves);
+	compare_answers(in, result, g, &slaves);
 }
 
 void nm_reconcile_phase(const struct nm_reconcile *in, struct nm_result *result)

@@ -66,7 +66,7 @@ static int find_server(struct nm_master *master, const struct nm_instr *connect,
 		       struct nm_addr *ret, char *why, size_t why_size)
 {
 	const bool is_unix = connect->transport->caps & NM_TRANSPORT_ONE_HOST;
-	const uint16_t port = connect->open.port ? connect->open.port : connect->app->port;
+	const uint16_t port = connect->open.port ? connect->open.port : connect->ask.app->port;
 	struct nm_server server;
 	int r = nm_server_read(at, is_unix, &server, why, why_size);
 

@@ -64,7 +64,7 @@ static void name_server(const struct nm_worker *worker, const struct nm_flow *fl
 	const struct nm_addr *at = nm_flow_endpoint(&worker->io, flow, instr);
 	char host[NM_ADDRESS_TEXT];
 
-	if (!worker->io.servers[instr->opening].count)
+	if (!worker->io.apps.servers[instr->opening].count)
 		return;
 	if (at->sa.ss_family == AF_UNIX)
 		(void)snprintf(buf, size, "unix:%.107s",

@@ -225,11 +225,10 @@ static struct nm_plan *report_plan(void)
 /* Bucket 5 is 5 ns, bucket 200 is 200 ns. */
 #define SUMS	"[3,100,0,1,50,210]"
 #define FLOWOPS "[[" SUMS ",[210,5,200,5,2,200,1]],[[4,0,9,0,0,0],null]]"
-#define COUNTS	"[2,100,9,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]"
+#define COUNTS	"[2,100,9,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]"
 #define IDLE                                                                                       \
-	"[0,[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],[null,null,"     \
-	"null,"                                                                                    \
-	"null],[]]"
+	"[0,[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"          \
+	"[null,null,null,null],[]]"
 #define STRANDS "[" SUMS ",[4,0,9,0,0,0]]"
 #define REPORT	"{\"elapsed_ns\":2000,\"groups\":[[[%s," IDLE "],%s],null]}"
 /* One pass of 200 ns, of which the host has thought all but 5. */

@@ -150,7 +150,7 @@ START_TEST(the_connect_is_to_blame)
 
 	nm_addr_set_port(&endpoint, 41234);
 	f.worker.io.endpoints = &endpoint;
-	f.worker.io.servers = &none;
+	f.worker.io.apps.servers = &none;
 	flow->conn->flags |= NM_CONN_CONNECTING;
 	flow->error = ECONNREFUSED;
 	nm_worker_fail_flow(&f.worker, flow, &f.instrs[1]);

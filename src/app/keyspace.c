@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Draws keys, and turns their numbers to text and back. */
+#include "app/keyspace.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/rng.h"
+
+static uint32_t digits_of(uint64_t number)
+{
+	uint32_t digits = 1;
+
+	while (number >= 10) {
+		number /= 10;
+		digits++;
+	}
+	return digits;
+}
+
+/* "zipf(S)" as the law of ranks 1 to count. */
+static int read_zipf(struct nm_keyspace *keyspace, const char *law, char *why, size_t why_size)
+{
+	char text[96];
+	size_t length = strlen(law);
+
+	if (length < 2 || law[length - 1] != ')' || strchr(law, ',') || length > 40)
+		return -EINVAL;
+	snprintf(text, sizeof text, "%.*s,%llu)", (int)length - 1, law,
+		 (unsigned long long)keyspace->count);
+	return nm_law_parse(text, NM_LAW_OF_BYTES, NM_READING_NETMODEL, 1, &keyspace->ranks, why,
+			    why_size);
+}
+
+static int read_law(struct nm_keyspace *keyspace, const char *law, char *why, size_t why_size)
+{
+	*why = '\0';
+	if (strcasecmp(law, "uniform") == 0)
+		keyspace->law = NM_KEYS_UNIFORM;
+	else if (strcasecmp(law, "sequential") == 0)
+		keyspace->law = NM_KEYS_SEQUENTIAL;
+	else
+		keyspace->law = NM_KEYS_ZIPF;
+	if (keyspace->law != NM_KEYS_ZIPF)
+		return 0;
+	int r = strncasecmp(law, "zipf(", 5) == 0 ? read_zipf(keyspace, law, why, why_size)
+						  : -EINVAL;
+
+	if (r == -EINVAL && !*why)
+		snprintf(why, why_size,
+			 "law=\"%s\": must be uniform, zipf(S), where S is the exponent, or "
+			 "sequential",
+			 law);
+	return r;
+}
+
+/* Counted bits of the largest number, rounded up to an even number: half of them. */
+static uint32_t half_bits(uint64_t count)
+{
+	uint32_t bits = 2;
+
+	while (bits < 64 && (count - 1) >> bits)
+		bits += 2;
+	return bits / 2;
+}
+
+int nm_keyspace_init(struct nm_keyspace *keyspace, const char *law, const char *prefix,
+		     uint64_t count, uint64_t length, char *why, size_t why_size)
+{
+	uint32_t digits = digits_of(count - 1);
+	size_t prefix_length = strlen(prefix);
+
+	*keyspace = (struct nm_keyspace){.prefix = prefix,
+					 .count = count,
+					 .prefix_length = (uint32_t)prefix_length,
+					 .half_bits = half_bits(count)};
+	if (!length)
+		length = prefix_length + digits;
+	if (length > NM_KEY_MAX || length < prefix_length + digits) {
+		snprintf(why, why_size,
+			 "length=\"%llu\": must be %zu to %u: the prefix, and the digits of %llu "
+			 "keys",
+			 (unsigned long long)length, prefix_length + digits, NM_KEY_MAX,
+			 (unsigned long long)count);
+		return -EINVAL;
+	}
+	keyspace->length = (uint32_t)length;
+	return read_law(keyspace, law, why, why_size);
+}
+
+void nm_keyspace_fini(struct nm_keyspace *keyspace)
+{
+	nm_law_fini(&keyspace->ranks);
+}
+
+/* A Feistel network of four rounds over 2 * half bits, walked until it is within the count: a
+ * bijection of the numbers below it. */
+uint64_t nm_keyspace_scramble(const struct nm_keyspace *keyspace, uint64_t rank)
+{
+	const uint32_t half = keyspace->half_bits;
+	const uint64_t mask = (UINT64_C(1) << half) - 1;
+
+	do {
+		uint64_t left = rank >> half, right = rank & mask;
+
+		for (uint64_t round = 0; round < 4; round++) {
+			uint64_t next = left ^ (nm_rng(round, right) & mask);
+
+			left = right;
+			right = next;
+		}
+		rank = left << half | right;
+	} while (rank >= keyspace->count);
+	return rank;
+}
+
+uint64_t nm_keyspace_draw(const struct nm_keyspace *keyspace, uint64_t stream, uint64_t n,
+			  uint64_t turn)
+{
+	switch (keyspace->law) {
+	case NM_KEYS_SEQUENTIAL:
+		return turn % keyspace->count;
+	case NM_KEYS_ZIPF:
+		return nm_keyspace_scramble(keyspace, nm_law_draw(&keyspace->ranks, stream, n) - 1);
+	case NM_KEYS_UNIFORM:
+		break;
+	}
+	return nm_rng_below(stream, n, keyspace->count);
+}
+
+void nm_keyspace_put(const struct nm_keyspace *keyspace, uint64_t number, char *buf)
+{
+	char *at = buf + keyspace->length, *digits = buf + keyspace->prefix_length;
+
+	memcpy(buf, keyspace->prefix, keyspace->prefix_length);
+	for (; number; number /= 10)
+		*--at = (char)('0' + number % 10);
+	while (at > digits)
+		*--at = '0';
+}
+
+uint64_t nm_keyspace_number(const struct nm_keyspace *keyspace, const char *text, size_t length)
+{
+	const char *at = text + keyspace->prefix_length, *end = text + length;
+	uint64_t number = 0;
+
+	if (length != keyspace->length ||
+	    memcmp(text, keyspace->prefix, keyspace->prefix_length) != 0)
+		return UINT64_MAX;
+	/* So many digits cannot be too large for 64 bits. */
+	for (; end - at > (ptrdiff_t)NM_KEY_DIGITS_MAX; at++)
+		if (*at != '0')
+			return UINT64_MAX;
+	for (; at < end; at++) {
+		unsigned digit = (unsigned char)*at - (unsigned)'0';
+
+		if (digit > 9)
+			return UINT64_MAX;
+		number = number * 10 + digit;
+	}
+	return number < keyspace->count ? number : UINT64_MAX;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keys: a countable set of them, and the law by which one is drawn. The text of a key is the prefix
+ * and its number in decimal, with zeros before it up to the length that all keys have. */
+#ifndef NM_APP_KEYSPACE_H
+#define NM_APP_KEYSPACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/law.h"
+
+/* The longest key, and the most keys. */
+#define NM_KEY_MAX	  250u
+#define NM_KEYSPACE_MAX	  (UINT64_C(1) << 40)
+#define NM_KEY_DIGITS_MAX 19u
+
+enum nm_key_law { NM_KEYS_UNIFORM, NM_KEYS_ZIPF, NM_KEYS_SEQUENTIAL };
+
+struct nm_keyspace {
+	const char *prefix; /* not owned */
+	uint64_t count;
+	uint32_t length, prefix_length; /* bytes */
+	enum nm_key_law law;
+	struct nm_law ranks; /* ZIPF: of ranks, from 1 on; owned */
+	uint32_t half_bits;  /* ZIPF: half of the bits of a number, as the bijection has them */
+};
+
+/* Reads the law, "uniform", "zipf(S)" or "sequential", and sets the rest: prefix (kept, not
+ * copied), count, and length, where 0 stands for as many digits as there must be. 0, or -EINVAL
+ * with a phrase in why, or -ENOMEM. */
+int nm_keyspace_init(struct nm_keyspace *keyspace, const char *law, const char *prefix,
+		     uint64_t count, uint64_t length, char *why, size_t why_size);
+void nm_keyspace_fini(struct nm_keyspace *keyspace);
+
+/* The number of a key, below count: the n-th draw of the stream that a key of base/rng.h stands
+ * for. `turn`: how many keys were drawn before it, for SEQUENTIAL. Any thread. */
+uint64_t nm_keyspace_draw(const struct nm_keyspace *keyspace, uint64_t stream, uint64_t n,
+			  uint64_t turn);
+/* The number that a rank (from 0 on) has: a bijection of the numbers below count, so that keys that
+ * are asked for often do not stand side by side. */
+uint64_t nm_keyspace_scramble(const struct nm_keyspace *keyspace, uint64_t rank);
+/* Writes the text of a key: keyspace->length bytes. */
+void nm_keyspace_put(const struct nm_keyspace *keyspace, uint64_t number, char *buf);
+/* The number of a key by its text; UINT64_MAX: it is none. */
+uint64_t nm_keyspace_number(const struct nm_keyspace *keyspace, const char *text, size_t length);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines that end with CR LF and may come in pieces. No byte is looked at twice. */
+#ifndef NM_APP_LINE_H
+#define NM_APP_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Of a line that comes in pieces so much is kept; the longest line that a memcached answers with a
+ * value has 311 bytes. A longer line than NM_LINE_MAX is refused. */
+#define NM_LINE_KEPT 320u
+#define NM_LINE_MAX  8192u
+
+struct nm_line {
+	uint32_t length; /* bytes that have come */
+	char kept[NM_LINE_KEPT];
+};
+
+enum nm_line_status { NM_LINE_MORE, NM_LINE_WHOLE, NM_LINE_BAD };
+
+/* A whole line without its end; `length` may be more than is there, when it was longer than what is
+ * kept: `there` bytes are. */
+struct nm_line_text {
+	const char *text;
+	uint32_t length, there;
+};
+
+/* Takes bytes to the end of the line: *ret_taken. WHOLE: *ret is the line, which is in data or in
+ * the state, and the state is ready for the next one. BAD: it is too long, or ends without CR; what
+ * has come of it is kept. */
+enum nm_line_status nm_line_take(struct nm_line *line, const char *data, size_t n,
+				 struct nm_line_text *ret, size_t *ret_taken);
+
+/* Whether the line is the text, and whether it begins with it. Here, so that the compiler knows the
+ * length of the text. */
+static inline bool nm_line_is(const struct nm_line_text *line, const char *text)
+{
+	size_t n = strlen(text);
+
+	return line->length == n && memcmp(line->text, text, n) == 0;
+}
+
+static inline bool nm_line_begins(const struct nm_line_text *line, const char *text)
+{
+	size_t n = strlen(text);
+
+	return line->there >= n && memcmp(line->text, text, n) == 0;
+}
+
+/* Writes a decimal number: its end. */
+#define NM_NUMBER_MAX 20u
+char *nm_number_put(uint64_t number, char *at);
+
+/* Reads a decimal number of digits alone, and no more than `most`: how many bytes it has; 0: there
+ * is none, or it is too large. */
+size_t nm_line_number(const char *text, size_t n, uint64_t most, uint64_t *ret);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The text protocol of memcached (protocol.txt): requests and their answers. Its server is
+ * memcache_server.c. */
+#include "app/memcache.h"
+
+#include <string.h>
+
+/* The longest head: a key, and 96 bytes for words, numbers and blanks. */
+#define HEAD_BYTES (NM_KEY_MAX + 96u)
+
+/* --- requests --- */
+
+static char *put_text(char *at, const char *text)
+{
+	size_t n = strlen(text);
+
+	memcpy(at, text, n);
+	return at + n;
+}
+
+static char *put_number(char *at, uint64_t number)
+{
+	*at++ = ' ';
+	return nm_number_put(number, at);
+}
+
+static void memcache_encode(struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
+{
+	char *at = put_text(buf, nm_verb_name(request->verb));
+
+	ret->payload = ret->tail = 0;
+	*at++ = ' ';
+	nm_keyspace_put(request->keyspace, request->key, at);
+	at += request->keyspace->length;
+	if (request->verb == NM_VERB_SET) {
+		at = put_number(put_number(at, request->flags), request->ttl_s);
+		at = put_number(at, request->size);
+		ret->pool = request->pool->bytes;
+		ret->payload = request->size;
+		ret->tail = 2;
+		memcpy(ret->tail_text, "\r\n", 2);
+	}
+	at = put_text(at, "\r\n");
+	ret->head = (size_t)(at - buf);
+}
+
+/* --- answers --- */
+
+enum state { AT_LINE, IN_VALUE, BEHIND_VALUE };
+
+static enum nm_parsed end(struct nm_app_parser *parser, enum nm_class class)
+{
+	parser->class = class;
+	return NM_PARSED_DONE;
+}
+
+/* "VALUE key flags bytes [cas]": the value follows. False: it is another one, or there was one
+ * already. */
+static bool begin_value(struct nm_app_parser *parser, const struct nm_app_request *request,
+			const struct nm_line_text *line)
+{
+	const char *key = line->text + strlen("VALUE "), *stop = line->text + line->there, *at;
+	const char *blank = memchr(key, ' ', (size_t)(stop - key));
+	uint64_t flags, cas;
+	size_t n;
+
+	if (!blank || line->there < line->length || parser->check ||
+	    nm_keyspace_number(request->keyspace, key, (size_t)(blank - key)) != request->key)
+		return false;
+	at = blank + 1;
+	n = nm_line_number(at, (size_t)(stop - at), UINT32_MAX, &flags);
+	if (!n || (at += n) == stop || *at++ != ' ')
+		return false;
+	n = nm_line_number(at, (size_t)(stop - at), INT64_MAX, &parser->left);
+	at += n;
+	if (n && at < stop && *at == ' ') {
+		n = nm_line_number(at + 1, (size_t)(stop - at - 1), UINT64_MAX, &cas);
+		at += 1 + n;
+	}
+	parser->check = 1;
+	parser->at = nm_pool_at(request->key);
+	parser->state = parser->left ? IN_VALUE : BEHIND_VALUE;
+	return n && at == stop;
+}
+
+/* A line that may answer any request. What follows a complaint about a value may be the value,
+ * taken for a command, so that the connection is of no more use. */
+static enum nm_parsed take_error(struct nm_app_parser *parser, const struct nm_app_request *request,
+				 const struct nm_line_text *line)
+{
+	if (request->verb == NM_VERB_SET && nm_line_begins(line, "CLIENT_ERROR"))
+		return NM_PARSED_BAD;
+	if (!nm_line_is(line, "ERROR") && !nm_line_begins(line, "SERVER_ERROR ") &&
+	    !nm_line_begins(line, "CLIENT_ERROR "))
+		return NM_PARSED_BAD;
+	return end(parser, NM_CLASS_REFUSED);
+}
+
+static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_app_request *request,
+				const struct nm_line_text *line)
+{
+	switch (request->verb) {
+	case NM_VERB_GET:
+		if (nm_line_begins(line, "VALUE "))
+			return begin_value(parser, request, line) ? NM_PARSED_MORE : NM_PARSED_BAD;
+		if (nm_line_is(line, "END"))
+			return end(parser, parser->check ? NM_CLASS_OK : NM_CLASS_MISS);
+		break;
+	case NM_VERB_SET:
+		if (nm_line_is(line, "STORED"))
+			return end(parser, NM_CLASS_OK);
+		if (nm_line_is(line, "NOT_STORED"))
+			return end(parser, NM_CLASS_MISS);
+		break;
+	default:
+		if (nm_line_is(line, "DELETED"))
+			return end(parser, NM_CLASS_OK);
+		if (nm_line_is(line, "NOT_FOUND"))
+			return end(parser, NM_CLASS_MISS);
+	}
+	return take_error(parser, request, line);
+}
+
+/* False: the value is not the one that was stored. */
+static bool take_value(struct nm_app_parser *parser, const struct nm_app_request *request,
+		       const char *data, size_t n, size_t *ret_taken)
+{
+	size_t some = n < parser->left ? n : (size_t)parser->left;
+	bool same =
+		!request->verify || nm_pool_equals(request->pool->bytes, parser->at, data, some);
+
+	parser->at += some;
+	parser->left -= some;
+	parser->state = parser->left ? IN_VALUE : BEHIND_VALUE;
+	*ret_taken = some;
+	return same;
+}
+
+/* The two bytes behind a value. */
+static bool take_ending(struct nm_app_parser *parser, const char *data, size_t n, size_t *ret_taken)
+{
+	size_t some = n < 2u - parser->ending ? n : 2u - parser->ending;
+
+	if (memcmp(data, &"\r\n"[parser->ending], some) != 0)
+		return false;
+	parser->ending += (uint8_t)some;
+	parser->state = parser->ending == 2 ? AT_LINE : BEHIND_VALUE;
+	*ret_taken = some;
+	return true;
+}
+
+static enum nm_parsed memcache_parse(struct nm_app_parser *parser,
+				     const struct nm_app_request *request, const char *data,
+				     size_t n, size_t *ret_taken)
+{
+	enum nm_parsed parsed = NM_PARSED_MORE;
+	struct nm_line_text line;
+	size_t taken = 0, some = 0;
+
+	for (; parsed == NM_PARSED_MORE && taken < n; taken += some) {
+		const char *at = data + taken;
+
+		some = 0;
+		switch ((enum state)parser->state) {
+		case AT_LINE:
+			switch (nm_line_take(&parser->line, at, n - taken, &line, &some)) {
+			case NM_LINE_WHOLE:
+				parsed = take_line(parser, request, &line);
+				break;
+			case NM_LINE_BAD:
+				parsed = NM_PARSED_BAD;
+				break;
+			case NM_LINE_MORE:
+				break;
+			}
+			break;
+		case IN_VALUE:
+			if (!take_value(parser, request, at, n - taken, &some))
+				parsed = NM_PARSED_BAD;
+			break;
+		case BEHIND_VALUE:
+			if (!take_ending(parser, at, n - taken, &some))
+				parsed = NM_PARSED_BAD;
+			break;
+		}
+	}
+	*ret_taken = taken;
+	return parsed;
+}
+
+const struct nm_app nm_app_memcache = {
+	.name = "memcache",
+	.help = "the text protocol of memcached",
+	.verbs = NM_VERB_BIT(NM_VERB_GET) | NM_VERB_BIT(NM_VERB_SET) | NM_VERB_BIT(NM_VERB_DELETE),
+	.port = 11211,
+	.stores = true,
+	.head_bytes = HEAD_BYTES,
+	.answer_bytes = NM_MEMCACHE_ANSWER_BYTES,
+	.encode = memcache_encode,
+	.parse = memcache_parse,
+	.take = nm_memcache_take,
+};

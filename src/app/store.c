@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ring and the buckets, which workers share by atomics alone. */
+#include "app/store.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/rng.h"
+
+/* An entry is the place of a value, in units of 8 bytes, and bits of its key's hash; 0: it is
+ * free. */
+#define SLOTS	  8u
+#define TAG_BITS  12u
+#define TAG_MASK  ((UINT64_C(1) << TAG_BITS) - 1)
+#define ALIGNMENT 8u
+#define MARGIN	  4u /* this part of the ring, its oldest, is kept for what is under way */
+#define SHARE	  4u /* the table has this part of the memory */
+
+struct bucket {
+	_Atomic uint64_t slots[SLOTS];
+};
+
+/* Before each value, with the key behind it. Its fields are written before it is published. */
+struct record {
+	uint64_t place;
+	uint64_t size;
+	uint32_t flags, key_length;
+};
+
+struct nm_store {
+	_Atomic uint64_t head; /* how much was ever reserved; the next place */
+	uint64_t ring_bytes, n_buckets;
+	struct bucket *buckets;
+	char *ring;
+	size_t buckets_bytes;
+};
+
+static void *map(size_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+struct nm_store *nm_store_new(uint64_t memory_bytes)
+{
+	struct nm_store *store = map(sizeof *store);
+
+	if (!store)
+		return NULL;
+	store->n_buckets = 1;
+	while (2 * store->n_buckets * sizeof(struct bucket) * SHARE <= memory_bytes)
+		store->n_buckets *= 2;
+	store->buckets_bytes = (size_t)store->n_buckets * sizeof(struct bucket);
+	store->ring_bytes = (memory_bytes - store->buckets_bytes) & ~(uint64_t)(ALIGNMENT - 1);
+	store->buckets = map(store->buckets_bytes);
+	store->ring = map(store->ring_bytes);
+	/* The first place is not 0, which stands for none. */
+	atomic_init(&store->head, store->ring_bytes);
+	if (store->buckets && store->ring)
+		return store;
+	return nm_store_free(store);
+}
+
+struct nm_store *nm_store_free(struct nm_store *store)
+{
+	if (!store)
+		return NULL;
+	if (store->buckets)
+		(void)munmap(store->buckets, store->buckets_bytes);
+	if (store->ring)
+		(void)munmap(store->ring, store->ring_bytes);
+	(void)munmap(store, sizeof *store);
+	return NULL;
+}
+
+static struct record *record_at(const struct nm_store *store, uint64_t place)
+{
+	return (struct record *)(void *)(store->ring + place % store->ring_bytes);
+}
+
+static char *key_of(struct record *record)
+{
+	return (char *)(record + 1);
+}
+
+static uint64_t hash_of(const char *key, size_t length)
+{
+	uint64_t hash = length;
+
+	for (size_t at = 0; at < length; at += sizeof hash) {
+		uint64_t word = 0;
+
+		memcpy(&word, key + at, length - at < sizeof word ? length - at : sizeof word);
+		hash = nm_rng(hash, word);
+	}
+	return hash;
+}
+
+/* Whether at most so many bytes were reserved from a place on. */
+static bool is_within(const struct nm_store *store, uint64_t place, uint64_t bytes)
+{
+	/* What was read before is ordered before the load. */
+	atomic_thread_fence(memory_order_acquire);
+	return place + bytes >= atomic_load_explicit(&store->head, memory_order_relaxed);
+}
+
+bool nm_store_holds(const struct nm_store *store, uint64_t place)
+{
+	return is_within(store, place, store->ring_bytes);
+}
+
+/* Whether it will be held for a while: nothing is begun with a value that may be overwritten before
+ * it is done. */
+static bool is_young(const struct nm_store *store, uint64_t place)
+{
+	return is_within(store, place, store->ring_bytes - store->ring_bytes / MARGIN);
+}
+
+uint64_t nm_store_reserve(struct nm_store *store, const char *key, size_t length, uint32_t flags,
+			  uint64_t size)
+{
+	uint64_t bytes = sizeof(struct record) + length + size;
+	uint64_t head = atomic_load_explicit(&store->head, memory_order_relaxed), place;
+
+	bytes = (bytes + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
+	if (bytes > store->ring_bytes / MARGIN)
+		return 0;
+	do {
+		place = head;
+		/* A value does not go round. */
+		if (place % store->ring_bytes + bytes > store->ring_bytes)
+			place += store->ring_bytes - place % store->ring_bytes;
+	} while (!atomic_compare_exchange_weak_explicit(
+		&store->head, &head, place + bytes, memory_order_acq_rel, memory_order_relaxed));
+	struct record *record = record_at(store, place);
+
+	/* Who sees what is written sees the new head, too. */
+	atomic_thread_fence(memory_order_release);
+	*record = (struct record){
+		.place = place, .size = size, .flags = flags, .key_length = (uint32_t)length};
+	memcpy(key_of(record), key, length);
+	return place;
+}
+
+/* The record at a place, if it is that of the key: a copy, as another may be written over it. */
+static bool read_record(const struct nm_store *store, uint64_t place, size_t length,
+			struct record *ret)
+{
+	*ret = *record_at(store, place);
+	return is_young(store, place) && ret->place == place && ret->key_length == length;
+}
+
+void nm_store_write(struct nm_store *store, uint64_t place, size_t length, uint64_t offset,
+		    const char *data, size_t n)
+{
+	/* The room of a value that was given up is another's. */
+	if (is_young(store, place))
+		memcpy(key_of(record_at(store, place)) + length + offset, data, n);
+}
+
+/* Whether the entry is the key's; *ret: its record. */
+static bool look(const struct nm_store *store, uint64_t entry, uint64_t hash, const char *key,
+		 size_t length, struct record *ret)
+{
+	uint64_t place = (entry >> TAG_BITS) * ALIGNMENT;
+
+	return entry && (entry & TAG_MASK) == (hash & TAG_MASK) &&
+	       read_record(store, place, length, ret) &&
+	       memcmp(key_of(record_at(store, place)), key, length) == 0 && is_young(store, place);
+}
+
+static struct bucket *bucket_of(const struct nm_store *store, uint64_t hash)
+{
+	return &store->buckets[(hash >> TAG_BITS) & (store->n_buckets - 1)];
+}
+
+/* The slot for the key: the one that it has, or a free one, or the oldest; and what is in it. */
+static unsigned choose_slot(const struct nm_store *store, const struct bucket *bucket,
+			    uint64_t hash, const char *key, size_t length, uint64_t *ret_entry)
+{
+	unsigned oldest = 0;
+	struct record record;
+
+	*ret_entry = UINT64_MAX;
+	for (unsigned i = 0; i < SLOTS; i++) {
+		uint64_t entry = atomic_load_explicit(&bucket->slots[i], memory_order_acquire);
+		bool found = look(store, entry, hash, key, length, &record);
+
+		if (!found && entry >> TAG_BITS >= *ret_entry >> TAG_BITS)
+			continue;
+		oldest = i;
+		*ret_entry = entry;
+		if (found)
+			break;
+	}
+	return oldest;
+}
+
+bool nm_store_publish(struct nm_store *store, uint64_t place, size_t length)
+{
+	const char *key = key_of(record_at(store, place));
+
+	if (!is_young(store, place))
+		return false;
+	uint64_t hash = hash_of(key, length), entry;
+	struct bucket *bucket = bucket_of(store, hash);
+	unsigned slot;
+
+	/* Another key may be published in the same slot meanwhile. */
+	do
+		slot = choose_slot(store, bucket, hash, key, length, &entry);
+	while (!atomic_compare_exchange_weak_explicit(
+		&bucket->slots[slot], &entry, place / ALIGNMENT << TAG_BITS | (hash & TAG_MASK),
+		memory_order_acq_rel, memory_order_relaxed));
+	return true;
+}
+
+bool nm_store_find(const struct nm_store *store, const char *key, size_t length,
+		   struct nm_stored *ret)
+{
+	uint64_t hash = hash_of(key, length);
+	const struct bucket *bucket = bucket_of(store, hash);
+	struct record record;
+
+	for (unsigned i = 0; i < SLOTS; i++) {
+		uint64_t entry = atomic_load_explicit(&bucket->slots[i], memory_order_acquire);
+
+		if (!look(store, entry, hash, key, length, &record))
+			continue;
+		*ret = (struct nm_stored){.place = record.place,
+					  .data = key_of(record_at(store, record.place)) + length,
+					  .size = record.size,
+					  .flags = record.flags};
+		return true;
+	}
+	return false;
+}
+
+bool nm_store_delete(struct nm_store *store, const char *key, size_t length)
+{
+	uint64_t hash = hash_of(key, length);
+	struct bucket *bucket = bucket_of(store, hash);
+	struct record record;
+	bool any = false;
+
+	for (unsigned i = 0; i < SLOTS; i++) {
+		uint64_t entry = atomic_load_explicit(&bucket->slots[i], memory_order_acquire);
+
+		if (look(store, entry, hash, key, length, &record))
+			any |= atomic_compare_exchange_strong_explicit(&bucket->slots[i], &entry, 0,
+								       memory_order_acq_rel,
+								       memory_order_relaxed);
+	}
+	return any;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What netmodel's own server of a cache keeps: values by key, in memory of a fixed size, shared by
+ * all workers, without locks. Values lie one behind the other in a ring; the oldest are overwritten
+ * by new ones, and are then not found any more. A table of buckets finds them; where a bucket is
+ * full its oldest value is given up.
+ *
+ * A value is written in three steps: it is reserved, its bytes are written as they come, and it is
+ * published. Who has found a value and copies it asks afterwards whether the store still holds it:
+ * if not, what was copied may be something else. */
+#ifndef NM_APP_STORE_H
+#define NM_APP_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct nm_store;
+
+struct nm_stored {
+	uint64_t place;
+	const char *data;
+	uint64_t size;
+	uint32_t flags;
+};
+
+/* NULL when out of memory. Processes that are forked later share it. */
+struct nm_store *nm_store_new(uint64_t memory_bytes);
+struct nm_store *nm_store_free(struct nm_store *store); /* accepts NULL, returns NULL */
+
+/* Takes room for a value of a key of 1 to 250 bytes: its place; 0: it is too large. */
+uint64_t nm_store_reserve(struct nm_store *store, const char *key, size_t length, uint32_t flags,
+			  uint64_t size);
+/* Writes n bytes of it, which it has, from an offset on; `length` is that of its key. */
+void nm_store_write(struct nm_store *store, uint64_t place, size_t length, uint64_t offset,
+		    const char *data, size_t n);
+/* From now on it is found. False: so much has been reserved meanwhile that its room is gone. */
+bool nm_store_publish(struct nm_store *store, uint64_t place, size_t length);
+bool nm_store_find(const struct nm_store *store, const char *key, size_t length,
+		   struct nm_stored *ret);
+bool nm_store_delete(struct nm_store *store, const char *key, size_t length);
+/* Whether the value at a place has not been overwritten. */
+bool nm_store_holds(const struct nm_store *store, uint64_t place);
+
+#endif

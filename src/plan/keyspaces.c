@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keyspaces: their elements, which flowops name them, and transactions that fill them. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "app/keyspace.h"
+#include "base/ascii.h"
+#include "base/diag.h"
+#include "flowop/ask.h"
+#include "flowop/open_opts.h"
+#include "plan/diag.h"
+#include "plan/ir.h"
+
+struct nm_ir_keyspace {
+	struct nm_ir_keyspace *next;
+	const char *name;
+	struct nm_keyspace keyspace;
+};
+
+/* Its law may have a table, which goes with its options. */
+static const struct nm_opt kept_opts[] = {
+	{.name = "ranks",
+	 .type = NM_TYPE_SIZES,
+	 .offset = offsetof(struct nm_ir_keyspace, keyspace.ranks)},
+	NM_OPT_END};
+
+static struct nm_ir_keyspace *find(const struct nm_ir *ir, const char *name)
+{
+	struct nm_ir_keyspace *at = ir->keyspaces;
+
+	while (at && !nm_ascii_equals(at->name, name))
+		at = at->next;
+	return at;
+}
+
+static const char *why_not(const struct nm_ir *ir, const struct nm_keyspace_attrs *attrs)
+{
+	if (find(ir, attrs->name))
+		return "another keyspace has this name";
+	for (const char *c = attrs->prefix; *c; c++)
+		if ((unsigned char)*c <= ' ' || *c == 127)
+			return "its prefix has a blank, which no key may have";
+	return NULL;
+}
+
+void nm_ir_read_keyspace(struct nm_ir *ir, const struct nm_node *node)
+{
+	const struct nm_opt *table = nm_element_find("keyspace")->attrs;
+	struct nm_keyspace_attrs *attrs = nm_arena_opts(ir->arena, table, sizeof *attrs);
+	struct nm_ir_keyspace *own = nm_arena_opts(ir->arena, kept_opts, sizeof *own);
+	size_t errors = ir->diags->n_errors;
+	char why[256] = "";
+
+	if (!attrs || !own) {
+		nm_diag_error(ir->diags, ir->file, node->line, "out of memory");
+		return;
+	}
+	nm_ir_attrs(ir, node, attrs);
+	for (size_t i = 0; i < node->n_children; i++)
+		nm_diag_error(ir->diags, ir->file, node->children[i]->line,
+			      "<%s> inside <keyspace>: a keyspace has no elements inside",
+			      node->children[i]->name);
+	if (ir->diags->n_errors != errors)
+		return;
+	const char *wrong = why_not(ir, attrs);
+
+	if (wrong) {
+		nm_node_error(ir, node, " name=\"%s\": %s", attrs->name, wrong);
+		return;
+	}
+	int r = nm_keyspace_init(&own->keyspace, attrs->law, attrs->prefix, attrs->count,
+				 attrs->length, why, sizeof why);
+
+	if (r < 0)
+		nm_node_error(ir, node, " %s", r == -ENOMEM ? "out of memory" : why);
+	own->name = attrs->name;
+	own->next = ir->keyspaces;
+	ir->keyspaces = own;
+}
+
+const struct nm_keyspace *nm_ir_find_keys(struct nm_ir *ir, const struct nm_ir_step *step)
+{
+	const char *name = ((const struct nm_opts_ask *)step->opts)->keys, *names[32];
+	struct nm_ir_keyspace *found = name ? find(ir, name) : NULL;
+	size_t count = 0;
+
+	if (found || !name)
+		return found ? &found->keyspace : NULL;
+	for (struct nm_ir_keyspace *at = ir->keyspaces; at && count < 32; at = at->next)
+		names[count++] = at->name;
+	const char *nearest = nm_nearest(name, names, count);
+
+	nm_origin_option(nm_step_error(ir, step,
+				       " keys=\"%s\": the profile has no such keyspace%s%s%s; "
+				       "<keyspace name=\"...\" count=\"...\"/> declares one",
+				       name, nearest ? ", did you mean \"" : "",
+				       nearest ? nearest : "", nearest ? "\"?" : ""),
+			 step, "keys");
+	return NULL;
+}
+
+/* How many servers are filled. */
+static uint32_t n_servers(const struct nm_ir_step *step)
+{
+	const char *at =
+		step->opened ? ((const struct nm_opts_open *)step->opened->opts)->server : NULL;
+	uint32_t count = 1;
+
+	for (; at && *at; at++)
+		count += *at == ',';
+	return count;
+}
+
+/* Why the transaction cannot fill the keyspace; NULL: it can. */
+static const char *why_not_filled(const struct nm_ir_keyspace *keyspace,
+				  const struct nm_ir_group *group,
+				  const struct nm_ir_transaction *t, const struct nm_ir_step *step)
+{
+	if (!keyspace)
+		return "the profile has no such keyspace";
+	if (t->has_duration || t->has_iterations || t->attrs.total || t->arrivals.law)
+		return "not with iterations, duration, total or arrivals: it is over with the last "
+		       "key";
+	if (t->n_steps != 1 || step->op->verb != NM_VERB_SET || step->common->count != 1 ||
+	    step->in.member || step->in.sequence)
+		return "the transaction must have one set, once, and nothing else";
+	if (step->ask.keyspace && step->ask.keyspace != &keyspace->keyspace)
+		return "its set has another keyspace";
+	if (group->attrs.nflows % n_servers(step) != 0)
+		return "each server is filled by as many flows: their number must be a multiple of "
+		       "that of the servers";
+	return NULL;
+}
+
+void nm_ir_set_fill(struct nm_ir *ir, struct nm_ir_group *group, struct nm_ir_transaction *t)
+{
+	struct nm_ir_step *step = &group->steps[t->first];
+	const struct nm_ir_keyspace *keyspace = find(ir, t->attrs.fill);
+	const char *why = why_not_filled(keyspace, group, t, step);
+
+	if (why) {
+		nm_origin_of_attr(
+			nm_node_error(ir, t->node, " fill=\"%s\": %s", t->attrs.fill, why), t->node,
+			"fill");
+		return;
+	}
+	step->ask.fills = true;
+	t->attrs.total = keyspace->keyspace.count * n_servers(step);
+	t->attrs.iterations = (t->attrs.total + group->attrs.nflows - 1) / group->attrs.nflows;
+}

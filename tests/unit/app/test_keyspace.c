@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keys: their texts, the bijection, and the laws by which they are drawn. */
+#include "app/keyspace.h"
+
+#include <check.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../suite.h"
+
+static void init(struct nm_keyspace *keyspace, const char *law, uint64_t count, uint64_t length)
+{
+	char why[256];
+
+	ck_assert_int_eq(nm_keyspace_init(keyspace, law, "user:", count, length, why, sizeof why),
+			 0);
+}
+
+START_TEST(each_key_has_a_text_of_its_own)
+{
+	struct nm_keyspace keyspace;
+	char text[NM_KEY_MAX];
+
+	init(&keyspace, "uniform", 1000, 12);
+	for (uint64_t number = 0; number < 1000; number++) {
+		nm_keyspace_put(&keyspace, number, text);
+		ck_assert_uint_eq(nm_keyspace_number(&keyspace, text, 12), number);
+	}
+	nm_keyspace_put(&keyspace, 42, text);
+	ck_assert_mem_eq(text, "user:0000042", 12);
+	ck_assert_uint_eq(nm_keyspace_number(&keyspace, "user:0001000", 12), UINT64_MAX);
+	ck_assert_uint_eq(nm_keyspace_number(&keyspace, "user:000042", 11), UINT64_MAX);
+	ck_assert_uint_eq(nm_keyspace_number(&keyspace, "uzer:0000042", 12), UINT64_MAX);
+	ck_assert_uint_eq(nm_keyspace_number(&keyspace, "user:00000x2", 12), UINT64_MAX);
+	init(&keyspace, "uniform", 1000, 0);
+	ck_assert_uint_eq(keyspace.length, 8);
+	/* Zeros before more digits than a number of 64 bits has. */
+	init(&keyspace, "uniform", 1000, 30);
+	nm_keyspace_put(&keyspace, 999, text);
+	ck_assert_uint_eq(nm_keyspace_number(&keyspace, text, 30), 999);
+	text[6] = '1';
+	ck_assert_uint_eq(nm_keyspace_number(&keyspace, text, 30), UINT64_MAX);
+}
+END_TEST
+
+START_TEST(what_cannot_be_is_told)
+{
+	struct nm_keyspace keyspace;
+	char why[256];
+
+	ck_assert_int_eq(nm_keyspace_init(&keyspace, "uniform", "user:", 1001, 8, why, sizeof why),
+			 -EINVAL);
+	ck_assert_ptr_nonnull(strstr(why, "must be 9 to 250"));
+	ck_assert_int_eq(nm_keyspace_init(&keyspace, "zip", "", 10, 0, why, sizeof why), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(why, "uniform, zipf(S)"));
+	ck_assert_int_eq(nm_keyspace_init(&keyspace, "zipf()", "", 10, 0, why, sizeof why),
+			 -EINVAL);
+	ck_assert_int_eq(nm_keyspace_init(&keyspace, "zipf(1,2)", "", 10, 0, why, sizeof why),
+			 -EINVAL);
+}
+END_TEST
+
+START_TEST(the_bijection_is_one)
+{
+	static const uint64_t counts[] = {1, 2, 3, 4, 5, 16, 17, 1000, 65536, 65537};
+
+	for (unsigned c = 0; c < sizeof counts / sizeof *counts; c++) {
+		struct nm_keyspace keyspace;
+		unsigned char *seen = calloc(counts[c], 1);
+
+		init(&keyspace, "zipf(1)", counts[c], 0);
+		for (uint64_t rank = 0; rank < counts[c]; rank++) {
+			uint64_t number = nm_keyspace_scramble(&keyspace, rank);
+
+			ck_assert_uint_lt(number, counts[c]);
+			ck_assert_uint_eq(seen[number]++, 0);
+		}
+		free(seen);
+		nm_keyspace_fini(&keyspace);
+	}
+}
+END_TEST
+
+/* H(10^4, 0.99) = 10.2244: the key that is drawn most has 9.78 % of the draws, and the hottest
+ * hundredth 51.8 %. The seed is fixed. */
+START_TEST(zipf_draws_as_it_should)
+{
+	enum { DRAWS = 200000, COUNT = 10000 };
+	struct nm_keyspace keyspace;
+	unsigned *drawn = calloc(COUNT, sizeof *drawn), hottest = 0;
+
+	init(&keyspace, "zipf(0.99)", COUNT, 0);
+	for (uint64_t n = 0; n < DRAWS; n++)
+		drawn[nm_keyspace_draw(&keyspace, 7, n, 0)]++;
+	for (uint64_t rank = 0; rank < COUNT / 100; rank++)
+		hottest += drawn[nm_keyspace_scramble(&keyspace, rank)];
+	ck_assert(fabs(drawn[nm_keyspace_scramble(&keyspace, 0)] / (double)DRAWS - 0.0978) < 0.004);
+	ck_assert(fabs(hottest / (double)DRAWS - 0.518) < 0.006);
+	free(drawn);
+	nm_keyspace_fini(&keyspace);
+}
+END_TEST
+
+START_TEST(others_draw_each_key)
+{
+	struct nm_keyspace keyspace;
+	unsigned drawn[10] = {0};
+
+	init(&keyspace, "uniform", 10, 0);
+	for (uint64_t n = 0; n < 100000; n++)
+		drawn[nm_keyspace_draw(&keyspace, 7, n, 0)]++;
+	for (unsigned i = 0; i < 10; i++)
+		ck_assert(abs((int)drawn[i] - 10000) < 500);
+	init(&keyspace, "sequential", 10, 0);
+	for (uint64_t turn = 0; turn < 30; turn++)
+		ck_assert_uint_eq(nm_keyspace_draw(&keyspace, 7, 0, turn), turn % 10);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("keyspace");
+	TCase *t = tcase_create("keyspace");
+
+	tcase_add_test(t, each_key_has_a_text_of_its_own);
+	tcase_add_test(t, what_cannot_be_is_told);
+	tcase_add_test(t, the_bijection_is_one);
+	tcase_add_test(t, zipf_draws_as_it_should);
+	tcase_add_test(t, others_draw_each_key);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}
