@@ -21,7 +21,7 @@ from nmtest import TOP, free_port
 
 PARTNERS = TOP / "build" / "partners"
 REDIS = ("redis-server", "redis-tools", "libatomic1", "libjemalloc2", "liblzf1")
-PACKAGES = {"redis-server": REDIS, "redis-cli": REDIS}
+PACKAGES = {"memcached": ("memcached", "libevent-2.1-7"), "redis-server": REDIS, "redis-cli": REDIS}
 
 
 @cache
@@ -123,6 +123,49 @@ def redis(path: str = "") -> Iterator[Redis]:
             assert process.poll() is None and time.monotonic() < deadline, "redis-server does not listen"
             time.sleep(0.01)
         yield server
+    finally:
+        process.kill()
+        process.wait()
+
+
+class Memcached:
+    """A memcached that a test has started."""
+
+    def __init__(self, process: subprocess.Popen[bytes], address: tuple[str, int]) -> None:
+        self.process = process
+        self.address = address
+
+    @property
+    def server(self) -> str:
+        return f"{self.address[0]}:{self.address[1]}"
+
+    def stats(self) -> dict[str, int]:
+        with socket.create_connection(self.address, 2) as conn:
+            conn.sendall(b"stats\r\n")
+            got = b""
+            while not got.endswith(b"END\r\n"):
+                some = conn.recv(65536)
+                assert some, got
+                got += some
+        return {name: int(value) for name, value in re.findall(r"STAT (\S+) (\d+)\r", got.decode())}
+
+
+@contextmanager
+def memcached(*args: str) -> Iterator[Memcached]:
+    program, env = partner("memcached")
+    address = ("127.0.0.1", free_port())
+    user = ["-u", "root"] if os.geteuid() == 0 else []
+    where = ["-l", address[0], "-p", str(address[1]), "-U", "0"]
+    process = subprocess.Popen([str(program), "-t", "1", *user, *where, *args], env=env)
+    try:
+        deadline = time.monotonic() + 10
+        while True:
+            with suppress(OSError):
+                socket.create_connection(address, 2).close()
+                break
+            assert process.poll() is None and time.monotonic() < deadline, "memcached does not listen"
+            time.sleep(0.01)
+        yield Memcached(process, address)
     finally:
         process.kill()
         process.wait()
