@@ -21,37 +21,34 @@ static uint32_t digits_of(uint64_t number)
 }
 
 /* "zipf(S)" as the law of ranks 1 to count. */
-static int read_zipf(struct nm_keyspace *keyspace, const char *law, char *why, size_t why_size)
+static int read_zipf(struct nm_keyspace *keyspace, const char *law)
 {
-	char text[96];
+	char text[96], unused[160];
 	size_t length = strlen(law);
 
-	if (length < 2 || law[length - 1] != ')' || strchr(law, ',') || length > 40)
+	if (strncasecmp(law, "zipf(", 5) != 0 || law[length - 1] != ')' || strchr(law, ',') ||
+	    length > 40)
 		return -EINVAL;
 	snprintf(text, sizeof text, "%.*s,%llu)", (int)length - 1, law,
 		 (unsigned long long)keyspace->count);
-	return nm_law_parse(text, NM_LAW_OF_BYTES, NM_READING_NETMODEL, 1, &keyspace->ranks, why,
-			    why_size);
+	return nm_law_parse(text, NM_LAW_OF_BYTES, NM_READING_NETMODEL, 1, &keyspace->ranks, unused,
+			    sizeof unused);
 }
 
 static int read_law(struct nm_keyspace *keyspace, const char *law, char *why, size_t why_size)
 {
-	*why = '\0';
+	int r = 0;
+
 	if (strcasecmp(law, "uniform") == 0)
 		keyspace->law = NM_KEYS_UNIFORM;
 	else if (strcasecmp(law, "sequential") == 0)
 		keyspace->law = NM_KEYS_SEQUENTIAL;
 	else
-		keyspace->law = NM_KEYS_ZIPF;
-	if (keyspace->law != NM_KEYS_ZIPF)
-		return 0;
-	int r = strncasecmp(law, "zipf(", 5) == 0 ? read_zipf(keyspace, law, why, why_size)
-						  : -EINVAL;
-
-	if (r == -EINVAL && !*why)
+		r = read_zipf(keyspace, law);
+	if (r == -EINVAL)
 		snprintf(why, why_size,
-			 "law=\"%s\": must be uniform, zipf(S), where S is the exponent, or "
-			 "sequential",
+			 "law=\"%s\": must be uniform, zipf(S), where S is the exponent, from 0 to "
+			 "10, or sequential",
 			 law);
 	return r;
 }
@@ -73,6 +70,7 @@ int nm_keyspace_init(struct nm_keyspace *keyspace, const char *law, const char *
 	size_t prefix_length = strlen(prefix);
 
 	*keyspace = (struct nm_keyspace){.prefix = prefix,
+					 .law = NM_KEYS_ZIPF,
 					 .count = count,
 					 .prefix_length = (uint32_t)prefix_length,
 					 .half_bits = half_bits(count)};
@@ -84,7 +82,7 @@ int nm_keyspace_init(struct nm_keyspace *keyspace, const char *law, const char *
 			 "keys",
 			 (unsigned long long)length, prefix_length + digits, NM_KEY_MAX,
 			 (unsigned long long)count);
-		return -EINVAL;
+		return -ERANGE;
 	}
 	keyspace->length = (uint32_t)length;
 	return read_law(keyspace, law, why, why_size);

@@ -86,6 +86,15 @@ int nm_server_read(const char **at, bool is_unix, struct nm_server *ret, char *w
 	return wrong ? -EINVAL : 0;
 }
 
+uint32_t nm_servers_count(const char *text)
+{
+	uint32_t count = 1;
+
+	for (; *text; text++)
+		count += *text == ',';
+	return count;
+}
+
 int nm_open_continue(struct nm_conn *conn, const struct nm_instr *instr)
 {
 	if (!(conn->flags & (NM_CONN_IN | NM_CONN_OUT | NM_CONN_HUP)))

@@ -27,6 +27,9 @@ struct nm_server {
 int nm_server_read(const char **at, bool is_unix, struct nm_server *ret, char *why,
 		   size_t why_size);
 
+/* How many servers the text names, at least 1. */
+uint32_t nm_servers_count(const char *text);
+
 /* Where a connect goes to: to the listener of the other end, or to one of several servers. */
 static inline const struct nm_addr *
 nm_flow_endpoint(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *connect)

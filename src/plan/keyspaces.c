@@ -71,44 +71,51 @@ void nm_ir_read_keyspace(struct nm_ir *ir, const struct nm_node *node)
 	int r = nm_keyspace_init(&own->keyspace, attrs->law, attrs->prefix, attrs->count,
 				 attrs->length, why, sizeof why);
 
-	if (r < 0)
-		nm_node_error(ir, node, " %s", r == -ENOMEM ? "out of memory" : why);
+	if (r == -ENOMEM)
+		nm_node_error(ir, node, " out of memory");
+	else if (r < 0)
+		nm_origin_of_attr(nm_node_error(ir, node, " %s", why), node,
+				  r == -ERANGE ? "length" : "law");
 	own->name = attrs->name;
 	own->next = ir->keyspaces;
 	ir->keyspaces = own;
 }
 
-const struct nm_keyspace *nm_ir_find_keys(struct nm_ir *ir, const struct nm_ir_step *step)
+/* The phrase for a name that no keyspace has. */
+static void name_nearest(const struct nm_ir *ir, const char *name, char *buf, size_t size)
 {
-	const char *name = ((const struct nm_opts_ask *)step->opts)->keys, *names[32];
-	struct nm_ir_keyspace *found = name ? find(ir, name) : NULL;
+	const char *names[32];
 	size_t count = 0;
 
-	if (found || !name)
-		return found ? &found->keyspace : NULL;
 	for (struct nm_ir_keyspace *at = ir->keyspaces; at && count < 32; at = at->next)
 		names[count++] = at->name;
 	const char *nearest = nm_nearest(name, names, count);
 
-	nm_origin_option(nm_step_error(ir, step,
-				       " keys=\"%s\": the profile has no such keyspace%s%s%s; "
-				       "<keyspace name=\"...\" count=\"...\"/> declares one",
-				       name, nearest ? ", did you mean \"" : "",
-				       nearest ? nearest : "", nearest ? "\"?" : ""),
-			 step, "keys");
+	snprintf(buf, size,
+		 "the profile has no such keyspace%s%s%s; <keyspace name=\"...\" count=\"...\"/> "
+		 "declares one",
+		 nearest ? ", did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
+}
+
+const struct nm_keyspace *nm_ir_find_keys(struct nm_ir *ir, const struct nm_ir_step *step)
+{
+	const char *name = ((const struct nm_opts_ask *)step->opts)->keys;
+	struct nm_ir_keyspace *found = name ? find(ir, name) : NULL;
+	char why[256];
+
+	if (found || !name)
+		return found ? &found->keyspace : NULL;
+	name_nearest(ir, name, why, sizeof why);
+	nm_origin_option(nm_step_error(ir, step, " keys=\"%s\": %s", name, why), step, "keys");
 	return NULL;
 }
 
 /* How many servers are filled. */
 static uint32_t n_servers(const struct nm_ir_step *step)
 {
-	const char *at =
-		step->opened ? ((const struct nm_opts_open *)step->opened->opts)->server : NULL;
-	uint32_t count = 1;
+	const struct nm_opts_open *opened = step->opened ? step->opened->opts : NULL;
 
-	for (; at && *at; at++)
-		count += *at == ',';
-	return count;
+	return opened && opened->server ? nm_servers_count(opened->server) : 1;
 }
 
 /* Why the transaction cannot fill the keyspace; NULL: it can. */
@@ -116,8 +123,6 @@ static const char *why_not_filled(const struct nm_ir_keyspace *keyspace,
 				  const struct nm_ir_group *group,
 				  const struct nm_ir_transaction *t, const struct nm_ir_step *step)
 {
-	if (!keyspace)
-		return "the profile has no such keyspace";
 	if (t->has_duration || t->has_iterations || t->attrs.total || t->arrivals.law)
 		return "not with iterations, duration, total or arrivals: it is over with the last "
 		       "key";
@@ -136,8 +141,13 @@ void nm_ir_set_fill(struct nm_ir *ir, struct nm_ir_group *group, struct nm_ir_tr
 {
 	struct nm_ir_step *step = &group->steps[t->first];
 	const struct nm_ir_keyspace *keyspace = find(ir, t->attrs.fill);
-	const char *why = why_not_filled(keyspace, group, t, step);
+	char unknown[256];
+	const char *why = unknown;
 
+	if (keyspace)
+		why = why_not_filled(keyspace, group, t, step);
+	else
+		name_nearest(ir, t->attrs.fill, unknown, sizeof unknown);
 	if (why) {
 		nm_origin_of_attr(
 			nm_node_error(ir, t->node, " fill=\"%s\": %s", t->attrs.fill, why), t->node,

@@ -51,7 +51,7 @@ START_TEST(what_cannot_be_is_told)
 	char why[256];
 
 	ck_assert_int_eq(nm_keyspace_init(&keyspace, "uniform", "user:", 1001, 8, why, sizeof why),
-			 -EINVAL);
+			 -ERANGE);
 	ck_assert_ptr_nonnull(strstr(why, "must be 9 to 250"));
 	ck_assert_int_eq(nm_keyspace_init(&keyspace, "zip", "", 10, 0, why, sizeof why), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(why, "uniform, zipf(S)"));
@@ -59,6 +59,10 @@ START_TEST(what_cannot_be_is_told)
 			 -EINVAL);
 	ck_assert_int_eq(nm_keyspace_init(&keyspace, "zipf(1,2)", "", 10, 0, why, sizeof why),
 			 -EINVAL);
+	/* What the reader of laws has against it is told in the words of keyspaces. */
+	ck_assert_int_eq(nm_keyspace_init(&keyspace, "zipf(x)", "", 10, 0, why, sizeof why),
+			 -EINVAL);
+	ck_assert_ptr_nonnull(strstr(why, "law=\"zipf(x)\": must be uniform, zipf(S)"));
 }
 END_TEST
 
