@@ -217,6 +217,10 @@ static void note_over(struct nm_usage_sampler *usage, uint64_t now_ns)
 	struct sum sum;
 
 	read_sum(usage, now_ns, &sum);
+	/* It began with the first flow. */
+	usage->over_at_ns = sum.begin_ns + usage->order.stop_ns;
+	if (now_ns < usage->over_at_ns)
+		return;
 	usage->over_at_ns = UINT64_MAX;
 	usage->over_ns = now_ns;
 	usage->over_bytes = sum.counts.bytes_received;

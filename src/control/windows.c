@@ -17,8 +17,9 @@ struct group {
 	struct nm_tally_snap *from;    /* the figures before the window; owned; made when needed */
 	uint64_t from_ns;	       /* when that was read; 0: the window opens with the phase */
 	bool waits;		       /* for from_at_ns */
-	bool closed;		       /* the window has been added to the totals */
-	struct nm_tally_snap *before;  /* the figures before the present row; owned */
+	uint64_t until_ns;	      /* with a timer to_at_ns: how long its time has lasted then */
+	bool closed;		      /* the window has been added to the totals */
+	struct nm_tally_snap *before; /* the figures before the present row; owned */
 };
 
 struct nm_windows {
@@ -67,7 +68,7 @@ static void begin_group(struct nm_windows *windows, uint32_t g)
 	mg->measured = group->runs && windows->phase < group->n_phases &&
 		       group->phases[windows->phase].measured;
 	mg->from_at_ns = mg->to_at_ns = UINT64_MAX;
-	mg->from_ns = 0;
+	mg->from_ns = mg->until_ns = 0;
 	mg->waits = mg->closed = false;
 	if (!mg->measured)
 		return;
@@ -77,8 +78,10 @@ static void begin_group(struct nm_windows *windows, uint32_t g)
 	}
 	uint64_t duration_ns = group->phases[windows->phase].duration_ns;
 
-	if (options->cooldown_ns && duration_ns > options->cooldown_ns)
-		mg->to_at_ns = windows->begin_ns + duration_ns - options->cooldown_ns;
+	if (options->cooldown_ns && duration_ns > options->cooldown_ns) {
+		mg->until_ns = duration_ns - options->cooldown_ns;
+		mg->to_at_ns = windows->begin_ns + mg->until_ns;
+	}
 }
 
 static void begin(struct nm_sampler *base, const struct nm_phase_order *order, uint64_t begin_ns)
@@ -179,6 +182,24 @@ static uint64_t window_begin(const struct nm_windows *windows, uint32_t g, uint6
 		return windows->groups[g].from_ns;
 	group_times(windows, g, until_ns, &begin_ns, &end_ns);
 	return begin_ns;
+}
+
+uint64_t nm_windows_time_from(const struct nm_windows *windows, uint32_t group)
+{
+	uint64_t opened_ns = windows->groups[group].from_ns, begin_ns, end_ns;
+
+	nm_engine_times(windows->engine, group, windows->phase, &begin_ns, &end_ns);
+	if (!opened_ns || opened_ns < begin_ns + windows->options->warmup_ns)
+		return begin_ns;
+	return opened_ns - windows->options->warmup_ns;
+}
+
+/* When the window is to be closed, which the timer has said too early where flows came late. */
+static uint64_t close_at_ns(const struct nm_windows *windows, uint32_t g, uint64_t now_ns)
+{
+	uint64_t from_ns = nm_windows_time_from(windows, g);
+
+	return (from_ns ? from_ns : now_ns) + windows->groups[g].until_ns;
 }
 
 /* The part to which a row belongs, by its end. */
@@ -290,6 +311,9 @@ static void run(struct nm_sampler *base, uint64_t now_ns)
 
 		if (now_ns >= mg->from_at_ns)
 			open_window(windows, g, now_ns);
+		if (now_ns < mg->to_at_ns)
+			continue;
+		mg->to_at_ns = close_at_ns(windows, g, now_ns);
 		if (now_ns < mg->to_at_ns)
 			continue;
 		nm_engine_sample(windows->engine, g, windows->phase, windows->scratch);

@@ -22,6 +22,10 @@ struct nm_windows *nm_windows_new(const struct nm_plan *plan, const struct nm_en
 struct nm_windows *nm_windows_free(struct nm_windows *windows);
 /* For a list of samplers; borrowed. */
 struct nm_sampler *nm_windows_base(struct nm_windows *windows);
+/* When the time of the group began in the present phase, from which its duration and its
+ * cool-down are reckoned: its first flow has entered the phase, and a window that opens after a
+ * warm-up opened no later than it should have. 0: no flow has entered yet. */
+uint64_t nm_windows_time_from(const struct nm_windows *windows, uint32_t group);
 /* Writes the totals of all windows to the result, after the last phase. */
 void nm_windows_finish(const struct nm_windows *windows);
 /* Whether a window of the group has been measured: a window that did not open before its phase

@@ -180,6 +180,7 @@ static void read_engine(struct nm_master *master)
 
 		if (!run->runs || run->done)
 			continue;
+		run->from_ns = nm_windows_time_from(master->windows, g);
 		/* Done is read first: then the passes are the last. */
 		run->here_done = nm_engine_group_done(engine, g);
 		run->here_passed =

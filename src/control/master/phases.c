@@ -69,10 +69,9 @@ void nm_phases_begin(struct nm_phases *phases, uint32_t phase, uint64_t now_ns)
 		group->here_passed = group->here_done = false;
 		group->stopped = group->followed = group->released = group->drained = false;
 		group->done = false;
+		group->from_ns = 0;
 		if (group->runs && group->duration_ns > phases->duration_ns)
 			phases->duration_ns = group->duration_ns;
-		group->stop_at_ns = group->runs && group->duration_ns ? now_ns + group->duration_ns
-								      : UINT64_MAX;
 	}
 	for (uint32_t h = 0; h < phases->n_hosts; h++) {
 		phases->hosts[h].began = false;
@@ -239,6 +238,16 @@ static void release_hosts(struct nm_phases *phases, uint32_t g, struct out *out)
 	give(out, NM_PHASE_DRAIN, NM_PHASES_HERE, g, phases->owed);
 }
 
+/* When the group is to be stopped; UINT64_MAX: it ends by itself, or has been stopped. A group
+ * whose time has not begun has all of it before it. */
+static uint64_t stop_at_ns(const struct nm_phase_run *group, uint64_t now_ns)
+{
+	uint64_t from_ns = group->from_ns ? group->from_ns : now_ns;
+
+	return group->runs && group->duration_ns && !group->stopped ? from_ns + group->duration_ns
+								    : UINT64_MAX;
+}
+
 static void step_group(struct nm_phases *phases, uint32_t g, uint64_t now_ns, struct out *out)
 {
 	struct nm_phase_run *group = &phases->groups[g];
@@ -246,9 +255,8 @@ static void step_group(struct nm_phases *phases, uint32_t g, uint64_t now_ns, st
 	const struct nm_phase_part *leader = here ? NULL : &phases->hosts[group->leader].parts[g];
 
 	if (!group->stopped &&
-	    (now_ns >= group->stop_at_ns || phases->interrupt_ns != UINT64_MAX)) {
+	    (now_ns >= stop_at_ns(group, now_ns) || phases->interrupt_ns != UINT64_MAX)) {
 		group->stopped = true;
-		group->stop_at_ns = UINT64_MAX;
 		give(out, NM_PHASE_STOP, group->leader, g, NULL);
 	}
 	if (group->done)
@@ -367,10 +375,9 @@ uint64_t nm_phases_next_ns(const struct nm_phases *phases, uint64_t now_ns)
 	if (late_ns(phases) < next_ns && late_ns(phases) > now_ns)
 		next_ns = late_ns(phases);
 	for (uint32_t g = 0; g < phases->n_groups; g++) {
-		const struct nm_phase_run *group = &phases->groups[g];
+		uint64_t at_ns = stop_at_ns(&phases->groups[g], now_ns);
 
-		if (group->runs && group->stop_at_ns < next_ns)
-			next_ns = group->stop_at_ns;
+		next_ns = at_ns < next_ns ? at_ns : next_ns;
 	}
 	return next_ns;
 }

@@ -51,16 +51,18 @@ struct nm_phase_run {
 	uint32_t leader;   /* the host that leads, or NM_PHASES_HERE */
 	uint64_t duration_ns; /* 0: the group ends by itself */
 	uint32_t n_workers;   /* in all phases */
+	/* When its time began, which is not before its first flow here has entered the phase; 0: it
+	 * has not. Set before each step. */
+	uint64_t from_ns;
 	/* The progress of the master's engine; set before each step. */
 	bool here_passed; /* its last pass */
 	bool here_done;
 	uint64_t *passes; /* of each worker; read once it has passed, or is done */
 	/* State. */
-	uint64_t stop_at_ns; /* UINT64_MAX: the group ends by itself, or has been stopped */
-	bool stopped;	     /* its leader has been told to end */
-	bool followed;	     /* the master has been told its leader's totals */
-	bool released;	     /* the master has passed, and the free hosts have been told to end */
-	bool drained;	     /* the master has been told how much they have sent */
+	bool stopped;  /* its leader has been told to end */
+	bool followed; /* the master has been told its leader's totals */
+	bool released; /* the master has passed, and the free hosts have been told to end */
+	bool drained;  /* the master has been told how much they have sent */
 	bool done;
 };
 

@@ -311,7 +311,7 @@ int nm_phase_begin(struct nm_worker *worker, uint32_t number, uint64_t now_ns)
 	nm_worker_set_end(worker, paces ? 0 : UINT64_MAX);
 	run->n_active = worker->n_flows;
 	if (phase->duration_ns && phase->leads)
-		nm_alarm_set(worker, worker->commands.begin_ns + phase->duration_ns);
+		nm_alarm_set(worker, now_ns + phase->duration_ns);
 	atomic_store_explicit(&stats->begin_ns, now_ns, memory_order_release);
 	advance(worker, &in, 0);
 	if (phase->empty || (!phase->iterations && !phase->duration_ns)) {

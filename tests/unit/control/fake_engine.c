@@ -226,7 +226,8 @@ void nm_engine_begin(struct nm_engine *engine, uint32_t phase)
 
 		if (!p)
 			continue;
-		part_of(engine, g)->begin_ns = nm_clock_ns();
+		part_of(engine, g)->begin_ns =
+			nm_clock_ns() + (plan->master ? fake_script.late_ns : 0);
 		part_of(engine, g)->sample.kept =
 			engine->config.measures && p->measured ? 1u << NM_TIME_LATENCY : 0;
 		nm_hist_snap_init(&part_of(engine, g)->sample.latency);

@@ -47,6 +47,7 @@ struct nm_engine {
 struct fake_script {
 	bool works;	      /* does passes by itself */
 	uint64_t passes;      /* of each worker in a phase with a duration, when it is stopped */
+	uint64_t late_ns;     /* how long after the begin of a phase the master's flows enter it */
 	bool master_stalls;   /* the master's never finishes a phase */
 	int master_fails;     /* errno of a flow that fails in the first phase, or 0 */
 	int slave_fails;      /* likewise */

@@ -88,6 +88,7 @@ static bool waits(void)
 static void both_begin(uint32_t phase, uint64_t now_ns)
 {
 	nm_phases_begin(&phases, phase, now_ns);
+	phases.groups[0].from_ns = now_ns;
 	ck_assert_int_eq(nm_phases_began(&phases, 0, phase), 0);
 	ck_assert_int_eq(nm_phases_began(&phases, 1, phase), 0);
 }
@@ -126,18 +127,37 @@ START_TEST(a_timed_phase_is_stopped_once_and_the_others_follow)
 }
 END_TEST
 
+START_TEST(the_time_of_a_group_begins_with_its_first_flow)
+{
+	phases.groups[0].duration_ns = 3u * S;
+	phases.groups[0].by_agreement = true;
+	nm_phases_begin(&phases, 0, S);
+	ck_assert_uint_eq(nm_phases_next_ns(&phases, S), 4u * S);
+	ck_assert_str_eq(step(4u * S), "");
+	ck_assert_uint_eq(nm_phases_next_ns(&phases, 4u * S), 7u * S);
+	phases.groups[0].from_ns = 2u * S;
+	ck_assert_uint_eq(nm_phases_next_ns(&phases, 4u * S), 5u * S);
+	ck_assert_str_eq(step(5u * S - 1), "");
+	ck_assert_str_eq(step(5u * S), "stop here g0");
+	/* An interrupt waits for no flow. */
+	nm_phases_begin(&phases, 1, 6u * S);
+	nm_phases_interrupt(&phases, 6u * S);
+	ck_assert_str_eq(step(6u * S), "stop here g0");
+}
+END_TEST
+
 START_TEST(where_a_slave_leads_the_master_follows_and_then_the_rest)
 {
 	phases.groups[0].leader = 1;
 	phases.groups[0].duration_ns = S;
 	phases.groups[0].by_agreement = true;
-	both_begin(0, 0);
-	ck_assert_str_eq(step(S), "stop 1 g0");
+	both_begin(0, 1);
+	ck_assert_str_eq(step(S + 1), "stop 1 g0");
 	ck_assert_int_eq(done(1, 5, 6), 0);
-	ck_assert_str_eq(step(S), "follow here g0 5,6");
-	ck_assert_str_eq(step(S), "");
+	ck_assert_str_eq(step(S + 1), "follow here g0 5,6");
+	ck_assert_str_eq(step(S + 1), "");
 	here(5, 6, true);
-	ck_assert_str_eq(step(S), "follow 0 g0 5,6");
+	ck_assert_str_eq(step(S + 1), "follow 0 g0 5,6");
 	ck_assert_int_eq(done(0, 5, 6), 0);
 	ck_assert(!waits());
 }
@@ -187,16 +207,16 @@ START_TEST(free_hosts_are_stopped_and_what_they_sent_too_much_is_drained)
 	phases.groups[0].drains = true;
 	part->free = true;
 	part->pass_bytes = 100;
-	both_begin(0, 0);
-	ck_assert_str_eq(step(S), "stop here g0");
+	both_begin(0, 1);
+	ck_assert_str_eq(step(S + 1), "stop here g0");
 	here(4, 5, false);
-	ck_assert_str_eq(step(S), "stop 1 g0");
-	ck_assert_str_eq(step(S), "");
+	ck_assert_str_eq(step(S + 1), "stop 1 g0");
+	ck_assert_str_eq(step(S + 1), "");
 	ck_assert_int_eq(done(1, 4, 8), 0);
-	ck_assert_str_eq(step(S), "drain here g0 0,300");
-	ck_assert_str_eq(step(S), "");
+	ck_assert_str_eq(step(S + 1), "drain here g0 0,300");
+	ck_assert_str_eq(step(S + 1), "");
 	here(4, 5, true);
-	ck_assert_str_eq(step(S), "follow 0 g0 4,5");
+	ck_assert_str_eq(step(S + 1), "follow 0 g0 4,5");
 }
 END_TEST
 
@@ -255,9 +275,9 @@ START_TEST(what_was_done_before_is_forgotten_in_the_next_phase)
 {
 	phases.groups[0].duration_ns = S;
 	phases.groups[0].by_agreement = true;
-	both_begin(0, 0);
+	both_begin(0, 1);
 	here(1, 1, true);
-	ck_assert_str_eq(step(S), "stop here g0; follow 0 g0 1,1; follow 1 g0 1,1");
+	ck_assert_str_eq(step(S + 1), "stop here g0; follow 0 g0 1,1; follow 1 g0 1,1");
 	ck_assert_int_eq(done(0, 1, 1), 0);
 	ck_assert_int_eq(done(1, 1, 1), 0);
 	both_begin(1, 2u * S);
@@ -497,6 +517,7 @@ int main(void)
 	tcase_add_checked_fixture(machine, start, end);
 	tcase_add_test(machine, by_count_everybody_ends_by_himself);
 	tcase_add_test(machine, a_timed_phase_is_stopped_once_and_the_others_follow);
+	tcase_add_test(machine, the_time_of_a_group_begins_with_its_first_flow);
 	tcase_add_test(machine, where_a_slave_leads_the_master_follows_and_then_the_rest);
 	tcase_add_test(machine, a_slave_that_leads_by_count_alone_is_not_followed);
 	tcase_add_test(machine, an_interrupt_stops_a_phase_by_count_as_if_its_time_were_over);

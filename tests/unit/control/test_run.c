@@ -238,6 +238,14 @@ START_TEST(a_host_that_answers_nothing_has_half_of_the_timeout)
 }
 END_TEST
 
+START_TEST(a_window_lasts_as_long_as_asked_though_its_flows_come_late)
+{
+	fake_script.late_ns = 20000000;
+	complete(run(BY_TIME));
+	ck_assert_double_ge(result->totals.seconds, 0.03);
+}
+END_TEST
+
 START_TEST(one_interrupt_ends_gracefully)
 {
 	ck_assert_int_eq(write(interrupt_fds[1], "i", 1), 1);
@@ -393,6 +401,7 @@ int main(void)
 	tcase_add_test(ok, a_slave_that_leads_is_stopped_and_the_master_follows);
 	tcase_add_test(ok, everything_that_may_be_told_is_told);
 	tcase_add_test(ok, connections_that_will_not_last_are_told_to_the_master);
+	tcase_add_test(ok, a_window_lasts_as_long_as_asked_though_its_flows_come_late);
 	tcase_add_test(ok, a_wait_before_the_first_phase_can_be_interrupted);
 	tcase_add_checked_fixture(cut, start, end);
 	tcase_add_test(cut, one_interrupt_ends_gracefully);
