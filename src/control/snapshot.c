@@ -190,18 +190,40 @@ static void append_place(const struct nm_flow_place *place, const struct nm_plan
 		buf[used] = '\0';
 }
 
+/* The largest segment that every path carries: of one that is not, its size is not the cause. */
+#define SEGMENT_CARRIED 536u
+
+/* Says so where it looks as if the path drops large packets without a word; else nothing. */
+static void print_unacked(const struct nm_unacked *unacked, char *buf, size_t size)
+{
+	bool one = unacked->connections == 1;
+
+	buf[0] = '\0';
+	if (!unacked->connections || unacked->segment <= SEGMENT_CARRIED)
+		return;
+	(void)snprintf(buf, size,
+		       "; %u connection%s %s %llu bytes on the way that nothing acknowledges, sent "
+		       "again in segments of up to %u: the path may drop packets so large (compare "
+		       "the MTU of all hosts; the option mss limits segments)",
+		       unacked->connections, one ? "" : "s", one ? "has" : "have",
+		       (unsigned long long)unacked->bytes, unacked->segment);
+}
+
 #define PLACES_TOLD 4u /* one by one */
 
 void nm_places_text(const struct nm_flow_places *places, const struct nm_plan *plan,
 		    const char *file, char *buf, size_t size)
 {
 	uint64_t more = places->more;
-	char rest[96] = "";
+	char rest[96] = "", unacked[256];
 
 	buf[0] = '\0';
+	print_unacked(&places->unacked, unacked, sizeof unacked);
+	size_t room = size - sizeof rest, wanted = strlen(unacked);
 	for (size_t i = 0; i < places->count; i++) {
 		if (i < PLACES_TOLD)
-			append_place(&places->list[i], plan, file, buf, size - sizeof rest);
+			append_place(&places->list[i], plan, file, buf,
+				     wanted < room ? room - wanted : room);
 		else
 			more += places->list[i].flows;
 	}
@@ -217,7 +239,7 @@ void nm_places_text(const struct nm_flow_places *places, const struct nm_plan *p
 		(void)snprintf(rest, sizeof rest, "no flow is on its way");
 	size_t used = strlen(buf);
 
-	(void)snprintf(buf + used, size - used, "%s", rest);
+	(void)snprintf(buf + used, size - used, "%s%s", rest, unacked);
 }
 
 bool nm_failure_is_secondary(const struct nm_engine_error *error)

@@ -41,6 +41,16 @@ struct nm_flow_place {
 	bool more_ports; /* there are others, for which there was no room */
 };
 
+/* Connections of flows on their way whose bytes nothing acknowledges, though they were sent
+ * again. */
+struct nm_unacked {
+	uint32_t connections; /* 0: there are none */
+	uint64_t bytes;
+	uint32_t segment; /* bytes of the largest segment that was sent again */
+};
+/* Adds up those of two sets of connections. */
+void nm_unacked_add(struct nm_unacked *into, const struct nm_unacked *from);
+
 #define NM_PLACES_MAX	      32u
 #define NM_PLACES_OF_A_WORKER 8u
 
@@ -50,12 +60,14 @@ struct nm_flow_places {
 	size_t count;
 	uint32_t more;	 /* flows at other places, for which there was no room */
 	uint32_t silent; /* workers that have not answered */
+	struct nm_unacked unacked;
 };
 
 /* The answer of a worker, which alone uses the members after `answered` until it has answered. */
 struct nm_worker_places {
 	_Atomic uint32_t answered;
 	uint32_t count, more;
+	struct nm_unacked unacked;
 	struct nm_flow_place list[NM_PLACES_OF_A_WORKER];
 };
 

@@ -14,6 +14,10 @@
 /* Flows whose TCP_INFO is read in one turn: about 20 us in which the others wait. */
 #define NM_TUNE_SAMPLED_FLOWS 32u
 
+/* Flows of a worker whose connections are looked at when a run does not go on: some
+ * milliseconds. */
+#define NM_TUNE_PLACES_LOOKED_AT 1000u
+
 /* --- open arrivals --- */
 
 /* How long what was due may still begin after the time of the phase; and after an interrupt, which

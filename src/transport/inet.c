@@ -4,11 +4,13 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <math.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -400,6 +402,18 @@ int nm_inet_attach(struct nm_conn *conn, int fd, const void *opts)
 	return setting.error;
 }
 
+/* The bytes on their way, where the timer of retransmissions has gone off since the last one was
+ * acknowledged. */
+static uint64_t unacked_bytes(int fd, const struct tcp_info *info)
+{
+	int queued = 0;
+
+	if (!info->tcpi_retransmits || !info->tcpi_unacked || ioctl(fd, SIOCOUTQ, &queued) < 0 ||
+	    (uint32_t)queued < info->tcpi_notsent_bytes)
+		return 0;
+	return (uint32_t)queued - info->tcpi_notsent_bytes;
+}
+
 int nm_inet_info(const struct nm_conn *conn, struct nm_conn_info *ret_info)
 {
 	struct tcp_info info;
@@ -415,6 +429,7 @@ int nm_inet_info(const struct nm_conn *conn, struct nm_conn_info *ret_info)
 		.min_rtt_us = info.tcpi_min_rtt != UINT32_MAX ? info.tcpi_min_rtt : 0,
 		.snd_cwnd = info.tcpi_snd_cwnd,
 		.snd_mss = info.tcpi_snd_mss,
+		.unacked_bytes = unacked_bytes(conn->fd, &info),
 		.syn_data = info.tcpi_options & TCPI_OPT_SYN_DATA};
 	len = sizeof ret_info->congestion_control - 1;
 	if (getsockopt(conn->fd, IPPROTO_TCP, TCP_CONGESTION, ret_info->congestion_control, &len) <

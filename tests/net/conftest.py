@@ -70,7 +70,7 @@ def profile(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def nodes() -> Iterator[Callable[[int], list[Node]]]:
+def nodes() -> Iterator[Callable[..., list[Node]]]:
     """Makes hosts in network namespaces of their own."""
     network = Network()
     try:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loss at a host: a program of the kernel (XDP) that drops some of what arrives over UDP, or some kinds of segments of
-TCP."""
+TCP, or frames that are long."""
 
 from __future__ import annotations
 
@@ -78,6 +78,21 @@ def _program(share: float) -> bytes:
     )
 
 
+def _program_of_long(size: int) -> bytes:
+    """What is longer than that as a frame is dropped."""
+    return b"".join(
+        [
+            _instruction(0x61, to=2, source=1, offset=0),  # r2: the frame
+            _instruction(0x61, to=3, source=1, offset=4),  # r3: its end
+            _instruction(0x07, to=2, value=size),
+            _instruction(0xB7, to=0, value=2),  # pass
+            _instruction(0x3D, to=2, source=3, offset=1),
+            _instruction(0xB7, to=0, value=1),  # drop
+            _instruction(0x95),
+        ]
+    )
+
+
 def _bpf(command: int, attributes: bytes) -> int:
     libc = ctypes.CDLL(None, use_errno=True)
     buffer = ctypes.create_string_buffer(attributes, len(attributes))
@@ -116,6 +131,11 @@ def losing(node: Node, share: float) -> AbstractContextManager[None]:
 def losing_segments(node: Node, flags: int) -> AbstractContextManager[None]:
     """All segments with just these flags that come to the node are lost. OSError: the kernel does not do it."""
     return _dropping(node, _program_of_segments(flags))
+
+
+def losing_long(node: Node, size: int) -> AbstractContextManager[None]:
+    """All frames of more bytes that come to the node are lost. OSError: the kernel does not do it."""
+    return _dropping(node, _program_of_long(size))
 
 
 @contextmanager

@@ -430,20 +430,20 @@ class Network:
         self._name = f"nmt{os.getpid()}x{next(self._numbers)}"
         self._made: list[str] = []
 
-    def nodes(self, count: int) -> list[Node]:
+    def nodes(self, count: int, mtu: int = 1500) -> list[Node]:
         hub = self._add("hub")
         self._ip(hub, "link", "add", "bridge", "type", "bridge")
         self._ip(hub, "link", "set", "bridge", "up")
-        return [self._node(hub, number) for number in range(1, count + 1)]
+        return [self._node(hub, number, mtu) for number in range(1, count + 1)]
 
-    def _node(self, hub: str, number: int) -> Node:
+    def _node(self, hub: str, number: int, mtu: int) -> Node:
         node = Node(self._add(f"n{number}"), f"10.77.0.{number}")
         port = f"port{number}"
         self._ip(hub, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", node.namespace)
-        self._ip(hub, "link", "set", port, "master", "bridge", "up")
+        self._ip(hub, "link", "set", port, "master", "bridge", "mtu", str(mtu), "up")
         self._ip(node.namespace, "link", "set", "lo", "up")
         self._ip(node.namespace, "address", "add", f"{node.address}/24", "dev", "eth0")
-        self._ip(node.namespace, "link", "set", "eth0", "up")
+        self._ip(node.namespace, "link", "set", "eth0", "mtu", str(mtu), "up")
         return node
 
     def _add(self, name: str) -> str:

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <linux/vm_sockets.h>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,16 +63,23 @@ static bool is_to_itself(int fd)
 	       local_size == remote_size && memcmp(&local, &remote, local_size) == 0;
 }
 
+/* The segments of a control connection, both ways: they pass wherever IPv6 does, whose packets have
+ * 1280 bytes at least, also where the path drops larger ones without a word. */
+#define SEGMENT_BYTES 1220
+
 /* One attempt at one address: 0 with *ret_fd, or -errno. */
 static int try_address(struct nm_master *master, const struct addrinfo *at, uint64_t until_ns,
 		       int *ret_fd)
 {
 	int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	const int segment = SEGMENT_BYTES;
 	int error = 0;
 	socklen_t length = sizeof error;
 
 	if (fd < 0)
 		return -errno;
+	if (at->ai_family != AF_VSOCK)
+		(void)setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment);
 	if (connect(fd, at->ai_addr, at->ai_addrlen) < 0)
 		error = errno;
 	if (error == EINPROGRESS) {

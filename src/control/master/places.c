@@ -70,7 +70,7 @@ static void find(struct nm_master *master, struct nm_flow_places *ret_here)
 void nm_master_tell_places(struct nm_master *master, char *buf, size_t size)
 {
 	struct nm_flow_places here;
-	char text[512];
+	char text[768];
 
 	find(master, &here);
 	nm_places_text(&here, master->plan, master->file, text, sizeof text);

@@ -278,6 +278,13 @@ static const struct nm_field place_fields[] = {
 	NM_FIELD_END,
 };
 
+static const struct nm_field unacked_fields[] = {
+	NM_FIELD(U32, struct nm_unacked, connections),
+	NM_FIELD(U64, struct nm_unacked, bytes),
+	NM_FIELD(U32, struct nm_unacked, segment),
+	NM_FIELD_END,
+};
+
 const struct nm_field nm_places_fields[] = {
 	NM_FIELD(LIST, struct nm_flow_places, list, .max = NM_PLACES_MAX, .fields = place_fields,
 		 .item_size = sizeof(struct nm_flow_place),
@@ -289,6 +296,9 @@ const struct nm_field nm_places_fields[] = {
 	NM_FIELD(U32, struct nm_flow_places, more, .max = NM_PLAN_MAX_FLOWS,
 		 .doc = "Flows at other places."),
 	NM_FIELD(U32, struct nm_flow_places, silent, .doc = "Workers that have not answered."),
+	NM_FIELD(ROW, struct nm_flow_places, unacked, .fields = unacked_fields,
+		 .doc = "Connections whose bytes nothing acknowledges, though they were sent "
+			"again, and the largest segment that was."),
 	NM_FIELD_END,
 };
 

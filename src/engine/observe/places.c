@@ -4,6 +4,7 @@
 #include "engine/places.h"
 
 #include "engine/engine_priv.h"
+#include "engine/tune.h"
 #include "flowop/open_opts.h"
 #include "flowop/flowop.h"
 #include "transport/address.h"
@@ -114,16 +115,47 @@ static void find_place(const struct nm_worker *worker, const struct nm_flow *flo
 		ret->ports[ret->n_ports++].port = port;
 }
 
+void nm_unacked_add(struct nm_unacked *into, const struct nm_unacked *from)
+{
+	into->connections += from->connections;
+	into->bytes += from->bytes;
+	into->segment = from->segment > into->segment ? from->segment : into->segment;
+}
+
+/* Looks at the connections of a flow, each for some microseconds. */
+static void look_at_conns(const struct nm_worker *worker, struct nm_flow *flow,
+			  struct nm_unacked *unacked)
+{
+	for (uint32_t c = 0; c < worker->group->n_conns; c++) {
+		const struct nm_conn *conn = nm_flow_conn(flow, c);
+		struct nm_conn_info info;
+
+		if (!(conn->flags & NM_CONN_OPEN) || !conn->transport->info ||
+		    conn->transport->info(conn, &info) < 0 || !info.unacked_bytes)
+			continue;
+		const struct nm_unacked one = {.connections = 1,
+					       .bytes = info.unacked_bytes,
+					       .segment = info.unacked_bytes < info.snd_mss
+								  ? (uint32_t)info.unacked_bytes
+								  : info.snd_mss};
+
+		nm_unacked_add(unacked, &one);
+	}
+}
+
 static void count_flows(const struct nm_worker *worker, struct nm_worker_places *places)
 {
 	size_t count = 0;
+	uint32_t looks = 0;
 
 	for (uint32_t i = 0; worker->run.phase && i < worker->n_flows; i++) {
-		const struct nm_flow *flow = nm_worker_flow(worker, i);
+		struct nm_flow *flow = nm_worker_flow(worker, i);
 		struct nm_flow_place place;
 
 		if (flow->state == NM_FLOW_IDLE || flow->error || !flow->at)
 			continue;
+		if (looks++ < NM_TUNE_PLACES_LOOKED_AT)
+			look_at_conns(worker, flow, &places->unacked);
 		find_place(worker, flow, &place);
 		if (place.site >= worker->group->n_instrs ||
 		    !add(places->list, &count, NM_PLACES_OF_A_WORKER, &place))
@@ -140,6 +172,7 @@ void nm_worker_tell_places(struct nm_worker *worker)
 	if (asked == atomic_load_explicit(&places->answered, memory_order_relaxed))
 		return;
 	places->more = 0;
+	places->unacked = (struct nm_unacked){.connections = 0};
 	count_flows(worker, places);
 	atomic_store_explicit(&places->answered, asked, memory_order_release);
 	nm_worker_notify_owner(worker);
@@ -194,6 +227,7 @@ void nm_engine_places_read(const struct nm_engine *engine, struct nm_flow_places
 			for (uint32_t i = 0; i < places->count; i++)
 				nm_flow_places_add(ret_places, &places->list[i]);
 			ret_places->more += places->more;
+			nm_unacked_add(&ret_places->unacked, &places->unacked);
 		}
 	}
 }

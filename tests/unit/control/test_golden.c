@@ -146,7 +146,8 @@ static json_t *places(void)
 			  .more_ports = true}},
 		.count = 2,
 		.more = 3,
-		.silent = 1};
+		.silent = 1,
+		.unacked = {.connections = 2, .bytes = 16384, .segment = 8948}};
 
 	return nm_places_pack(&told);
 }

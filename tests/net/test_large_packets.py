@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A path that drops large packets and says nothing: between hosts with an MTU of 9000, those of more than 1500 bytes are
+lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from compose import ask, check, connect, opened, times
+from loss import losing_long
+from nmtest import Netmodel, Node, defines, inside, slaves_on
+
+pytestmark = pytest.mark.needs("netns", "xdp")
+
+MakeNodes = Callable[..., list[Node]]
+
+
+@contextmanager
+def apart(netmodel: Netmodel, nodes: MakeNodes) -> Iterator[tuple[Node, Node]]:
+    """A master and a slave, whose kernels do not hand over several segments as one."""
+    pair = nodes(2, mtu=9000)
+    with ExitStack() as stack:
+        for node in pair:
+            inside(node, "ip", "link", "set", "eth0", "gso_max_segs", "1")
+            stack.enter_context(losing_long(node, 1514))
+        stack.enter_context(slaves_on(netmodel, pair[1:]))
+        yield pair[0], pair[1]
+
+
+UNACKED = r"1 connection has \d+ bytes on the way that nothing acknowledges, sent again in segments of up to "
+MAY_DROP = r": the path may drop packets so large \(compare the MTU of all hosts; the option mss limits segments\)"
+
+
+@pytest.mark.parametrize(
+    ("stock", "parameters", "told"),
+    [
+        ("tcp_stream", {}, rf"; here: [^;]*; {UNACKED}8948{MAY_DROP}"),
+        ("tcp_rr", {"request_size": "8k"}, rf"; here: [^;]*; {UNACKED}8192{MAY_DROP}"),
+        ("tcp_rr", {"response_size": "8k"}, rf"; 10\.77\.0\.2: [^;]*; {UNACKED}8192{MAY_DROP}"),
+        ("tls_rr", {"request_size": "8k"}, rf"; here: [^;]*; {UNACKED}\d+{MAY_DROP}"),
+    ],
+)
+def test_it_is_named(
+    netmodel: Netmodel, nodes: MakeNodes, stock: str, parameters: dict[str, str], told: str
+) -> None:
+    """The profile, too, is larger than a packet may be: the control connection passes."""
+    with apart(netmodel, nodes) as (near, far):
+        arguments = defines(host=far.address, test_length="300ms", **parameters)
+        result = netmodel.run("-m", stock, *arguments, "--timeout", "2s", code=2, prefix=near.prefix)
+    assert re.search(told, result.err), result
+
+
+def test_small_segments_pass(netmodel: Netmodel, nodes: MakeNodes, profile: Callable[..., Path]) -> None:
+    """What the message advises."""
+    with apart(netmodel, nodes) as (near, far):
+        path = profile(opened(times(3, ask("8k", "8k")), opening=connect(far.address, "protocol=tcp mss=1400")))
+        check(netmodel.measure(path, prefix=near.prefix))
