@@ -43,6 +43,13 @@ MAY_DROP = r": the path may drop packets so large \(compare the MTU of all hosts
         ("tcp_rr", {"request_size": "8k"}, rf"; here: [^;]*; {UNACKED}8192{MAY_DROP}"),
         ("tcp_rr", {"response_size": "8k"}, rf"; 10\.77\.0\.2: [^;]*; {UNACKED}8192{MAY_DROP}"),
         ("tls_rr", {"request_size": "8k"}, rf"; here: [^;]*; {UNACKED}\d+{MAY_DROP}"),
+        (
+            "udp_rr",
+            {"request_size": "8k"},
+            r"group rr: none of the \d+ messages that the master sent has come: something on the way drops them, "
+            r"or all packets so large \(compare the MTU of all hosts\)",
+        ),
+        ("udp_rr", {"response_size": "8k"}, r"none of the \d+ messages that 10\.77\.0\.2 sent has come: "),
     ],
 )
 def test_it_is_named(

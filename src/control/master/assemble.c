@@ -370,6 +370,43 @@ static void warn_of_loads(struct nm_result *result)
 	}
 }
 
+#define PACKET_CARRIED 508u /* bytes of a datagram that every path carries */
+
+/* Of what one end of a group has sent nothing has come. */
+static void fail_for_loss(struct nm_master *master, uint32_t g, const char *from, uint64_t messages,
+			  uint64_t bytes)
+{
+	nm_master_fail(master, NULL, NM_FAILURE_EFFECT,
+		       "group %.128s: none of the %llu messages that %.128s sent has come: "
+		       "something on the way drops them%s",
+		       master->plan->groups[g].name, (unsigned long long)messages, from,
+		       bytes / messages > PACKET_CARRIED
+			       ? ", or all packets so large (compare the MTU of all hosts)"
+			       : "");
+}
+
+/* A run whose messages have all been lost on the way has measured nothing. */
+static void check_arrivals(struct nm_master *master, uint32_t g)
+{
+	const struct nm_result_group *group = &master->result->groups[g];
+	struct nm_counts here = {.iterations = 0}, there = {.iterations = 0};
+
+	for (size_t k = 0; k < group->n_phases; k++) {
+		/* Where a flowop may fail, that none has come may be what the profile expects. */
+		if (!group->phases[k].slaves_known ||
+		    master->plan->groups[g].phases[k].counts.can_fail)
+			return;
+		nm_counts_add(&here, &group->phases[k].whole.counts);
+		nm_counts_add(&there, &group->phases[k].slaves);
+	}
+	if (here.messages_sent && !there.messages_received)
+		fail_for_loss(master, g, "the master", here.messages_sent, here.bytes_sent);
+	/* Several slaves may have sent them to each other. */
+	else if (there.messages_sent && !here.messages_received && master->n_links == 1)
+		fail_for_loss(master, g, master->links[0].name, there.messages_sent,
+			      there.bytes_sent);
+}
+
 void nm_master_assemble(struct nm_master *master)
 {
 	for (size_t i = 0; i < master->n_links; i++) {
@@ -401,6 +438,8 @@ void nm_master_assemble(struct nm_master *master)
 	master->local.engine = nm_engine_free(master->local.engine);
 	await_results(master);
 	warn_of_ways(master->result);
+	for (uint32_t g = 0; g < master->plan->n_groups && !nm_outcome_ends(&master->outcome); g++)
+		check_arrivals(master, g);
 	if (!nm_outcome_ends(&master->outcome))
 		warn_of_loads(master->result);
 	for (uint32_t g = 0; g < master->plan->n_groups; g++)
