@@ -7,6 +7,7 @@
 
 #include "flowop/ask.h"
 #include "flowop/flowop.h"
+#include "flowop/multipath.h"
 #include "flowop/open_opts.h"
 #include "transport/udp_mux.h"
 #include "transport/transport.h"
@@ -22,9 +23,10 @@ static enum nm_step park(struct nm_listener *listener, struct nm_flow *flow)
 	return NM_STEP_PARK;
 }
 
-static enum nm_step accepted(struct nm_io *io)
+static enum nm_step accepted(struct nm_io *io, struct nm_flow *flow)
 {
 	nm_counter_add(&io->count->accepts, 1);
+	nm_multipath_look(io, flow->conn);
 	return NM_STEP_NEXT;
 }
 
@@ -67,7 +69,7 @@ static enum nm_step go_on(struct nm_io *io, struct nm_flow *flow, const struct n
 	int r = nm_open_continue(flow->conn, instr);
 
 	if (r == 0)
-		return accepted(io);
+		return accepted(io, flow);
 	if (r == -EINPROGRESS)
 		return NM_STEP_WAIT_OUT;
 	if (r == -EAGAIN)
@@ -97,7 +99,7 @@ static enum nm_step accept_pending(struct nm_io *io, struct nm_flow *flow,
 		nm_udp_mux_attach(flow->conn, pending->peer);
 		*at = pending->next;
 		free(pending);
-		return accepted(io);
+		return accepted(io, flow);
 	}
 	int r = instr->transport->preamble->attach(flow->conn, fd, instr->open.transport_opts);
 
@@ -109,7 +111,7 @@ static enum nm_step accept_pending(struct nm_io *io, struct nm_flow *flow,
 	}
 	/* Only the deferred handshake shows whether the peer belongs to the run. */
 	if (r == 0)
-		return instr->open.defer_handshake ? NM_STEP_NEXT : accepted(io);
+		return instr->open.defer_handshake ? NM_STEP_NEXT : accepted(io, flow);
 	(void)close(fd);
 	flow->error = -r;
 	return NM_STEP_FAIL;
@@ -136,7 +138,7 @@ static enum nm_step accept_step(struct nm_io *io, struct nm_flow *flow,
 		return instr->transport->accept(flow->conn, -1, instr->open.transport_opts, NULL) <
 				       0
 			       ? NM_STEP_FAIL
-			       : accepted(io);
+			       : accepted(io, flow);
 	for (size_t i = 0; i < listener->n_fds; i++) {
 		struct nm_listen_fd *in = &listener->fds[i];
 
@@ -149,7 +151,7 @@ static enum nm_step accept_step(struct nm_io *io, struct nm_flow *flow,
 				 * finds none. */
 				in->ready = !listener->single;
 				if (r == 0)
-					return accepted(io);
+					return accepted(io, flow);
 				flow->conn->flags |= NM_CONN_CONNECTING;
 				return go_on(io, flow, instr);
 			}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "flowop/flowop.h"
+#include "flowop/multipath.h"
 #include "flowop/open_opts.h"
 #include "host/clock.h"
 #include "host/syscalls.h"
@@ -184,6 +185,13 @@ static enum nm_step repeat_preamble(const struct nm_io *io, struct nm_flow *flow
 	return NM_STEP_WAIT_IN;
 }
 
+static enum nm_step connected(const struct nm_io *io, struct nm_flow *flow)
+{
+	nm_counter_add(&io->count->connects, 1);
+	nm_multipath_look(io, flow->conn);
+	return NM_STEP_NEXT;
+}
+
 /* The preamble is sent; the connection counts as open when the answer has come. */
 static enum nm_step await_answer(const struct nm_io *io, struct nm_flow *flow,
 				 const struct nm_instr *instr)
@@ -199,8 +207,7 @@ static enum nm_step await_answer(const struct nm_io *io, struct nm_flow *flow,
 	}
 	flow->conn->flags &= ~(uint32_t)NM_CONN_PREAMBLE;
 	flow->conn->preamble = (struct nm_preamble_sender){.serial = 0};
-	nm_counter_add(&io->count->connects, 1);
-	return NM_STEP_NEXT;
+	return connected(io, flow);
 }
 
 /* --- the connection --- */
@@ -316,8 +323,7 @@ static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
 	}
 	if (is_answered(instr))
 		return await_answer(io, flow, instr);
-	nm_counter_add(&io->count->connects, 1);
-	return NM_STEP_NEXT;
+	return connected(io, flow);
 }
 
 const struct nm_flowop nm_flowop_connect = {

@@ -4,6 +4,7 @@
 #include "flowop/disconnect.h"
 #include "flowop/flowop.h"
 #include "flowop/copy_modes.h"
+#include "flowop/multipath.h"
 #include "host/clock.h"
 #include "transport/conn_cache.h"
 #include "transport/transport.h"
@@ -63,6 +64,7 @@ static void end_special(struct nm_io *io, struct nm_conn *conn,
 {
 	if (conn->traits & NM_CONN_FASTOPEN)
 		count_fastopen(io, conn, transport);
+	nm_multipath_look(io, conn);
 	if (conn->traits & NM_CONN_ZEROCOPY)
 		(void)nm_copy_modes_drain(io, conn);
 	/* It has been asked for its end: nm_conn_ask_end. */
@@ -90,7 +92,8 @@ static bool is_too_early(const struct nm_flow *flow, const struct nm_instr *inst
 static enum nm_step disconnect_step(struct nm_io *io, struct nm_flow *flow,
 				    const struct nm_instr *instr)
 {
-	const uint32_t special = NM_CONN_FASTOPEN | NM_CONN_ZEROCOPY | NM_CONN_FINISHED;
+	const uint32_t special =
+		NM_CONN_FASTOPEN | NM_CONN_MULTIPATH | NM_CONN_ZEROCOPY | NM_CONN_FINISHED;
 	const struct disconnect_opts *o = instr->opts;
 	struct nm_conn *conn = flow->conn;
 	bool reliable = instr->transport->caps & NM_TRANSPORT_RELIABLE;

@@ -36,6 +36,8 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/arrival_law/arrival_law.h \
 	src/flowop/arrival_law/schedule.c \
 	src/flowop/arrival_law/schedule.h \
+	src/flowop/multipath.c \
+	src/flowop/multipath.h \
 	src/flowop/common.c \
 	src/flowop/common.h \
 	src/flowop/datagram.c \

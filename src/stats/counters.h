@@ -57,6 +57,7 @@
 	X(unseen_ends, "unseen_ends",                                                              \
 	  "Connections whose reset by the peer was not seen, as a packet was lost: this end has "  \
 	  "asked whether they are over; or they never came here at all.")                          \
+	X(fallbacks, "fallbacks", "Over mptcp: connections that are, or have become, plain TCP.")  \
 	X(arrivals, NULL, "With open arrivals: passes that became due and were begun.")            \
 	X(unsent, NULL, "Passes that became due and were never begun.")                            \
 	X(overdue, NULL, "Those of arrivals that were begun after the time of their transaction.") \

@@ -47,14 +47,15 @@ enum nm_conn_flags {
 /* Properties of an open connection, from its beginning or from a later moment on, until it is
  * closed. */
 enum nm_conn_traits {
-	NM_CONN_ACCEPTED = 0x01, /* the peer opened it, so the peer closes it first */
-	NM_CONN_FASTOPEN = 0x02, /* counted if its first packet had data */
-	NM_CONN_FINISHED = 0x04, /* this end sends no more */
-	NM_CONN_ZEROCOPY = 0x08, /* its socket takes sends without a copy */
-	NM_CONN_MAPPED = 0x10,	 /* state is the mapping of errqueue.h */
-	NM_CONN_GRO = 0x20,	 /* a receive may bring several datagrams as one (udp_batch.h) */
-	NM_CONN_NO_GRO = 0x40,	 /* a receive must bring datagrams one by one */
-	NM_CONN_NO_GSO = 0x80,	 /* a send must take them one by one */
+	NM_CONN_ACCEPTED = 0x01,   /* the peer opened it, so the peer closes it first */
+	NM_CONN_FASTOPEN = 0x02,   /* counted if its first packet had data */
+	NM_CONN_FINISHED = 0x04,   /* this end sends no more */
+	NM_CONN_ZEROCOPY = 0x08,   /* its socket takes sends without a copy */
+	NM_CONN_MAPPED = 0x10,	   /* state is the mapping of errqueue.h */
+	NM_CONN_GRO = 0x20,	   /* a receive may bring several datagrams as one (udp_batch.h) */
+	NM_CONN_NO_GRO = 0x40,	   /* a receive must bring datagrams one by one */
+	NM_CONN_NO_GSO = 0x80,	   /* a send must take them one by one */
+	NM_CONN_MULTIPATH = 0x100, /* over Multipath TCP, and not yet known to be plain TCP */
 };
 
 /* A flowop's wishes for the transport's connect, accept and attach. */
@@ -138,6 +139,7 @@ struct nm_conn_info {
 	 * acknowledged them; 0: there are none */
 	uint64_t unacked_bytes;
 	bool syn_data; /* TCP: the first packet had data that was taken */
+	bool plain;    /* mptcp: it is, or has become, plain TCP */
 	char congestion_control[16];
 	struct nm_conn_tls tls;
 };

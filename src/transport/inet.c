@@ -335,6 +335,15 @@ static int open_one(struct nm_conn *conn, const struct nm_inet_opts *o, const st
 	return r;
 }
 
+/* What is looked at later: when the connection is open, or before it is closed. */
+static void note_traits(struct nm_conn *conn, const struct nm_inet_opts *o)
+{
+	if (o->fastopen)
+		conn->traits |= NM_CONN_FASTOPEN;
+	if (o->protocol)
+		conn->traits |= NM_CONN_MULTIPATH;
+}
+
 int nm_inet_connect(struct nm_conn *conn, const void *opts, const struct nm_addr *to)
 {
 	const struct nm_inet_opts *o = opts;
@@ -351,8 +360,7 @@ int nm_inet_connect(struct nm_conn *conn, const void *opts, const struct nm_addr
 	nm_socket_begin(conn, fd, false);
 	if (has_late(o))
 		conn->flags |= NM_CONN_UNSETTLED;
-	if (o->fastopen)
-		conn->traits |= NM_CONN_FASTOPEN;
+	note_traits(conn, o);
 	return r;
 }
 
@@ -382,8 +390,7 @@ int nm_inet_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 		return r;
 	}
 	nm_socket_begin(conn, fd, true);
-	if (o->fastopen)
-		conn->traits |= NM_CONN_FASTOPEN;
+	note_traits(conn, o);
 	return 0;
 }
 
@@ -394,6 +401,8 @@ int nm_inet_attach(struct nm_conn *conn, int fd, const void *opts)
 	socklen_t len = sizeof setting.family;
 
 	nm_socket_begin(conn, fd, true);
+	if (o->protocol)
+		conn->traits |= NM_CONN_MULTIPATH;
 	/* One listener may serve several accepts: its options may be those of another. */
 	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &setting.family, &len) < 0)
 		return -errno;

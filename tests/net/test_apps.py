@@ -159,9 +159,11 @@ def test_all_requests_reach_the_server(netmodel: Netmodel) -> None:
 def test_a_server_over_mptcp(netmodel: Netmodel, profile: WriteProfile) -> None:
     """A server that knows nothing of it is reached over TCP."""
     with serving(pong) as server:
-        document = netmodel.measure(profile(asking("ping", f"server={server.place} protocol=mptcp")))
+        document = netmodel.measure(profile(asking("ping", f"server={server.place} protocol=mptcp", "nflows='3'")))
     assert_complete(document)
-    assert sum(server.connections) == asked(document, 1) > 0
+    assert sum(server.connections) == asked(document, 3) > 0
+    assert master_of(document)["counts"]["fallbacks"] == 3
+    assert any(warning.startswith("protocol=mptcp: 3 connections are plain TCP: ") for warning in document["run"]["warnings"])
 
 
 def test_a_server_and_a_slave_in_one_transaction(netmodel: Netmodel, profile: WriteProfile) -> None:

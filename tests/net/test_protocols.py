@@ -108,6 +108,7 @@ def test_mptcp(netmodel: Netmodel, profile: Callable[..., Path]) -> None:
     document = netmodel.measure(path)
     assert_complete(document)
     assert_ends_agree(document)
+    assert [host["counts"]["fallbacks"] for host in document["hosts"]] == [0, 0]
 
 
 def test_tcp_takes_the_words_of_uperf_for_other_systems(netmodel: Netmodel, profile: Callable[..., Path]) -> None:

@@ -289,6 +289,23 @@ static void warn_of_empty_windows(struct nm_master *master)
 	}
 }
 
+/* Connections of Multipath TCP that are none; both ends of one count it, if both know. */
+static void warn_of_fallbacks(struct nm_result *result)
+{
+	uint64_t here = result->hosts[0].counts.fallbacks, there = 0;
+
+	for (size_t i = 1; i < result->n_hosts; i++)
+		there += result->hosts[i].counts.fallbacks;
+	uint64_t count = here > there ? here : there;
+
+	if (count)
+		nm_result_warn(result,
+			       "protocol=mptcp: %llu connection%s plain TCP: the other end does "
+			       "not take Multipath TCP, or something on the way takes its option "
+			       "out of the packets",
+			       (unsigned long long)count, count == 1 ? " is" : "s are");
+}
+
 /* Warns of unusual ways of bytes that the profile asks for, and that the kernels have not taken. */
 static void warn_of_ways(struct nm_result *result)
 {
@@ -438,6 +455,7 @@ void nm_master_assemble(struct nm_master *master)
 	master->local.engine = nm_engine_free(master->local.engine);
 	await_results(master);
 	warn_of_ways(master->result);
+	warn_of_fallbacks(master->result);
 	for (uint32_t g = 0; g < master->plan->n_groups && !nm_outcome_ends(&master->outcome); g++)
 		check_arrivals(master, g);
 	if (!nm_outcome_ends(&master->outcome))
