@@ -359,7 +359,10 @@ static bool clocks_known(struct nm_master *master)
 		}
 		if (nm_clock_ns() >= until_ns) {
 			nm_master_fail(master, &master->links[i], NM_FAILURE_LOSS,
-				       "it does not tell the time");
+				       "%u of %u readings of its clock came within %.3g s: answers "
+				       "over the control connection are late or lost",
+				       link->clock.rounds, NM_CLOCK_SYNC_ROUNDS,
+				       (double)master->options->timeout_ns / 1e9);
 			return false;
 		}
 		nm_master_poll(master, until_ns);
