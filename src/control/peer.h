@@ -14,6 +14,11 @@
 #include "control/wire/limits.h"
 #include "control/wire/message.h"
 
+/* The largest segment of a control connection over TCP, both ways: it passes wherever IPv6 does,
+ * whose packets have 1280 bytes at least, also where the path drops larger ones without a word. So
+ * where the control connection works, nothing smaller is dropped for its size. */
+#define NM_CONTROL_SEGMENT_BYTES 1220
+
 struct nm_peer {
 	int fd;		   /* owned; -1: closed */
 	enum nm_side side; /* the side of the other end */

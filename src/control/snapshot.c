@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "control/peer.h"
 #include "flowop/flowop.h"
 #include "stats/summary.h"
 
@@ -190,21 +191,22 @@ static void append_place(const struct nm_flow_place *place, const struct nm_plan
 		buf[used] = '\0';
 }
 
-/* The largest segment that every path carries: of one that is not, its size is not the cause. */
-#define SEGMENT_CARRIED 536u
+bool nm_unacked_is_large(const struct nm_unacked *unacked)
+{
+	return unacked->connections && unacked->segment > NM_CONTROL_SEGMENT_BYTES;
+}
 
-/* Says so where it looks as if the path drops large packets without a word; else nothing. */
+/* Says what nothing acknowledges, where it may be for its size; else nothing. */
 static void print_unacked(const struct nm_unacked *unacked, char *buf, size_t size)
 {
 	bool one = unacked->connections == 1;
 
 	buf[0] = '\0';
-	if (!unacked->connections || unacked->segment <= SEGMENT_CARRIED)
+	if (!nm_unacked_is_large(unacked))
 		return;
 	(void)snprintf(buf, size,
-		       "; %u connection%s %s %llu bytes on the way that nothing acknowledges, sent "
-		       "again in segments of up to %u: the path may drop packets so large (compare "
-		       "the MTU of all hosts; the option mss limits segments)",
+		       "; %u connection%s %s %llu bytes on the way that nothing acknowledges, in "
+		       "segments of up to %u bytes",
 		       unacked->connections, one ? "" : "s", one ? "has" : "have",
 		       (unsigned long long)unacked->bytes, unacked->segment);
 }
@@ -215,7 +217,7 @@ void nm_places_text(const struct nm_flow_places *places, const struct nm_plan *p
 		    const char *file, char *buf, size_t size)
 {
 	uint64_t more = places->more;
-	char rest[96] = "", unacked[256];
+	char rest[96] = "", unacked[160];
 
 	buf[0] = '\0';
 	print_unacked(&places->unacked, unacked, sizeof unacked);

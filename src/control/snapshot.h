@@ -17,6 +17,9 @@ void nm_failure_text(const struct nm_engine_error *error, const struct nm_plan *
  * the host. */
 void nm_places_text(const struct nm_flow_places *places, const struct nm_plan *plan,
 		    const char *file, char *buf, size_t size);
+/* Whether connections have sent bytes again and again that nothing acknowledges, in segments that
+ * the path may drop for their size. */
+bool nm_unacked_is_large(const struct nm_unacked *unacked);
 /* True for the errors that flows see when it was their peer that failed first. */
 bool nm_failure_is_secondary(const struct nm_engine_error *error);
 /* The connections of each group as they were in the last measured phase that left any open. */

@@ -41,12 +41,11 @@ struct nm_flow_place {
 	bool more_ports; /* there are others, for which there was no room */
 };
 
-/* Connections of flows on their way whose bytes nothing acknowledges, though they were sent
- * again. */
+/* Connections whose bytes nothing acknowledges: nm_conn_info.unacked_bytes. */
 struct nm_unacked {
 	uint32_t connections; /* 0: there are none */
 	uint64_t bytes;
-	uint32_t segment; /* bytes of the largest segment that was sent again */
+	uint32_t segment; /* bytes of the largest segment that was sent again and again */
 };
 /* Adds up those of two sets of connections. */
 void nm_unacked_add(struct nm_unacked *into, const struct nm_unacked *from);

@@ -135,8 +135,9 @@ struct nm_conn_info {
 	uint32_t srtt_us, rttvar_us; /* the kernel's smoothed round trip time, and its variation */
 	uint32_t min_rtt_us;	     /* the shortest round trip; 0: not known */
 	uint32_t snd_cwnd, snd_mss;
-	/* TCP: bytes on their way of which some were sent again after a timeout, as nothing has
-	 * acknowledged them; 0: there are none */
+	/* TCP: bytes on their way that nothing acknowledges, though the first of them were sent
+	 * again and again, where no segments as large have been acknowledged before; 0: there are
+	 * none */
 	uint64_t unacked_bytes;
 	bool syn_data; /* TCP: the first packet had data that was taken */
 	bool plain;    /* mptcp: it is, or has become, plain TCP */

@@ -411,16 +411,37 @@ int nm_inet_attach(struct nm_conn *conn, int fd, const void *opts)
 	return setting.error;
 }
 
-/* The bytes on their way, where the timer of retransmissions has gone off since the last one was
- * acknowledged. */
+#define BACKED_OFF 3u /* timeouts in a row without an ACK: 1.4 s at least, as Linux has them */
+
+/* Whether segments of at least half the size have been acknowledged, by their mean. Many small ones
+ * hide a few large ones; the kernel tells no more. */
+static bool has_carried(const struct tcp_info *info, uint64_t segment)
+{
+	uint64_t delivered = info->tcpi_delivered ? info->tcpi_delivered : 1;
+
+	return info->tcpi_bytes_acked / delivered >= segment / 2;
+}
+
+uint64_t nm_inet_unacked_bytes(const struct tcp_info *info, uint64_t queued)
+{
+	uint64_t most = (uint64_t)info->tcpi_unacked * info->tcpi_snd_mss;
+	uint64_t bytes = queued > info->tcpi_notsent_bytes ? queued - info->tcpi_notsent_bytes : 0;
+
+	/* Over Multipath TCP what is queued is that of all paths. */
+	bytes = bytes < most ? bytes : most;
+	uint64_t segment = bytes < info->tcpi_snd_mss ? bytes : info->tcpi_snd_mss;
+
+	return info->tcpi_retransmits >= BACKED_OFF && !has_carried(info, segment) ? bytes : 0;
+}
+
+/* The bytes that nothing acknowledges. */
 static uint64_t unacked_bytes(int fd, const struct tcp_info *info)
 {
 	int queued = 0;
 
-	if (!info->tcpi_retransmits || !info->tcpi_unacked || ioctl(fd, SIOCOUTQ, &queued) < 0 ||
-	    (uint32_t)queued < info->tcpi_notsent_bytes)
+	if (info->tcpi_retransmits < BACKED_OFF || ioctl(fd, SIOCOUTQ, &queued) < 0)
 		return 0;
-	return (uint32_t)queued - info->tcpi_notsent_bytes;
+	return nm_inet_unacked_bytes(info, (uint64_t)queued);
 }
 
 int nm_inet_info(const struct nm_conn *conn, struct nm_conn_info *ret_info)

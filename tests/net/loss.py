@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loss at a host: a program of the kernel (XDP) that drops some of what arrives over UDP, or some kinds of segments of
-TCP, or frames that are long."""
+TCP, or frames that are long; and a rule for the routes of answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from nmtest import Node
+from nmtest import Node, inside
 
 _SYS_BPF = {"x86_64": 321, "aarch64": 280}
 _PROG_LOAD, _LINK_CREATE = 5, 28
@@ -136,6 +136,11 @@ def losing_segments(node: Node, flags: int) -> AbstractContextManager[None]:
 def losing_long(node: Node, size: int) -> AbstractContextManager[None]:
     """All frames of more bytes that come to the node are lost. OSError: the kernel does not do it."""
     return _dropping(node, _program_of_long(size))
+
+
+def drop_answers(node: Node, ports: str, protocol: str = "tcp") -> None:
+    """What other hosts send to these ports of the node is not answered: the route of the answers is a blackhole."""
+    inside(node, "ip", "rule", "add", "pref", "10", "ipproto", protocol, "sport", ports, "blackhole")
 
 
 @contextmanager

@@ -9,16 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from loss import drop_answers
 from nmtest import Netmodel, Node, Result, defines, inside, slaves_on
 
 MakeNodes = Callable[[int], list[Node]]
 WriteProfile = Callable[..., Path]
 TIMEOUT_S = 3  # of which half is the limit of a connect
-
-
-def drop_answers(node: Node, ports: str, protocol: str = "tcp") -> None:
-    """What other hosts send to these ports of the node is not answered: the route of the answers is a blackhole."""
-    inside(node, "ip", "rule", "add", "pref", "10", "ipproto", protocol, "sport", ports, "blackhole")
 
 
 def run(netmodel: Netmodel, master: Node, profile: str | Path, *args: str) -> Result:

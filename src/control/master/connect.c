@@ -16,6 +16,7 @@
 #include "base/host_port.h"
 #include "control/address.h"
 #include "control/master/event_loop.h"
+#include "control/peer.h"
 #include "control/resolve.h"
 #include "host/clock.h"
 #include "transport/address.h"
@@ -63,16 +64,12 @@ static bool is_to_itself(int fd)
 	       local_size == remote_size && memcmp(&local, &remote, local_size) == 0;
 }
 
-/* The segments of a control connection, both ways: they pass wherever IPv6 does, whose packets have
- * 1280 bytes at least, also where the path drops larger ones without a word. */
-#define SEGMENT_BYTES 1220
-
 /* One attempt at one address: 0 with *ret_fd, or -errno. */
 static int try_address(struct nm_master *master, const struct addrinfo *at, uint64_t until_ns,
 		       int *ret_fd)
 {
 	int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	const int segment = SEGMENT_BYTES;
+	const int segment = NM_CONTROL_SEGMENT_BYTES;
 	int error = 0;
 	socklen_t length = sizeof error;
 

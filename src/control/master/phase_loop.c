@@ -240,7 +240,7 @@ static void print_verdict(const struct nm_master *master, enum nm_phase_verdict 
 static void check_time(struct nm_master *master, uint64_t now_ns)
 {
 	uint64_t own = nm_engine_progress(master->local.engine), told = 0;
-	char text[2048];
+	char text[NM_WIRE_MAX_TEXT + 1];
 	uint32_t g;
 
 	for (size_t i = 0; i < master->n_links; i++)

@@ -67,6 +67,25 @@ static void find(struct nm_master *master, struct nm_flow_places *ret_here)
 	nm_engine_places_read(master->local.engine, ret_here);
 }
 
+/* What to do where a path may drop large packets: control connections pass, as all have
+ * answered. */
+static void append_advice(const struct nm_master *master, const struct nm_flow_places *here,
+			  char *buf, size_t size)
+{
+	bool large = nm_unacked_is_large(&here->unacked);
+	size_t used = strlen(buf);
+
+	for (size_t i = 0; i < master->n_links; i++) {
+		if (!master->links[i].places_told)
+			return;
+		large |= nm_unacked_is_large(&master->links[i].places.unacked);
+	}
+	if (large)
+		(void)snprintf(buf + used, size - used,
+			       "; the path may drop packets so large (compare the MTU of all "
+			       "hosts; the option mss limits segments)");
+}
+
 void nm_master_tell_places(struct nm_master *master, char *buf, size_t size)
 {
 	struct nm_flow_places here;
@@ -83,6 +102,7 @@ void nm_master_tell_places(struct nm_master *master, char *buf, size_t size)
 				       sizeof text);
 		append(buf, size, link->name, link->places_told ? text : "it does not tell");
 	}
+	append_advice(master, &here, buf, size);
 }
 
 /* The option that chooses the port of data connections, if the profile has a parameter for it. */

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "../suite.h"
+#include "transport/inet.h"
 #include "transport/transport.h"
 
 static const struct nm_transport *tcp;
@@ -172,6 +174,53 @@ START_TEST(buffers_that_are_cut_are_found)
 }
 END_TEST
 
+/* What TCP_INFO tells of a connection, and how many bytes the path may drop for their size. */
+static const struct {
+	const char *what;
+	struct tcp_info info;
+	uint64_t queued, bytes;
+} stuck[] = {
+	{"nothing is acknowledged", {.tcpi_retransmits = 3, .tcpi_unacked = 1}, 8192, 8192},
+	{"two timeouts", {.tcpi_retransmits = 2, .tcpi_unacked = 1}, 8192, 0},
+	{"a handshake has passed",
+	 {.tcpi_retransmits = 5, .tcpi_unacked = 1, .tcpi_bytes_acked = 41, .tcpi_delivered = 2},
+	 8192,
+	 8192},
+	{"pings have passed",
+	 {.tcpi_retransmits = 5,
+	  .tcpi_unacked = 1,
+	  .tcpi_bytes_acked = 64000000,
+	  .tcpi_delivered = 1000000},
+	 8192,
+	 8192},
+	{"a stream that was cut",
+	 {.tcpi_retransmits = 9,
+	  .tcpi_unacked = 10,
+	  .tcpi_bytes_acked = 8900000,
+	  .tcpi_delivered = 1000},
+	 60000,
+	 0},
+	{"an older kernel",
+	 {.tcpi_retransmits = 9, .tcpi_unacked = 10, .tcpi_bytes_acked = 8900000},
+	 60000,
+	 0},
+	{"not all is sent",
+	 {.tcpi_retransmits = 3, .tcpi_unacked = 10, .tcpi_notsent_bytes = 1000000},
+	 1060000,
+	 60000},
+	{"other paths have some", {.tcpi_retransmits = 3, .tcpi_unacked = 2}, 1000000, 2 * 8948},
+};
+
+START_TEST(bytes_that_the_path_may_drop_are_found)
+{
+	struct tcp_info info = stuck[_i].info;
+
+	info.tcpi_snd_mss = 8948;
+	ck_assert_msg(nm_inet_unacked_bytes(&info, stuck[_i].queued) == stuck[_i].bytes, "%s",
+		      stuck[_i].what);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("socket");
@@ -183,6 +232,8 @@ int main(void)
 	tcase_add_test(tc, a_socket_made_before_is_taken_once);
 	tcase_add_test(tc, a_socket_that_cannot_be_connected_is_not_kept);
 	tcase_add_test(tc, buffers_that_are_cut_are_found);
+	tcase_add_loop_test(tc, bytes_that_the_path_may_drop_are_found, 0,
+			    (int)(sizeof stuck / sizeof *stuck));
 	tcase_add_test(tc, a_connection_that_is_handed_over_ends_there);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
