@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from compose import ask, check, connect, opened, times
+from compose import ask, check, connect, opened, times, write
 from loss import drop_answers, losing_long
 from nmtest import Netmodel, Node, defines, inside, slaves_on
 
@@ -62,6 +62,19 @@ def test_it_is_named(
         arguments = defines(host=far.address, test_length="300ms", **parameters)
         result = netmodel.run("-m", stock, *arguments, "--timeout", "5s", code=2, prefix=near.prefix)
     assert re.search(told, result.err), result
+
+
+@pytest.mark.parametrize(
+    ("body", "at"), [(write("64k"), "here"), (ask(10, "8k"), r"10\.77\.0\.2")], ids=["the stream", "the last answer"]
+)
+def test_who_has_sent_all_is_looked_at(
+    netmodel: Netmodel, nodes: MakeNodes, profile: Callable[..., Path], body: str, at: str
+) -> None:
+    """The kernel has taken the last bytes, and so the flow has come to its end."""
+    with apart(netmodel, nodes) as (near, far):
+        path = profile(opened(times(1, body), opening=connect(far.address)))
+        result = netmodel.run("-m", path, "--timeout", "5s", code=2, prefix=near.prefix)
+    assert re.search(rf"; {at}: no flow is on its way; {UNACKED}(8192|8948){MAY_DROP}", result.err), result
 
 
 def test_small_segments_pass(netmodel: Netmodel, nodes: MakeNodes, profile: Callable[..., Path]) -> None:

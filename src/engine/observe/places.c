@@ -122,7 +122,7 @@ void nm_unacked_add(struct nm_unacked *into, const struct nm_unacked *from)
 	into->segment = from->segment > into->segment ? from->segment : into->segment;
 }
 
-/* Looks at the connections of a flow, each for some microseconds. */
+/* Looks at the open connections of a flow, each for some microseconds. */
 static void look_at_conns(const struct nm_worker *worker, struct nm_flow *flow,
 			  struct nm_unacked *unacked)
 {
@@ -143,10 +143,19 @@ static void look_at_conns(const struct nm_worker *worker, struct nm_flow *flow,
 	}
 }
 
+/* Also those of flows that have ended: what they have sent last may still be on its way. */
+static void look_at_flows(const struct nm_worker *worker, struct nm_unacked *unacked)
+{
+	uint32_t n_looks = worker->n_flows < NM_TUNE_PLACES_LOOKED_AT ? worker->n_flows
+								      : NM_TUNE_PLACES_LOOKED_AT;
+
+	for (uint32_t i = 0; i < n_looks; i++)
+		look_at_conns(worker, nm_worker_flow(worker, i), unacked);
+}
+
 static void count_flows(const struct nm_worker *worker, struct nm_worker_places *places)
 {
 	size_t count = 0;
-	uint32_t looks = 0;
 
 	for (uint32_t i = 0; worker->run.phase && i < worker->n_flows; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
@@ -154,8 +163,6 @@ static void count_flows(const struct nm_worker *worker, struct nm_worker_places 
 
 		if (flow->state == NM_FLOW_IDLE || flow->error || !flow->at)
 			continue;
-		if (looks++ < NM_TUNE_PLACES_LOOKED_AT)
-			look_at_conns(worker, flow, &places->unacked);
 		find_place(worker, flow, &place);
 		if (place.site >= worker->group->n_instrs ||
 		    !add(places->list, &count, NM_PLACES_OF_A_WORKER, &place))
@@ -173,6 +180,7 @@ void nm_worker_tell_places(struct nm_worker *worker)
 		return;
 	places->more = 0;
 	places->unacked = (struct nm_unacked){.connections = 0};
+	look_at_flows(worker, &places->unacked);
 	count_flows(worker, places);
 	atomic_store_explicit(&places->answered, asked, memory_order_release);
 	nm_worker_notify_owner(worker);
