@@ -58,6 +58,8 @@ src_libnm_control_la_SOURCES = \
 	src/control/master/handlers.c \
 	src/control/master/handlers.h \
 	src/control/master/link.h \
+	src/control/master/losses.c \
+	src/control/master/losses.h \
 	src/control/master/master.c \
 	src/control/master/master.h \
 	src/control/master/order.c \

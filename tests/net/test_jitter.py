@@ -167,7 +167,7 @@ def test_waits_of_the_profile_are_no_standstill(netmodel: Netmodel, profile: Cal
         document = netmodel.measure(path, "-P", str(between.port), "--timeout", "400ms", code=2)
     messages = document["totals"]["messages"]
     assert (messages["timeouts"], messages["unanswered"]) == (13, 2)
-    assert "none of the 2 messages that the master sent has come: " in document["run"]["incomplete_why"]
+    assert "none of the 2 messages that the master sent has come in time: " in document["run"]["incomplete_why"]
 
 
 @pytest.mark.parametrize(("request_size", "answer"), [(1, 64), (64, 1), (7, 8), (8, 7)])

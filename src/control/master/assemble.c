@@ -10,6 +10,7 @@
 
 #include "base/units.h"
 #include "control/master/event_loop.h"
+#include "control/master/losses.h"
 #include "host/clock.h"
 #include "result/load.h"
 
@@ -387,41 +388,31 @@ static void warn_of_loads(struct nm_result *result)
 	}
 }
 
-#define PACKET_CARRIED 508u /* bytes of a datagram that every path carries */
-
-/* Of what one end of a group has sent nothing has come. */
-static void fail_for_loss(struct nm_master *master, uint32_t g, const char *from, uint64_t messages,
-			  uint64_t bytes)
-{
-	nm_master_fail(master, NULL, NM_FAILURE_EFFECT,
-		       "group %.128s: none of the %llu messages that %.128s sent has come: "
-		       "something on the way drops them%s",
-		       master->plan->groups[g].name, (unsigned long long)messages, from,
-		       bytes / messages > PACKET_CARRIED
-			       ? ", or all packets so large (compare the MTU of all hosts)"
-			       : "");
-}
-
 /* A run whose messages have all been lost on the way has measured nothing. */
-static void check_arrivals(struct nm_master *master, uint32_t g)
+static void check_losses(struct nm_master *master, uint32_t g)
 {
 	const struct nm_result_group *group = &master->result->groups[g];
-	struct nm_counts here = {.iterations = 0}, there = {.iterations = 0};
+	size_t n_hosts = master->n_links + 1;
+	struct nm_losses_host *hosts = calloc(n_hosts, sizeof *hosts);
+	char text[768];
 
-	for (size_t k = 0; k < group->n_phases; k++) {
-		/* Where a flowop may fail, that none has come may be what the profile expects. */
-		if (!group->phases[k].slaves_known ||
-		    master->plan->groups[g].phases[k].counts.can_fail)
-			return;
-		nm_counts_add(&here, &group->phases[k].whole.counts);
-		nm_counts_add(&there, &group->phases[k].slaves);
+	if (!hosts) {
+		master->memory_failed = true;
+		return;
 	}
-	if (here.messages_sent && !there.messages_received)
-		fail_for_loss(master, g, "the master", here.messages_sent, here.bytes_sent);
-	/* Several slaves may have sent them to each other. */
-	else if (there.messages_sent && !here.messages_received && master->n_links == 1)
-		fail_for_loss(master, g, master->links[0].name, there.messages_sent,
-			      there.bytes_sent);
+	hosts[0].group = &master->plan->groups[g];
+	for (uint32_t k = 0; k < group->n_phases; k++)
+		nm_losses_add(&hosts[0].count, hosts[0].group, k, &group->phases[k].whole.counts);
+	for (size_t i = 0; i < master->n_links; i++)
+		hosts[i + 1] = (struct nm_losses_host){
+			.name = master->links[i].name,
+			.group = &master->links[i].mirror->groups[g],
+			.count = master->links[i].losses[g],
+		};
+	if (nm_losses_text(hosts, n_hosts, text, sizeof text))
+		nm_master_fail(master, NULL, NM_FAILURE_EFFECT, "group %.128s: %s", group->name,
+			       text);
+	free(hosts);
 }
 
 void nm_master_assemble(struct nm_master *master)
@@ -457,7 +448,7 @@ void nm_master_assemble(struct nm_master *master)
 	warn_of_ways(master->result);
 	warn_of_fallbacks(master->result);
 	for (uint32_t g = 0; g < master->plan->n_groups && !nm_outcome_ends(&master->outcome); g++)
-		check_arrivals(master, g);
+		check_losses(master, g);
 	if (!nm_outcome_ends(&master->outcome))
 		warn_of_loads(master->result);
 	for (uint32_t g = 0; g < master->plan->n_groups; g++)

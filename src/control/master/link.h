@@ -8,6 +8,7 @@
 #include "control/clock_sync.h"
 #include "control/master/claims.h"
 #include "control/master/embedded.h"
+#include "control/master/losses.h"
 #include "control/peer.h"
 #include "engine/places.h"
 #include "plan/plan.h"
@@ -33,6 +34,7 @@ struct nm_link {
 	struct nm_flow_places places;	/* once it has told */
 	uint64_t progress;		/* as it was last told */
 	uint32_t *told_renewals;	/* by group: the nm_engine_reconnects told last; owned */
+	struct nm_losses_count *losses; /* by group; owned */
 	struct nm_result_host *result;	/* borrowed from the result */
 };
 

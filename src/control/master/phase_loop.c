@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "control/master/event_loop.h"
+#include "control/master/losses.h"
 #include "control/master/order.h"
 #include "control/master/places.h"
 #include "control/master/reconcile.h"
@@ -313,6 +314,8 @@ static void add_slaves(struct nm_master *master)
 			if (!part->runs || !part->done)
 				continue;
 			nm_counts_add(&group->phases[phase].slaves, &part->counts);
+			nm_losses_add(&master->links[h].losses[g], &master->plan->groups[g], phase,
+				      &part->counts);
 			nm_span_cover(&group->phases[phase].slaves_span, part->span);
 		}
 	}

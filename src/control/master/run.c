@@ -39,7 +39,8 @@ static int make_links(struct nm_master *master)
 		if (!link->mirror)
 			return 0; /* the diagnostics say why */
 		link->told_renewals = calloc(plan->n_groups + 1u, sizeof *link->told_renewals);
-		if (!link->told_renewals)
+		link->losses = calloc(plan->n_groups + 1u, sizeof *link->losses);
+		if (!link->told_renewals || !link->losses)
 			return -ENOMEM;
 	}
 	return 0;
@@ -82,6 +83,7 @@ static void master_fini(struct nm_master *master)
 
 		nm_peer_fini(&link->peer);
 		free(link->told_renewals);
+		free(link->losses);
 		nm_plan_free(link->mirror);
 	}
 	free(master->links);

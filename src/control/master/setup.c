@@ -360,7 +360,7 @@ static bool clocks_known(struct nm_master *master)
 		if (nm_clock_ns() >= until_ns) {
 			nm_master_fail(master, &master->links[i], NM_FAILURE_LOSS,
 				       "%u of %u readings of its clock came within %.3g s: answers "
-				       "over the control connection are late or lost",
+				       "over the control connection are late",
 				       link->clock.rounds, NM_CLOCK_SYNC_ROUNDS,
 				       (double)master->options->timeout_ns / 1e9);
 			return false;

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compares what hosts have sent with what others have received. */
+#include "control/master/losses.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "control/peer.h"
+#include "flowop/flowop.h"
+#include "stats/counters.h"
+
+/* The largest message in a packet as large as those of the control connection, which passes: that
+ * has a header of 20 bytes, with one of 8 instead. */
+#define MESSAGE_CARRIED (NM_CONTROL_SEGMENT_BYTES + 20 - 8)
+
+/* Whether a flowop that moves messages that may be lost may fail. */
+static bool may_fail(const struct nm_group *group, const struct nm_phase *phase)
+{
+	for (uint32_t i = 0; i < phase->n_instrs; i++) {
+		const struct nm_instr *instr = &group->instrs[phase->first + i];
+
+		if (instr->lossy && instr->can_fail)
+			return true;
+	}
+	return false;
+}
+
+void nm_losses_add(struct nm_losses_count *into, const struct nm_group *group, uint32_t phase,
+		   const struct nm_counts *counts)
+{
+	if (may_fail(group, &group->phases[phase]))
+		return;
+	into->sent += counts->messages_sent;
+	into->received += counts->messages_received;
+	into->timeouts += counts->timeouts;
+}
+
+/* What the flowops of a host do with messages that may be lost. */
+struct traits {
+	uint64_t largest;    /* bytes that it sends */
+	uint64_t timeout_ns; /* the longest limit of a receive */
+	bool listens;
+	bool mixes;
+};
+
+static void add_traits(struct traits *traits, const struct nm_group *group,
+		       const struct nm_phase *phase)
+{
+	const uint32_t moves = NM_FLOWOP_MOVES | NM_FLOWOP_ASKS;
+
+	traits->mixes |= nm_phase_mixes(group, phase);
+	for (uint32_t i = 0; i < phase->n_instrs; i++) {
+		const struct nm_instr *instr = &group->instrs[phase->first + i];
+
+		if (!instr->lossy || !(instr->op->flags & moves))
+			continue;
+		if (!(instr->op->flags & NM_FLOWOP_FOLLOWS)) {
+			traits->largest =
+				instr->size > traits->largest ? instr->size : traits->largest;
+			continue;
+		}
+		traits->listens = true;
+		if (instr->timeout_ns > traits->timeout_ns)
+			traits->timeout_ns = instr->timeout_ns;
+	}
+}
+
+static struct traits traits_of(const struct nm_losses_host *host)
+{
+	struct traits traits = {.listens = false};
+
+	for (uint32_t k = 0; k < host->group->n_phases; k++) {
+		const struct nm_phase *phase = &host->group->phases[k];
+
+		if (!may_fail(host->group, phase))
+			add_traits(&traits, host->group, phase);
+	}
+	return traits;
+}
+
+/* Hosts that are to be named. */
+struct named {
+	char names[256];
+	uint64_t sent, largest;
+};
+
+static void name(struct named *named, const struct nm_losses_host *host)
+{
+	size_t used = strlen(named->names);
+	uint64_t largest = traits_of(host).largest;
+
+	(void)snprintf(named->names + used, sizeof named->names - used, "%s%s%.64s",
+		       used ? ", " : "", host->name ? "slave " : "the master",
+		       host->name ? host->name : "");
+	named->sent += host->count.sent;
+	named->largest = largest > named->largest ? largest : named->largest;
+}
+
+/* Why it may be so. */
+static void print_cause(const struct nm_losses_host *hosts, size_t n_hosts, uint64_t largest,
+			char *buf, size_t size)
+{
+	uint64_t limit_ns = 0;
+	char limit[32];
+
+	for (size_t h = 0; h < n_hosts; h++) {
+		struct traits traits = traits_of(&hosts[h]);
+
+		if (hosts[h].count.timeouts && traits.timeout_ns > limit_ns)
+			limit_ns = traits.timeout_ns;
+	}
+	(void)nm_format_duration((double)limit_ns / 1e9, limit, sizeof limit);
+	(void)snprintf(buf, size, "the path takes longer than the %s%s, or drops them%s",
+		       limit_ns ? "timeout of " : "test", limit_ns ? limit : "",
+		       largest > MESSAGE_CARRIED
+			       ? ", as it may drop all packets so large (compare the MTU of all "
+				 "hosts)"
+			       : "");
+}
+
+/* The hosts that have sent something, of which nothing has come. */
+static void print_senders(const struct named *named, char *buf, size_t size)
+{
+	if (named->sent == 1)
+		(void)snprintf(buf, size,
+			       "the one message that %s sent has not come in time: ", named->names);
+	else
+		(void)snprintf(buf, size,
+			       "none of the %llu messages that %s sent has come in time: ",
+			       (unsigned long long)named->sent, named->names);
+}
+
+/* The slaves that listen, and to which nothing has come though the master has sent something;
+ * *ret_all: there are no others. */
+static struct named deaf_ones(const struct nm_losses_host *hosts, size_t n_hosts, bool *ret_all)
+{
+	struct named deaf = {.sent = 0};
+
+	*ret_all = true;
+	for (size_t h = 1; h < n_hosts; h++) {
+		bool listens = traits_of(&hosts[h]).listens;
+
+		if (listens && !hosts[h].count.received)
+			name(&deaf, &hosts[h]);
+		else if (listens)
+			*ret_all = false;
+	}
+	return deaf;
+}
+
+/* The slaves that have sent something. */
+static struct named senders(const struct nm_losses_host *hosts, size_t n_hosts)
+{
+	struct named all = {.sent = 0};
+
+	for (size_t h = 1; h < n_hosts; h++)
+		if (hosts[h].count.sent)
+			name(&all, &hosts[h]);
+	return all;
+}
+
+bool nm_losses_text(const struct nm_losses_host *hosts, size_t n_hosts, char *buf, size_t size)
+{
+	struct named from = {.sent = 0};
+	bool all;
+	struct named deaf = deaf_ones(hosts, n_hosts, &all);
+
+	name(&from, &hosts[0]);
+	/* What a mix draws need not be for each of them. */
+	bool some = !all && !traits_of(&hosts[0]).mixes;
+
+	if (from.sent && *deaf.names && all) {
+		print_senders(&from, buf, size);
+	} else if (from.sent && *deaf.names && some) {
+		(void)snprintf(buf, size,
+			       "of the messages that the master sent none has come to %s in time: ",
+			       deaf.names);
+	} else {
+		from = senders(hosts, n_hosts);
+		if (!from.sent || hosts[0].count.received)
+			return false;
+		print_senders(&from, buf, size);
+	}
+	size_t used = strlen(buf);
+
+	print_cause(hosts, n_hosts, from.largest, buf + used, size - used);
+	return true;
+}
