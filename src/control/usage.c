@@ -212,18 +212,44 @@ static void open_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 	read_sum(usage, now_ns, &usage->count_from);
 }
 
+/* When so much of the time of the transactions has passed on this host: it began with the first
+ * flow, and a window that opens after a warm-up opened no later than it should have. Until then all
+ * of it is still to come. As nm_windows_time_from has it. */
+static uint64_t reckon(const struct nm_usage_sampler *usage, const struct sum *sum,
+		       uint64_t after_ns, uint64_t now_ns)
+{
+	uint64_t from_ns = sum->begin_ns ? sum->begin_ns : now_ns;
+
+	if (sum->begin_ns && usage->counting && usage->order.usage_from_ns > 0)
+		from_ns =
+			later(from_ns, usage->count_from_ns - (uint64_t)usage->order.usage_from_ns);
+	return from_ns + after_ns;
+}
+
 static void note_over(struct nm_usage_sampler *usage, uint64_t now_ns)
 {
 	struct sum sum;
 
 	read_sum(usage, now_ns, &sum);
-	/* It began with the first flow. */
-	usage->over_at_ns = sum.begin_ns + usage->order.stop_ns;
+	usage->over_at_ns = reckon(usage, &sum, usage->order.stop_ns, now_ns);
 	if (now_ns < usage->over_at_ns)
 		return;
 	usage->over_at_ns = UINT64_MAX;
 	usage->over_ns = now_ns;
 	usage->over_bytes = sum.counts.bytes_received;
+}
+
+/* Closes the window, unless the flows came late. */
+static void close_in_time(struct nm_usage_sampler *usage, uint64_t now_ns)
+{
+	struct sum sum;
+
+	read_sum(usage, now_ns, &sum);
+	usage->to_ns = reckon(usage, &sum, (uint64_t)usage->order.usage_to_ns, now_ns);
+	if (now_ns < usage->to_ns)
+		return;
+	usage->to_ns = UINT64_MAX;
+	close_window(usage, now_ns);
 }
 
 static void run(struct nm_sampler *base, uint64_t now_ns)
@@ -238,10 +264,8 @@ static void run(struct nm_sampler *base, uint64_t now_ns)
 		usage->from_ns = UINT64_MAX;
 		open_window(usage, now_ns);
 	}
-	if (now_ns >= usage->to_ns) {
-		usage->to_ns = UINT64_MAX;
-		close_window(usage, now_ns);
-	}
+	if (now_ns >= usage->to_ns)
+		close_in_time(usage, now_ns);
 	if (now_ns >= usage->grid.next_ns)
 		end_row(usage, nm_interval_pass(&usage->grid, now_ns), now_ns);
 }

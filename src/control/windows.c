@@ -189,7 +189,7 @@ uint64_t nm_windows_time_from(const struct nm_windows *windows, uint32_t group)
 	uint64_t opened_ns = windows->groups[group].from_ns, begin_ns, end_ns;
 
 	nm_engine_times(windows->engine, group, windows->phase, &begin_ns, &end_ns);
-	if (!opened_ns || opened_ns < begin_ns + windows->options->warmup_ns)
+	if (!begin_ns || !opened_ns || opened_ns < begin_ns + windows->options->warmup_ns)
 		return begin_ns;
 	return opened_ns - windows->options->warmup_ns;
 }

@@ -225,12 +225,17 @@ $(CONTROL_TESTS): $(filter %.la,$(CONTROL_LIBS))
 # These have an engine of their own, without workers, in the place of the room's.
 FAKED_LIBS = src/libnm_control.la src/libnm_result.la $(PLAN_LIBS) $(JANSSON_LIBS) $(SSL_LIBS) $(CRYPTO_LIBS)
 FAKED_TESTS = \
+	tests/unit/control/test_late_flows \
 	tests/unit/control/test_run \
 	tests/unit/control/test_samplers \
 	tests/unit/control/test_slave \
 	tests/unit/control/test_snapshot
 $(FAKED_TESTS): LDADD = $(CHECK_LIBS) $(FAKED_LIBS)
 $(FAKED_TESTS): $(filter %.la,$(FAKED_LIBS))
+tests_unit_control_test_late_flows_SOURCES = \
+	tests/unit/control/test_late_flows.c \
+	tests/unit/control/fake_engine.c \
+	tests/unit/control/fake_engine.h
 tests_unit_control_test_run_SOURCES = \
 	tests/unit/control/test_run.c \
 	tests/unit/control/fake_engine.c \

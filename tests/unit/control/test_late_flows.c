@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Windows of flows that come later than the master has told them to, by a clock and an engine that
+ * stand still until the test moves them. */
+#include <check.h>
+#include <stdlib.h>
+
+#include "../suite.h"
+#include "control/usage.h"
+#include "control/windows.h"
+#include "fake_engine.h"
+#include "flowop/flowop.h"
+
+#define S UINT64_C(1000000000)
+
+static struct nm_phase phase;
+static struct nm_instr instrs[2];
+static struct nm_group group;
+static struct nm_plan plan;
+static struct nm_engine *engine;
+static struct nm_run_options options;
+static struct nm_result *result;
+static struct nm_samplers samplers;
+static struct nm_phase_order order;
+static struct nm_usage_sampler *usage;
+static struct nm_windows *windows;
+
+static void on_host_row(void *arg, const struct nm_host_interval *row)
+{
+	(void)arg;
+	(void)row;
+}
+
+/* One group of two flows, which is measured for 10 s. */
+static void start(void)
+{
+	static char name[] = "web", measured[] = "load";
+
+	instrs[0] = (struct nm_instr){.op = nm_flowop_find("nop")};
+	phase = (struct nm_phase){
+		.name = measured, .measured = true, .duration_ns = 10 * S, .n_instrs = 1};
+	group = (struct nm_group){.name = name,
+				  .runs = true,
+				  .n_flows = 2,
+				  .n_workers = 1,
+				  .n_phases = 1,
+				  .phases = &phase,
+				  .instrs = instrs,
+				  .n_instrs = 2};
+	plan = (struct nm_plan){.master = true, .groups = &group, .n_groups = 1, .n_phases = 1};
+	order = (struct nm_phase_order){
+		.measured = true, .stop_ns = 10 * S, .usage_to_ns = NM_USAGE_AT_END};
+	nm_run_options_default(&options);
+	result = nm_result_new();
+	ck_assert_ptr_nonnull(result);
+	result->groups = calloc(1, sizeof *result->groups);
+	result->n_groups = 1;
+	result->groups[0].phases = calloc(1, sizeof *result->groups[0].phases);
+	result->groups[0].n_phases = 1;
+	samplers = (struct nm_samplers){.first = NULL};
+	const struct nm_engine_config config = {.plan = &plan};
+
+	ck_assert_int_eq(nm_engine_new(&config, &engine), 0);
+	const struct nm_usage_config of_usage = {
+		.engine = engine, .plan = &plan, .row = on_host_row};
+
+	usage = nm_usage_sampler_new(&of_usage);
+	windows = nm_windows_new(&plan, engine, &options, result);
+	ck_assert(usage && windows);
+	nm_samplers_add(&samplers, nm_usage_sampler_base(usage));
+	nm_samplers_add(&samplers, nm_windows_base(windows));
+}
+
+static void end(void)
+{
+	usage = nm_usage_sampler_free(usage);
+	windows = nm_windows_free(windows);
+	engine = nm_engine_free(engine);
+	result = nm_result_free(result);
+}
+
+/* What the group has sent by now. */
+static void sent(uint64_t bytes)
+{
+	engine->parts[0][0].sample.counts.bytes_sent = bytes;
+}
+
+static void begin(uint64_t at_ns)
+{
+	nm_samplers_begin(&samplers, &order, at_ns);
+}
+
+static void run(uint64_t now_ns)
+{
+	nm_samplers_run(&samplers, now_ns);
+}
+
+/* The flows came at once, late, or after the time at which the window was to close. */
+static const struct {
+	uint64_t begin_s, to_s;
+} closes[] = {{100, 106}, {102, 108}, {107, 113}};
+
+START_TEST(a_window_that_is_closed_is_as_long_as_asked)
+{
+	struct nm_usage_window window;
+
+	order.usage_to_ns = (int64_t)(6 * S);
+	engine->parts[0][0].begin_ns = 0;
+	begin(100 * S);
+	for (uint64_t s = 100; s <= 114; s++) {
+		if (s == closes[_i].begin_s)
+			engine->parts[0][0].begin_ns = s * S;
+		sent(10 * s);
+		run(s * S);
+	}
+	engine->parts[0][0].end_ns = 115 * S;
+	nm_samplers_end(&samplers, true, 115 * S);
+	nm_usage_sampler_window(usage, 115 * S, &window);
+	ck_assert_uint_eq(window.counted.from_ns, closes[_i].begin_s * S);
+	ck_assert_uint_eq(window.counted.to_ns, closes[_i].to_s * S);
+	ck_assert_uint_eq(window.counted.ns, 6 * S);
+}
+END_TEST
+
+START_TEST(a_window_that_opens_late_is_as_long_as_asked)
+{
+	options.cooldown_ns = 3 * S;
+	begin(100 * S);
+	engine->parts[0][0].begin_ns = 102 * S;
+	run(107 * S);
+	sent(700);
+	run(109 * S);
+	sent(1000);
+	engine->parts[0][0].end_ns = 112 * S;
+	nm_samplers_end(&samplers, true, 112 * S);
+	nm_windows_finish(windows);
+	ck_assert_uint_eq(result->totals.counts.bytes_sent, 700);
+	ck_assert_double_eq(result->totals.seconds, 7);
+}
+END_TEST
+
+START_TEST(after_a_warmup_the_time_is_reckoned_from_when_the_window_opened)
+{
+	options.warmup_ns = 2 * S;
+	engine->parts[0][0].begin_ns = 100 * S;
+	begin(100 * S);
+	ck_assert_uint_eq(nm_windows_time_from(windows, 0), 100 * S);
+	run(103 * S);
+	ck_assert_uint_eq(nm_windows_time_from(windows, 0), 101 * S);
+}
+END_TEST
+
+/* The warm-up may be over before. */
+START_TEST(the_time_does_not_begin_before_the_first_flow)
+{
+	options.warmup_ns = 2 * S;
+	options.cooldown_ns = 3 * S;
+	engine->parts[0][0].begin_ns = 0;
+	begin(100 * S);
+	run(102 * S);
+	ck_assert_uint_eq(nm_windows_time_from(windows, 0), 0);
+	run(107 * S);
+	ck_assert_uint_eq(nm_windows_time_from(windows, 0), 0);
+	engine->parts[0][0].begin_ns = 108 * S;
+	ck_assert_uint_eq(nm_windows_time_from(windows, 0), 108 * S);
+	sent(700);
+	run(115 * S);
+	engine->parts[0][0].end_ns = 118 * S;
+	nm_samplers_end(&samplers, true, 118 * S);
+	nm_windows_finish(windows);
+	ck_assert_uint_eq(result->totals.counts.bytes_sent, 700);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("late flows");
+	TCase *late = tcase_create("late");
+
+	tcase_add_checked_fixture(late, start, end);
+	tcase_add_loop_test(late, a_window_that_is_closed_is_as_long_as_asked, 0,
+			    (int)(sizeof closes / sizeof *closes));
+	tcase_add_test(late, a_window_that_opens_late_is_as_long_as_asked);
+	tcase_add_test(late, after_a_warmup_the_time_is_reckoned_from_when_the_window_opened);
+	tcase_add_test(late, the_time_does_not_begin_before_the_first_flow);
+	suite_add_tcase(suite, late);
+	return run_suite(suite);
+}
