@@ -8,9 +8,7 @@
 
 void nm_multipath_count(const struct nm_io *io, struct nm_conn *conn)
 {
-	struct nm_conn_info info;
-
-	if (conn->transport->info(conn, &info) < 0 || !info.plain)
+	if (!conn->transport->socket->is_plain(conn))
 		return;
 	nm_counter_add(&io->count->fallbacks, 1);
 	conn->traits &= ~(uint32_t)NM_CONN_MULTIPATH;

@@ -140,7 +140,6 @@ struct nm_conn_info {
 	 * none */
 	uint64_t unacked_bytes;
 	bool syn_data; /* TCP: the first packet had data that was taken */
-	bool plain;    /* mptcp: it is, or has become, plain TCP */
 	char congestion_control[16];
 	struct nm_conn_tls tls;
 };

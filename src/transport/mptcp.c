@@ -3,11 +3,11 @@
  * several paths. The kernel chooses the paths; ip-mptcp(8). */
 #include <errno.h>
 #include <linux/mptcp.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "transport/address.h"
 #include "transport/inet.h"
@@ -41,41 +41,30 @@ static int mptcp_available(const char *host, char *why, size_t why_size)
 	return r;
 }
 
-/* Whether the kernel tells about sockets of Multipath TCP: Linux 5.16. */
-static bool is_told(int family)
-{
-	struct mptcp_info info;
-	socklen_t size = sizeof info;
-	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_MPTCP);
-	bool told = fd >= 0 && getsockopt(fd, SOL_MPTCP, MPTCP_INFO, &info, &size) == 0;
-
-	if (fd >= 0)
-		(void)close(fd);
-	return told;
-}
-
-/* Whether a socket is one of TCP by now, for which the kernel refuses to tell, or is used as
- * one. */
-static bool is_plain(int fd)
+/* Of a socket that is one of TCP by now, or is used as one, the kernel tells no MPTCP_INFO, and one
+ * before Linux 5.16 of none at all. Such a socket has all options of TCP, also this one, which
+ * Multipath TCP does not have. */
+static bool mptcp_is_plain(const struct nm_conn *conn)
 {
 	struct mptcp_info info = {0};
 	socklen_t size = sizeof info;
-	int family = AF_INET;
+	int repair;
 
-	if (getsockopt(fd, SOL_MPTCP, MPTCP_INFO, &info, &size) == 0)
+	if (getsockopt(conn->fd, SOL_MPTCP, MPTCP_INFO, &info, &size) == 0)
 		return info.mptcpi_flags & MPTCP_INFO_FLAG_FALLBACK;
-	size = sizeof family;
-	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &size) == 0 && is_told(family);
+	size = sizeof repair;
+	return getsockopt(conn->fd, IPPROTO_TCP, TCP_REPAIR, &repair, &size) == 0;
 }
 
-static int mptcp_info(const struct nm_conn *conn, struct nm_conn_info *ret_info)
-{
-	int r = nm_inet_info(conn, ret_info);
-
-	if (r == 0)
-		ret_info->plain = is_plain(conn->fd);
-	return r;
-}
+static const struct nm_transport_socket mptcp_socket = {
+	.make = nm_inet_make,
+	.settle = nm_inet_settle,
+	.ports = nm_inet_ports,
+	.source = nm_sock_source,
+	.leave_from = nm_sock_leave_from,
+	.busy_poll_ns = nm_sock_busy_poll_ns,
+	.is_plain = mptcp_is_plain,
+};
 
 static const struct nm_transport_checks mptcp_checks = {
 	.prepare = mptcp_prepare,
@@ -96,9 +85,9 @@ const struct nm_transport nm_transport_mptcp = {
 	.accept = nm_inet_accept,
 	.close = nm_socket_close,
 	.tcp_fields = nm_tcp_fields_read,
-	.info = mptcp_info,
+	.info = nm_inet_info,
 	.checks = &mptcp_checks,
 	.shared = &nm_inet_shared,
-	.socket = &nm_inet_socket,
+	.socket = &mptcp_socket,
 	.preamble = &nm_inet_preamble,
 };

@@ -111,6 +111,9 @@ struct nm_transport_socket {
 	/* The rate that the kernel is asked to keep each connection to, and that it keeps only
 	 * where the sending device paces; 0: none. NULL: the kernel keeps whatever is asked for. */
 	double (*max_pacing_bps)(const void *opts);
+	/* Whether conn, which is open, is one of a simpler protocol, to which it has fallen back:
+	 * Multipath TCP. NULL: there is none. */
+	bool (*is_plain)(const struct nm_conn *conn);
 };
 
 /* For connections that may begin with a preamble, which names their flow. */

@@ -301,9 +301,9 @@ static void warn_of_fallbacks(struct nm_result *result)
 
 	if (count)
 		nm_result_warn(result,
-			       "protocol=mptcp: %llu connection%s plain TCP: the other end does "
-			       "not take Multipath TCP, or something on the way takes its option "
-			       "out of the packets",
+			       "protocol=mptcp: %llu connection%s plain TCP: perhaps the other end "
+			       "does not take Multipath TCP, or something on the way takes its "
+			       "option out of the packets",
 			       (unsigned long long)count, count == 1 ? " is" : "s are");
 }
 
