@@ -74,6 +74,14 @@ int nm_keyspace_init(struct nm_keyspace *keyspace, const char *law, const char *
 					 .count = count,
 					 .prefix_length = (uint32_t)prefix_length,
 					 .half_bits = half_bits(count)};
+	if (prefix_length + digits > NM_KEY_MAX) {
+		snprintf(why, why_size,
+			 "prefix has %zu bytes: must have %u at most, as the numbers of %llu keys "
+			 "have %u digits, and keys %u bytes at most",
+			 prefix_length, NM_KEY_MAX - digits, (unsigned long long)count, digits,
+			 NM_KEY_MAX);
+		return -E2BIG;
+	}
 	if (!length)
 		length = prefix_length + digits;
 	if (length > NM_KEY_MAX || length < prefix_length + digits) {

@@ -28,7 +28,8 @@ struct nm_keyspace {
 
 /* Reads the law, "uniform", "zipf(S)" or "sequential", and sets the rest: prefix (kept, not
  * copied), count, and length, where 0 stands for as many digits as there must be. 0, or
- * with a phrase in why -EINVAL for the law and -ERANGE for the length, or -ENOMEM. */
+ * with a phrase in why -EINVAL for the law, -ERANGE for the length and -E2BIG for the prefix, or
+ * -ENOMEM. */
 int nm_keyspace_init(struct nm_keyspace *keyspace, const char *law, const char *prefix,
 		     uint64_t count, uint64_t length, char *why, size_t why_size);
 void nm_keyspace_fini(struct nm_keyspace *keyspace);

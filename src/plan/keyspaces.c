@@ -75,7 +75,9 @@ void nm_ir_read_keyspace(struct nm_ir *ir, const struct nm_node *node)
 		nm_node_error(ir, node, " out of memory");
 	else if (r < 0)
 		nm_origin_of_attr(nm_node_error(ir, node, " %s", why), node,
-				  r == -ERANGE ? "length" : "law");
+				  r == -ERANGE	? "length"
+				  : r == -E2BIG ? "prefix"
+						: "law");
 	own->name = attrs->name;
 	own->next = ir->keyspaces;
 	ir->keyspaces = own;

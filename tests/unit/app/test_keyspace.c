@@ -48,11 +48,18 @@ END_TEST
 START_TEST(what_cannot_be_is_told)
 {
 	struct nm_keyspace keyspace;
-	char why[256];
+	char why[256], prefix[256] = "";
 
 	ck_assert_int_eq(nm_keyspace_init(&keyspace, "uniform", "user:", 1001, 8, why, sizeof why),
 			 -ERANGE);
 	ck_assert_ptr_nonnull(strstr(why, "must be 9 to 250"));
+	memset(prefix, 'u', 248);
+	ck_assert_int_eq(nm_keyspace_init(&keyspace, "uniform", prefix, 100, 0, why, sizeof why),
+			 0);
+	ck_assert_uint_eq(keyspace.length, NM_KEY_MAX);
+	ck_assert_int_eq(nm_keyspace_init(&keyspace, "uniform", prefix, 101, 0, why, sizeof why),
+			 -E2BIG);
+	ck_assert_ptr_nonnull(strstr(why, "prefix has 248 bytes: must have 247 at most"));
 	ck_assert_int_eq(nm_keyspace_init(&keyspace, "zip", "", 10, 0, why, sizeof why), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(why, "uniform, zipf(S)"));
 	ck_assert_int_eq(nm_keyspace_init(&keyspace, "zipf()", "", 10, 0, why, sizeof why),
