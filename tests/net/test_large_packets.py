@@ -5,6 +5,7 @@ lost."""
 from __future__ import annotations
 
 import re
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,7 +15,7 @@ import pytest
 
 from compose import ask, check, connect, group, once, opened, read, times, write
 from loss import drop_answers, losing_long
-from nmtest import Netmodel, Node, defines, inside, slaves_on
+from nmtest import PATIENCE_S, Netmodel, Node, defines, inside, slaves_on
 
 pytestmark = pytest.mark.needs("netns", "xdp")
 
@@ -75,6 +76,22 @@ def test_who_has_sent_all_is_looked_at(
         path = profile(opened(times(1, body), opening=connect(far.address)))
         result = netmodel.run("-m", path, "--timeout", "5s", code=2, prefix=near.prefix)
     assert re.search(rf"; {at}: no flow is on its way; {UNACKED}(8192|8948){MAY_DROP}", result.err), result
+
+
+@pytest.mark.needs("openssl")
+def test_a_handshake_of_tls_is_no_firewall(
+    netmodel: Netmodel, nodes: MakeNodes, profile: Callable[..., Path], tmp_path: Path
+) -> None:
+    """Its certificate is larger than a packet may be, and the other end waits for it in its connect."""
+    key, cert = tmp_path / "key", tmp_path / "cert"
+    made = ("-newkey", "rsa:4096", "-nodes", "-keyout", key, "-out", cert, "-subj", "/CN=x")
+    subprocess.run(["openssl", "req", "-x509", *map(str, made)], check=True, capture_output=True, timeout=PATIENCE_S)
+    with apart(netmodel, nodes) as (near, far):
+        opening = connect(far.address, f"protocol=ssl cert={cert} key={key}", kind="accept")
+        path = profile(opened(times(1, ask()), opening=opening))
+        result = netmodel.run("-m", path, "--timeout", "6s", code=2, prefix=near.prefix)
+    assert re.search(rf"; here: 1 flow [^;]* in accept at [^;]*; {UNACKED}\d+{MAY_DROP}", result.err), result
+    assert "did not answer" not in result.err
 
 
 @pytest.mark.parametrize("deaf", [1, 2])

@@ -67,20 +67,26 @@ static void find(struct nm_master *master, struct nm_flow_places *ret_here)
 	nm_engine_places_read(master->local.engine, ret_here);
 }
 
-/* What to do where a path may drop large packets: control connections pass, as all have
- * answered. */
-static void append_advice(const struct nm_master *master, const struct nm_flow_places *here,
-			  char *buf, size_t size)
+/* Whether a path may drop large packets: control connections pass, as all have answered. */
+static bool may_drop(const struct nm_master *master, const struct nm_flow_places *here)
 {
 	bool large = nm_unacked_is_large(&here->unacked);
-	size_t used = strlen(buf);
 
 	for (size_t i = 0; i < master->n_links; i++) {
 		if (!master->links[i].places_told)
-			return;
+			return false;
 		large |= nm_unacked_is_large(&master->links[i].places.unacked);
 	}
-	if (large)
+	return large;
+}
+
+/* What to do then. */
+static void append_advice(const struct nm_master *master, const struct nm_flow_places *here,
+			  char *buf, size_t size)
+{
+	size_t used = strlen(buf);
+
+	if (may_drop(master, here))
 		(void)snprintf(buf + used, size - used,
 			       "; the path may drop packets so large (compare the MTU of all "
 			       "hosts; the option mss limits segments)");
@@ -133,6 +139,10 @@ void nm_master_fail_blocked(struct nm_master *master, uint64_t limit_ns)
 	struct nm_flow_places here;
 
 	find(master, &here);
+	/* Handshakes of TLS, whose connections are there, are parts of a connect, too: in the end
+	 * nm_master_tell_places says what stops them. */
+	if (may_drop(master, &here))
+		return;
 	for (size_t i = 0; i < master->n_links; i++) {
 		struct nm_link *link = &master->links[i];
 		char address[NM_ADDRESS_TEXT];
