@@ -320,7 +320,10 @@ bool nm_engine_failed(const struct nm_engine *engine, struct nm_engine_error *re
 void nm_engine_times(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 		     uint64_t *ret_begin_ns, uint64_t *ret_end_ns)
 {
-	*ret_begin_ns = engine->parts[group][phase].begin_ns;
+	uint64_t begin_ns = engine->parts[group][phase].begin_ns;
+	bool is_due = !fake_script.late_ns || begin_ns <= nm_clock_ns();
+
+	*ret_begin_ns = is_due ? begin_ns : 0;
 	*ret_end_ns = engine->parts[group][phase].end_ns;
 }
 
