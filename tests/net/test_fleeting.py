@@ -155,9 +155,12 @@ def test_a_lone_flow_waits_in_its_receives(
     _, lines = traced(netmodel, strace, path, tmp_path / "t", "accept4,recvfrom,ppoll")
     acceptor, _ = Counter(line.split()[0] for line in lines if " accept4(" in line).most_common(1)[0]
     calls = [line.split(" ", 1)[1] for line in lines if line.split()[0] == acceptor]
-    taken = ["SOCK_NONBLOCK" in call for call in calls if call.startswith("accept4(") and "EAGAIN" not in call]
-    assert taken == [False, False, False, True]
-    given_up = [number for number, call in enumerate(calls) if call.startswith("recvfrom(") and "EAGAIN" in call]
+    accepted = [number for number, call in enumerate(calls) if call.startswith("accept4(") and "EAGAIN" not in call]
+    assert ["SOCK_NONBLOCK" in calls[number] for number in accepted] == [False, False, False, True]
+    # The last connection is not that of a pass: what is given up on it goes to epoll.
+    given_up = [
+        number for number in range(accepted[-1]) if calls[number].startswith("recvfrom(") and "EAGAIN" in calls[number]
+    ]
     slept = [number for number in given_up if ", 0, NULL" in calls[number]]
     # One for each think; a machine that is busy may take as long elsewhere, too.
     assert len(slept) >= 3
