@@ -25,6 +25,16 @@ const char *nm_verb_name(enum nm_verb verb)
 	return verbs[verb];
 }
 
+enum nm_took nm_app_answer(struct nm_app_served *served, enum nm_verb verb, enum nm_class class,
+			   const char *text)
+{
+	nm_rope_add(&served->out, text, strlen(text));
+	served->state = 0;
+	served->verb = (uint8_t)verb;
+	served->class = (uint8_t) class;
+	return NM_TOOK_REQUEST;
+}
+
 static size_t add(char *buf, size_t size, size_t used, const char *name)
 {
 	int n = used < size ? snprintf(buf + used, size - used, "%s%s", used ? ", " : "", name) : 0;

@@ -46,7 +46,7 @@ struct nm_app_request {
 
 /* A request as it is sent: the head, which is in the caller's memory; then so many bytes of the
  * pool, from request->at on; then the tail. */
-#define NM_APP_TAIL_MAX 16u
+#define NM_APP_TAIL_MAX 40u
 struct nm_app_encoded {
 	const char *pool; /* of its payload: request->pool->bytes or ->text */
 	size_t head, tail;
@@ -84,16 +84,20 @@ struct nm_app_service {
 
 /* A connection as its server sees it; zeroed when it is opened, but for the memory of `out`. */
 struct nm_app_served {
-	struct nm_rope out; /* the answer to the present request */
-	uint64_t at;	    /* bytes of the present request, or of its value, that have come */
-	uint64_t left;	    /* of the value that comes, bytes that are missing */
-	uint64_t place;	    /* where it goes in the store; 0: nowhere */
-	uint8_t key_length; /* bytes of its key */
-	uint8_t state;	    /* the protocol's own */
-	bool too_large;	    /* the value is */
-	uint8_t class;	    /* enum nm_class, of the request that was answered last */
-	uint8_t verb;	    /* enum nm_verb of it */
+	struct nm_rope out;  /* the answer to the present request */
+	uint64_t at;	     /* bytes of the present request, or of its value, that have come */
+	uint64_t left;	     /* of the value that comes, bytes that are missing */
+	uint64_t place;	     /* where it goes in the store; 0: nowhere */
+	uint32_t words_left; /* of the request */
+	uint8_t key_length;  /* bytes of its key */
+	uint8_t state;	     /* the protocol's own */
+	uint8_t class;	     /* enum nm_class, of the request that was answered last */
+	uint8_t verb;	     /* enum nm_verb of it */
 };
+
+/* So many bytes of a request are kept until more of it comes: a server takes some of them, or it is
+ * none. */
+#define NM_APP_KEPT_BYTES 2048u
 
 enum nm_took {
 	NM_TOOK_MORE,	 /* the request goes on: what is not taken comes again, with more */
@@ -107,6 +111,7 @@ struct nm_app {
 	uint64_t verbs;	  /* NM_VERB_BIT of each that it has */
 	uint16_t port;	  /* where its servers listen when nothing is said */
 	bool stores;	  /* its server keeps values */
+	bool has_flags;	  /* each value has a number beside it */
 	/* The most bytes of a request's head, and of the text of an answer. */
 	uint16_t head_bytes, answer_bytes;
 	bool echoes; /* the text of an answer has the payload of its request, too */
@@ -116,7 +121,7 @@ struct nm_app {
 	enum nm_parsed (*parse)(struct nm_app_parser *parser, const struct nm_app_request *request,
 				const char *data, size_t n, size_t *ret_taken);
 	/* The server's end. Takes bytes of requests, to the end of one at most: *ret_taken, and
-	 * puts the answer into served->out. Of 2048 bytes it takes some. */
+	 * puts the answer into served->out. Of NM_APP_KEPT_BYTES it takes some. */
 	enum nm_took (*take)(struct nm_app_served *served, const struct nm_app_service *service,
 			     const char *data, size_t n, size_t *ret_taken);
 };
@@ -138,6 +143,9 @@ static inline bool nm_verb_has_key(enum nm_verb verb)
 {
 	return verb == NM_VERB_GET || verb == NM_VERB_SET || verb == NM_VERB_DELETE;
 }
+/* For servers: adds the text to the answer, which is whole then, and notes what was answered. */
+enum nm_took nm_app_answer(struct nm_app_served *served, enum nm_verb verb, enum nm_class class,
+			   const char *text);
 /* "ping, echo": the names of all, and of an app's verbs, in buf, which is returned. */
 char *nm_app_names(char *buf, size_t size);
 char *nm_app_verbs(const struct nm_app *app, char *buf, size_t size);

@@ -49,6 +49,15 @@ static inline bool nm_line_begins(const struct nm_line_text *line, const char *t
 	return line->there >= n && memcmp(line->text, text, n) == 0;
 }
 
+/* Writes text without its NUL: its end. */
+static inline char *nm_line_put(const char *text, char *at)
+{
+	size_t n = strlen(text);
+
+	memcpy(at, text, n);
+	return at + n;
+}
+
 /* Writes a decimal number: its end. */
 #define NM_NUMBER_MAX 20u
 char *nm_number_put(uint64_t number, char *at);

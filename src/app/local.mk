@@ -3,7 +3,8 @@
 APPS = \
 	src/app/ping.c \
 	src/app/echo.c \
-	src/app/memcache.c
+	src/app/memcache.c \
+	src/app/redis.c
 
 noinst_LTLIBRARIES += src/libnm_app.la
 src_libnm_app_la_SOURCES = \
@@ -18,10 +19,14 @@ src_libnm_app_la_SOURCES = \
 	src/app/memcache_server.c \
 	src/app/pool.c \
 	src/app/pool.h \
+	src/app/redis.h \
+	src/app/redis_server.c \
 	src/app/rope.c \
 	src/app/rope.h \
 	src/app/store.c \
-	src/app/store.h
+	src/app/store.h \
+	src/app/value.c \
+	src/app/value.h
 nodist_src_libnm_app_la_SOURCES = src/app/registry.c
 src_libnm_app_la_CFLAGS = $(ROOM_CFLAGS) $(ZLIB_CFLAGS)
 

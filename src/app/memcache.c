@@ -5,18 +5,12 @@
 
 #include <string.h>
 
+#include "app/value.h"
+
 /* The longest head: a key, and 96 bytes for words, numbers and blanks. */
 #define HEAD_BYTES (NM_KEY_MAX + 96u)
 
 /* --- requests --- */
-
-static char *put_text(char *at, const char *text)
-{
-	size_t n = strlen(text);
-
-	memcpy(at, text, n);
-	return at + n;
-}
 
 static char *put_number(char *at, uint64_t number)
 {
@@ -26,7 +20,7 @@ static char *put_number(char *at, uint64_t number)
 
 static void memcache_encode(struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
 {
-	char *at = put_text(buf, nm_verb_name(request->verb));
+	char *at = nm_line_put(nm_verb_name(request->verb), buf);
 
 	ret->payload = ret->tail = 0;
 	*at++ = ' ';
@@ -40,13 +34,13 @@ static void memcache_encode(struct nm_app_request *request, char *buf, struct nm
 		ret->tail = 2;
 		memcpy(ret->tail_text, "\r\n", 2);
 	}
-	at = put_text(at, "\r\n");
+	at = nm_line_put("\r\n", at);
 	ret->head = (size_t)(at - buf);
 }
 
 /* --- answers --- */
 
-enum state { AT_LINE, IN_VALUE, BEHIND_VALUE };
+enum state { AT_LINE, IN_VALUE };
 
 static enum nm_parsed end(struct nm_app_parser *parser, enum nm_class class)
 {
@@ -61,7 +55,7 @@ static bool begin_value(struct nm_app_parser *parser, const struct nm_app_reques
 {
 	const char *key = line->text + strlen("VALUE "), *stop = line->text + line->there, *at;
 	const char *blank = memchr(key, ' ', (size_t)(stop - key));
-	uint64_t flags, cas;
+	uint64_t flags, bytes, cas;
 	size_t n;
 
 	if (!blank || line->there < line->length || parser->check ||
@@ -71,16 +65,18 @@ static bool begin_value(struct nm_app_parser *parser, const struct nm_app_reques
 	n = nm_line_number(at, (size_t)(stop - at), UINT32_MAX, &flags);
 	if (!n || (at += n) == stop || *at++ != ' ')
 		return false;
-	n = nm_line_number(at, (size_t)(stop - at), INT64_MAX, &parser->left);
+	n = nm_line_number(at, (size_t)(stop - at), INT64_MAX, &bytes);
 	at += n;
 	if (n && at < stop && *at == ' ') {
 		n = nm_line_number(at + 1, (size_t)(stop - at - 1), UINT64_MAX, &cas);
 		at += 1 + n;
 	}
+	if (!n || at != stop)
+		return false;
 	parser->check = 1;
-	parser->at = nm_pool_at(request->key);
-	parser->state = parser->left ? IN_VALUE : BEHIND_VALUE;
-	return n && at == stop;
+	parser->state = IN_VALUE;
+	nm_value_begin(parser, request, bytes);
+	return true;
 }
 
 /* A line that may answer any request. What follows a complaint about a value may be the value,
@@ -121,34 +117,6 @@ static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_ap
 	return take_error(parser, request, line);
 }
 
-/* False: the value is not the one that was stored. */
-static bool take_value(struct nm_app_parser *parser, const struct nm_app_request *request,
-		       const char *data, size_t n, size_t *ret_taken)
-{
-	size_t some = n < parser->left ? n : (size_t)parser->left;
-	bool same =
-		!request->verify || nm_pool_equals(request->pool->bytes, parser->at, data, some);
-
-	parser->at += some;
-	parser->left -= some;
-	parser->state = parser->left ? IN_VALUE : BEHIND_VALUE;
-	*ret_taken = some;
-	return same;
-}
-
-/* The two bytes behind a value. */
-static bool take_ending(struct nm_app_parser *parser, const char *data, size_t n, size_t *ret_taken)
-{
-	size_t some = n < 2u - parser->ending ? n : 2u - parser->ending;
-
-	if (memcmp(data, &"\r\n"[parser->ending], some) != 0)
-		return false;
-	parser->ending += (uint8_t)some;
-	parser->state = parser->ending == 2 ? AT_LINE : BEHIND_VALUE;
-	*ret_taken = some;
-	return true;
-}
-
 static enum nm_parsed memcache_parse(struct nm_app_parser *parser,
 				     const struct nm_app_request *request, const char *data,
 				     size_t n, size_t *ret_taken)
@@ -175,12 +143,11 @@ static enum nm_parsed memcache_parse(struct nm_app_parser *parser,
 			}
 			break;
 		case IN_VALUE:
-			if (!take_value(parser, request, at, n - taken, &some))
-				parsed = NM_PARSED_BAD;
-			break;
-		case BEHIND_VALUE:
-			if (!take_ending(parser, at, n - taken, &some))
-				parsed = NM_PARSED_BAD;
+			parsed = nm_value_take(parser, request, at, n - taken, &some);
+			if (parsed != NM_PARSED_DONE)
+				break;
+			parsed = NM_PARSED_MORE;
+			parser->state = AT_LINE;
 			break;
 		}
 	}
@@ -194,6 +161,7 @@ const struct nm_app nm_app_memcache = {
 	.verbs = NM_VERB_BIT(NM_VERB_GET) | NM_VERB_BIT(NM_VERB_SET) | NM_VERB_BIT(NM_VERB_DELETE),
 	.port = 11211,
 	.stores = true,
+	.has_flags = true,
 	.head_bytes = HEAD_BYTES,
 	.answer_bytes = NM_MEMCACHE_ANSWER_BYTES,
 	.encode = memcache_encode,

@@ -5,10 +5,6 @@
 
 #include "app/app.h"
 
-/* The largest value that the server takes; memcached's own limit, which counts the key and its
- * header, is a little less. */
-#define NM_MEMCACHE_MAX_VALUE (1u << 20)
-
 /* The text of its longest answer: a head with the key. */
 #define NM_MEMCACHE_ANSWER_BYTES (NM_KEY_MAX + 64u)
 

@@ -6,11 +6,12 @@
 #include <string.h>
 
 #include "app/store.h"
+#include "app/value.h"
 
 /* A longer line is none. */
 #define MAX_LINE 512u
 
-enum state { AT_COMMAND, IN_VALUE, BEHIND_VALUE };
+enum state { AT_COMMAND, IN_VALUE }; /* nm_app_answer() makes it the first */
 
 /* The words of a line that are left. */
 struct words {
@@ -45,16 +46,6 @@ static void add(struct nm_app_served *served, const char *text)
 	nm_rope_add(&served->out, text, strlen(text));
 }
 
-static enum nm_took answer(struct nm_app_served *served, enum nm_verb verb, enum nm_class class,
-			   const char *text)
-{
-	add(served, text);
-	served->state = AT_COMMAND;
-	served->verb = (uint8_t)verb;
-	served->class = (uint8_t) class;
-	return NM_TOOK_REQUEST;
-}
-
 static enum nm_took get(struct nm_app_served *served, const struct nm_app_service *service,
 			const char *key, size_t n)
 {
@@ -62,7 +53,7 @@ static enum nm_took get(struct nm_app_served *served, const struct nm_app_servic
 	struct nm_stored stored;
 
 	if (!nm_store_find(service->store, key, n, &stored))
-		return answer(served, NM_VERB_GET, NM_CLASS_MISS, "END\r\n");
+		return nm_app_answer(served, NM_VERB_GET, NM_CLASS_MISS, "END\r\n");
 	add(served, "VALUE ");
 	nm_rope_add(&served->out, key, n);
 	add(served, " ");
@@ -70,11 +61,8 @@ static enum nm_took get(struct nm_app_served *served, const struct nm_app_servic
 	add(served, " ");
 	nm_rope_add(&served->out, number, (size_t)(nm_number_put(stored.size, number) - number));
 	add(served, "\r\n");
-	nm_rope_add_body(&served->out, &(struct nm_rope_body){.data = stored.data,
-							      .wrap = stored.size + 1,
-							      .bytes = stored.size,
-							      .place = stored.place});
-	return answer(served, NM_VERB_GET, NM_CLASS_OK, "\r\nEND\r\n");
+	nm_value_put(served, &stored);
+	return nm_app_answer(served, NM_VERB_GET, NM_CLASS_OK, "\r\nEND\r\n");
 }
 
 /* "set KEY FLAGS EXPTIME BYTES": the value follows, also of one that is too large. */
@@ -86,15 +74,8 @@ static enum nm_took begin_set(struct nm_app_served *served, const struct nm_app_
 	if (!next_number(words, UINT32_MAX, &flags) || !next_number(words, UINT32_MAX, &expires) ||
 	    !next_number(words, UINT32_MAX, &bytes) || words->at < words->end)
 		return NM_TOOK_BAD;
-	served->too_large = bytes > NM_MEMCACHE_MAX_VALUE;
-	served->place = served->too_large
-				? 0
-				: nm_store_reserve(service->store, key, n, (uint32_t)flags, bytes);
-	served->too_large |= !served->place;
-	served->key_length = (uint8_t)n;
-	served->at = 0;
-	served->left = bytes;
-	served->state = bytes ? IN_VALUE : BEHIND_VALUE;
+	nm_value_reserve(served, service, key, n, (uint32_t)flags, bytes);
+	served->state = IN_VALUE;
 	return NM_TOOK_MORE;
 }
 
@@ -105,7 +86,7 @@ static enum nm_took take_line(struct nm_app_served *served, const struct nm_app_
 	size_t n_verb = next_word(&words, &verb), n = next_word(&words, &key);
 
 	if (word_is(verb, n_verb, "version"))
-		return answer(served, NM_VERB_NONE, NM_CLASS_OK, "VERSION netmodel\r\n");
+		return nm_app_answer(served, NM_VERB_NONE, NM_CLASS_OK, "VERSION netmodel\r\n");
 	if (!n || n > NM_KEY_MAX)
 		return NM_TOOK_BAD;
 	if (word_is(verb, n_verb, "set"))
@@ -118,8 +99,8 @@ static enum nm_took take_line(struct nm_app_served *served, const struct nm_app_
 	if (!word_is(verb, n_verb, "delete"))
 		return NM_TOOK_BAD;
 	return nm_store_delete(service->store, key, n)
-		       ? answer(served, NM_VERB_DELETE, NM_CLASS_OK, "DELETED\r\n")
-		       : answer(served, NM_VERB_DELETE, NM_CLASS_MISS, "NOT_FOUND\r\n");
+		       ? nm_app_answer(served, NM_VERB_DELETE, NM_CLASS_OK, "DELETED\r\n")
+		       : nm_app_answer(served, NM_VERB_DELETE, NM_CLASS_MISS, "NOT_FOUND\r\n");
 }
 
 static enum nm_took take_command(struct nm_app_served *served, const struct nm_app_service *service,
@@ -136,58 +117,38 @@ static enum nm_took take_command(struct nm_app_served *served, const struct nm_a
 	return take_line(served, service, (struct words){.at = data, .end = end - 1});
 }
 
-static void take_value(struct nm_app_served *served, const struct nm_app_service *service,
-		       const char *data, size_t n, size_t *ret_taken)
+/* The value of a set, and what ends it. */
+static enum nm_took take_value(struct nm_app_served *served, const struct nm_app_service *service,
+			       const char *data, size_t n, size_t *ret_taken)
 {
-	size_t some = n < served->left ? n : (size_t)served->left;
+	size_t some = nm_value_write(served, service, data, n);
 
-	if (served->place)
-		nm_store_write(service->store, served->place, served->key_length, served->at, data,
-			       some);
-	served->at += some;
-	served->left -= some;
-	served->state = served->left ? IN_VALUE : BEHIND_VALUE;
 	*ret_taken = some;
-}
-
-static enum nm_took end_set(struct nm_app_served *served, const struct nm_app_service *service,
-			    const char *data, size_t n, size_t *ret_taken)
-{
-	if (n < 2)
+	if (n - some < 2)
 		return NM_TOOK_MORE;
-	if (memcmp(data, "\r\n", 2) != 0)
+	if (memcmp(data + some, "\r\n", 2) != 0)
 		return NM_TOOK_BAD;
-	*ret_taken = 2;
-	if (served->too_large)
-		return answer(served, NM_VERB_SET, NM_CLASS_REFUSED,
-			      "SERVER_ERROR object too large for cache\r\n");
-	if (!nm_store_publish(service->store, served->place, served->key_length))
-		return answer(served, NM_VERB_SET, NM_CLASS_REFUSED,
-			      "SERVER_ERROR out of memory storing object\r\n");
-	return answer(served, NM_VERB_SET, NM_CLASS_OK, "STORED\r\n");
+	*ret_taken += 2;
+	if (nm_value_publish(served, service))
+		return nm_app_answer(served, NM_VERB_SET, NM_CLASS_OK, "STORED\r\n");
+	return nm_app_answer(served, NM_VERB_SET, NM_CLASS_REFUSED,
+			     served->at > NM_VALUE_MAX
+				     ? "SERVER_ERROR object too large for cache\r\n"
+				     : "SERVER_ERROR out of memory storing object\r\n");
 }
 
 enum nm_took nm_memcache_take(struct nm_app_served *served, const struct nm_app_service *service,
 			      const char *data, size_t n, size_t *ret_taken)
 {
 	enum nm_took took = NM_TOOK_MORE;
-	size_t taken = 0, some = 1;
+	size_t some = 0;
 
-	while (took == NM_TOOK_MORE && some && taken < n) {
-		some = 0;
-		switch ((enum state)served->state) {
-		case AT_COMMAND:
-			took = take_command(served, service, data + taken, n - taken, &some);
-			break;
-		case IN_VALUE:
-			take_value(served, service, data + taken, n - taken, &some);
-			break;
-		case BEHIND_VALUE:
-			took = end_set(served, service, data + taken, n - taken, &some);
-			break;
-		}
-		taken += some;
-	}
-	*ret_taken = taken;
+	*ret_taken = 0;
+	if (served->state == AT_COMMAND)
+		took = take_command(served, service, data, n, ret_taken);
+	if (took != NM_TOOK_MORE || served->state == AT_COMMAND)
+		return took;
+	took = take_value(served, service, data + *ret_taken, n - *ret_taken, &some);
+	*ret_taken += some;
 	return took;
 }

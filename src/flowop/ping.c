@@ -5,5 +5,5 @@
 static const struct nm_opt ping_opts[] = {NM_OPT_END};
 
 NM_FLOWOP_OF_VERB(ping, NM_VERB_PING,
-		  "asks the server for a sign of life, over a connection with app=ping, and waits "
-		  "for its answer");
+		  "asks the server for a sign of life, over a connection whose app has it (ping, "
+		  "redis), and waits for its answer");

@@ -8,16 +8,14 @@
 #include "flowop/message.h"
 #include "transport/io.h"
 
-/* So much is kept of what comes behind a request, as of clients that do not wait for answers, and
- * of a request that cannot be taken yet. */
-#define IN_BYTES 2048u
-
 struct serving {
 	struct nm_app_served served;
 	bool answered; /* the request of this pass is, but not all of the answer is sent */
 	bool starved;  /* what is kept is not enough to take any of it */
 	size_t n_in;   /* bytes kept */
-	char in[IN_BYTES];
+	/* What came behind a request, as of clients that do not wait for answers, or of one that
+	 * cannot be taken yet. */
+	char in[NM_APP_KEPT_BYTES];
 	char said[NM_SAID_MAX]; /* of a request that is none */
 	char text[];		/* of an answer */
 };
@@ -90,10 +88,10 @@ static enum nm_step refuse(struct nm_flow *flow, struct serving *serving, const 
 static size_t want_of(const struct nm_io *io, const struct serving *serving)
 {
 	const struct nm_app_served *served = &serving->served;
-	uint64_t want = IN_BYTES;
+	uint64_t want = NM_APP_KEPT_BYTES;
 
 	if (serving->n_in)
-		return IN_BYTES - serving->n_in;
+		return NM_APP_KEPT_BYTES - serving->n_in;
 	if (served->left)
 		want += served->left;
 	else if (served->out.room > want)
@@ -136,9 +134,9 @@ static enum nm_step take(const struct nm_io *io, struct nm_flow *flow, const str
 		instr->ask.app->take(served, &io->apps.services[instr->opening], data, n, &taken);
 	size_t rest = n - taken;
 
-	if (took == NM_TOOK_BAD || (took == NM_TOOK_MORE && rest == IN_BYTES))
+	if (took == NM_TOOK_BAD || (took == NM_TOOK_MORE && rest == NM_APP_KEPT_BYTES))
 		return refuse(flow, serving, data, n);
-	if (rest > IN_BYTES)
+	if (rest > NM_APP_KEPT_BYTES)
 		return refuse(flow, serving, data + taken, rest);
 	memmove(serving->in, data + taken, rest);
 	serving->n_in = rest;

@@ -136,6 +136,11 @@ static void check_verb(struct nm_ir *ir, struct nm_ir_step *step)
 			      ": app=%s of the connection of line %u has no %s; it has: %s",
 			      step->ask.app->name, opened->line, step->op->name,
 			      nm_app_verbs(step->ask.app, list, sizeof list));
+	if (((const struct nm_opts_ask *)step->opts)->flags && !step->ask.app->has_flags)
+		nm_origin_option(nm_step_error(ir, step,
+					       " flags: app=%s has no number beside a value",
+					       step->ask.app->name),
+				 step, "flags");
 	if (step->common->can_fail)
 		nm_origin_option(nm_step_error(ir, step,
 					       " canfail: what is asked next would be answered "

@@ -124,7 +124,7 @@ static void take(const struct nm_app *app, const uint8_t *data, size_t size, siz
 			said->requests++;
 			collect(&served, said);
 		} while (said->took != NM_TOOK_BAD && any && said->taken < there);
-		demand(said->took == NM_TOOK_BAD || there - said->taken < 2048u);
+		demand(said->took == NM_TOOK_BAD || there - said->taken < NM_APP_KEPT_BYTES);
 	}
 	nm_store_free(service.store);
 }

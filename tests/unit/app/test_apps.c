@@ -15,9 +15,18 @@
 static const struct {
 	const char *app;
 	enum nm_verb verb;
+	uint64_t ttl_s;
 } cases[] = {
-	{"ping", NM_VERB_PING},	   {"echo", NM_VERB_ECHO},	 {"memcache", NM_VERB_GET},
-	{"memcache", NM_VERB_SET}, {"memcache", NM_VERB_DELETE},
+	{"ping", NM_VERB_PING, 0},
+	{"echo", NM_VERB_ECHO, 0},
+	{"memcache", NM_VERB_GET, 0},
+	{"memcache", NM_VERB_SET, 3600},
+	{"memcache", NM_VERB_DELETE, 0},
+	{"redis", NM_VERB_PING, 0},
+	{"redis", NM_VERB_GET, 0},
+	{"redis", NM_VERB_SET, 0},
+	{"redis", NM_VERB_SET, UINT64_MAX / 2},
+	{"redis", NM_VERB_DELETE, 0},
 };
 #define N_CASES (int)(sizeof cases / sizeof *cases)
 
@@ -36,9 +45,10 @@ static void store(const char *key, uint64_t at, uint64_t size)
 }
 
 /* A request of 100 bytes where it has any, for a key whose value is stored when it is to be got. */
-static struct nm_app_request request_of(enum nm_verb verb)
+static struct nm_app_request request_of(enum nm_verb verb, uint64_t ttl_s)
 {
 	struct nm_app_request request = {.verb = verb,
+					 .ttl_s = ttl_s,
 					 .size = 100,
 					 .at = 65500, /* it goes round in the pool */
 					 .pool = pool,
@@ -107,11 +117,12 @@ static size_t collect(struct nm_app_served *served, char *answers, size_t n)
 }
 
 /* Has the server take n bytes, of which so many more come each time; what it answers is sent at
- * once. Returns how many requests it has found; the answers are behind `answers`. */
-static unsigned serve(const struct nm_app *app, struct nm_app_served *served, const char *data,
-		      size_t n, size_t piece, char *answers, size_t *ret_n)
+ * once. Returns how many requests it has found, or -1: what came is none. The answers are behind
+ * `answers`. */
+static int serve(const struct nm_app *app, struct nm_app_served *served, const char *data, size_t n,
+		 size_t piece, char *answers, size_t *ret_n)
 {
-	unsigned requests = 0;
+	int requests = 0;
 	size_t at = 0, there = 0, taken;
 
 	while (at < n) {
@@ -120,7 +131,8 @@ static unsigned serve(const struct nm_app *app, struct nm_app_served *served, co
 			enum nm_took took =
 				app->take(served, &service, data + at, there - at, &taken);
 
-			ck_assert_int_ne(took, NM_TOOK_BAD);
+			if (took == NM_TOOK_BAD)
+				return -1;
 			ck_assert_uint_le(taken, there - at);
 			before = at;
 			at += taken;
@@ -129,6 +141,7 @@ static unsigned serve(const struct nm_app *app, struct nm_app_served *served, co
 				*ret_n = collect(served, answers, *ret_n);
 			}
 		}
+		ck_assert_uint_lt(there - at, NM_APP_KEPT_BYTES);
 		ck_assert(there < n || at == n);
 	}
 	return requests;
@@ -136,7 +149,8 @@ static unsigned serve(const struct nm_app *app, struct nm_app_served *served, co
 
 /* Parses n bytes of an answer in pieces; what the last piece was found to be. */
 static enum nm_parsed parse(const struct nm_app *app, const struct nm_app_request *request,
-			    const char *data, size_t n, size_t piece, size_t *ret_taken)
+			    const char *data, size_t n, size_t piece, size_t *ret_taken,
+			    enum nm_class *ret_class)
 {
 	struct nm_app_parser parser = {.at = 0};
 	enum nm_parsed parsed = NM_PARSED_MORE;
@@ -148,13 +162,15 @@ static enum nm_parsed parse(const struct nm_app *app, const struct nm_app_reques
 				    &taken);
 	}
 	*ret_taken = at;
+	if (ret_class)
+		*ret_class = (enum nm_class)parser.class;
 	return parsed;
 }
 
 START_TEST(all_pieces_make_the_same)
 {
 	const struct nm_app *app = nm_app_find(cases[_i].app);
-	struct nm_app_request request = request_of(cases[_i].verb);
+	struct nm_app_request request = request_of(cases[_i].verb, cases[_i].ttl_s);
 	char sent[2 * MAX_BYTES], answers[2 * MAX_BYTES];
 	size_t n = encode(app, &request, sent), taken;
 
@@ -170,12 +186,13 @@ START_TEST(all_pieces_make_the_same)
 		size_t one = n_answers / 2;
 
 		ck_assert_mem_eq(answers, answers + one, one);
-		ck_assert_int_eq(parse(app, &request, answers, one, piece, &taken), NM_PARSED_DONE);
+		ck_assert_int_eq(parse(app, &request, answers, one, piece, &taken, NULL),
+				 NM_PARSED_DONE);
 		ck_assert_uint_eq(taken, one);
-		ck_assert_int_eq(parse(app, &request, answers, one - 1, piece, &taken),
+		ck_assert_int_eq(parse(app, &request, answers, one - 1, piece, &taken, NULL),
 				 NM_PARSED_MORE);
 		/* What comes behind the answer is not taken. */
-		ck_assert_int_eq(parse(app, &request, answers, n_answers, n_answers, &taken),
+		ck_assert_int_eq(parse(app, &request, answers, n_answers, n_answers, &taken, NULL),
 				 NM_PARSED_DONE);
 		ck_assert_uint_eq(taken, one);
 	}
@@ -185,18 +202,22 @@ END_TEST
 START_TEST(a_changed_answer_is_none)
 {
 	const struct nm_app *app = nm_app_find(cases[_i].app);
-	struct nm_app_request request = request_of(cases[_i].verb);
+	struct nm_app_request request = request_of(cases[_i].verb, cases[_i].ttl_s);
 	char sent[MAX_BYTES], answer[MAX_BYTES], text[MAX_BYTES];
 	struct nm_app_served served = served_of(text, sizeof text);
 	size_t n = 0, taken, n_sent = encode(app, &request, sent);
-	/* Any flags are right. */
-	size_t flags = request.verb == NM_VERB_GET ? strlen("VALUE k0000042 ") : SIZE_MAX;
+	/* Any flags are right, and ":0" is an answer as ":1" is. */
+	size_t other =
+		request.verb == NM_VERB_GET && app->has_flags ? strlen("VALUE k0000042 ") : 0;
+
+	if (request.verb == NM_VERB_DELETE && strcmp(app->name, "redis") == 0)
+		other = strlen(":");
 
 	ck_assert_uint_eq(serve(app, &served, sent, n_sent, n_sent, answer, &n), 1);
 	for (size_t at = 0; at < n; at++) {
 		answer[at] ^= 1;
-		for (size_t piece = 1; at != flags && piece <= n; piece++)
-			ck_assert_int_ne(parse(app, &request, answer, n, piece, &taken),
+		for (size_t piece = 1; (!other || at != other) && piece <= n; piece++)
+			ck_assert_int_ne(parse(app, &request, answer, n, piece, &taken, NULL),
 					 NM_PARSED_DONE);
 		answer[at] ^= 1;
 	}
@@ -206,7 +227,7 @@ END_TEST
 START_TEST(an_answer_without_room_is_refused)
 {
 	const struct nm_app *app = nm_app_find(cases[_i].app);
-	struct nm_app_request request = request_of(cases[_i].verb);
+	struct nm_app_request request = request_of(cases[_i].verb, cases[_i].ttl_s);
 	size_t room = app->answer_bytes + (app->echoes ? request.size : 0);
 	char sent[MAX_BYTES], answer[MAX_BYTES], text[MAX_BYTES];
 	struct nm_app_served served = served_of(text, room);
@@ -240,25 +261,36 @@ START_TEST(a_request_that_never_ends)
 }
 END_TEST
 
-/* What the answer, whole, is found to be, and its class. */
-static enum nm_parsed judge(enum nm_verb verb, const char *text, enum nm_class *ret)
-{
-	const struct nm_app_request request = request_of(verb);
-	struct nm_app_parser parser = {.at = 0};
-	size_t taken;
-	enum nm_parsed parsed =
-		nm_app_find("memcache")->parse(&parser, &request, text, strlen(text), &taken);
+#define TEXT_100                                                                                   \
+	"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567" \
+	"890123456789"
 
-	*ret = (enum nm_class)parser.class;
-	return parsed;
-}
-
-static const struct {
+struct answer {
 	enum nm_verb verb;
 	const char *text;
 	enum nm_parsed parsed;
 	enum nm_class class;
-} answers_of_memcached[] = {
+};
+
+/* What an answer is found to be, in all pieces, and its class. */
+static void judge(const char *app, const struct answer *answer)
+{
+	const struct nm_app_request request = request_of(answer->verb, 0);
+	const size_t n = strlen(answer->text);
+
+	for (size_t piece = 1; piece <= n; piece++) {
+		enum nm_class class;
+		size_t taken;
+
+		ck_assert_int_eq(
+			parse(nm_app_find(app), &request, answer->text, n, piece, &taken, &class),
+			answer->parsed);
+		if (answer->parsed == NM_PARSED_DONE)
+			ck_assert_int_eq(class, answer->class);
+	}
+}
+
+static const struct answer answers_of_memcached[] = {
 	{NM_VERB_GET, "END\r\n", NM_PARSED_DONE, NM_CLASS_MISS},
 	{NM_VERB_GET, "VALUE k0000042 7 0\r\n\r\nEND\r\n", NM_PARSED_DONE, NM_CLASS_OK},
 	{NM_VERB_GET, "VALUE k0000042 0 0 77\r\n\r\nEND\r\n", NM_PARSED_DONE, NM_CLASS_OK},
@@ -285,13 +317,41 @@ static const struct {
 
 START_TEST(answers_of_memcached_have_a_class)
 {
-	enum nm_class class;
+	judge("memcache", &answers_of_memcached[_i]);
+}
+END_TEST
 
-	ck_assert_int_eq(
-		judge(answers_of_memcached[_i].verb, answers_of_memcached[_i].text, &class),
-		answers_of_memcached[_i].parsed);
-	if (answers_of_memcached[_i].parsed == NM_PARSED_DONE)
-		ck_assert_int_eq(class, answers_of_memcached[_i].class);
+static const struct answer answers_of_redis[] = {
+	{NM_VERB_PING, "+PONG\r\n", NM_PARSED_DONE, NM_CLASS_OK},
+	{NM_VERB_PING, "-NOAUTH Authentication required.\r\n", NM_PARSED_DONE, NM_CLASS_REFUSED},
+	{NM_VERB_PING, "PONG\r\n", NM_PARSED_BAD, 0},
+	{NM_VERB_GET, "$-1\r\n", NM_PARSED_DONE, NM_CLASS_MISS},
+	{NM_VERB_GET, "$0\r\n\r\n", NM_PARSED_DONE, NM_CLASS_OK},
+	{NM_VERB_GET, "-WRONGTYPE Operation against a key\r\n", NM_PARSED_DONE, NM_CLASS_REFUSED},
+	{NM_VERB_GET, "-LOADING Redis is loading\r\n", NM_PARSED_DONE, NM_CLASS_REFUSED},
+	/* Longer than what is kept of a line. */
+	{NM_VERB_GET, "-DENIED " TEXT_100 TEXT_100 TEXT_100 TEXT_100 "\r\n", NM_PARSED_DONE,
+	 NM_CLASS_REFUSED},
+	{NM_VERB_GET, "$2\r\nxy\r\n", NM_PARSED_BAD, 0},
+	{NM_VERB_GET, "$0\r\n\n\r", NM_PARSED_BAD, 0},
+	{NM_VERB_GET, "$0\n\r\n", NM_PARSED_BAD, 0},
+	{NM_VERB_GET, "$\r\n", NM_PARSED_BAD, 0},
+	{NM_VERB_GET, "$-2\r\n", NM_PARSED_BAD, 0},
+	{NM_VERB_GET, "$1x\r\n", NM_PARSED_BAD, 0},
+	{NM_VERB_GET, "$9223372036854775808\r\n", NM_PARSED_BAD, 0},
+	{NM_VERB_GET, "*1\r\n$0\r\n\r\n", NM_PARSED_BAD, 0},
+	{NM_VERB_GET, "END\r\n", NM_PARSED_BAD, 0},
+	{NM_VERB_SET, "+OK\r\n", NM_PARSED_DONE, NM_CLASS_OK},
+	{NM_VERB_SET, "+QUEUED\r\n", NM_PARSED_BAD, 0},
+	{NM_VERB_SET, "-OOM command not allowed\r\n", NM_PARSED_DONE, NM_CLASS_REFUSED},
+	{NM_VERB_DELETE, ":1\r\n", NM_PARSED_DONE, NM_CLASS_OK},
+	{NM_VERB_DELETE, ":0\r\n", NM_PARSED_DONE, NM_CLASS_MISS},
+	{NM_VERB_DELETE, ":2\r\n", NM_PARSED_BAD, 0},
+};
+
+START_TEST(answers_of_redis_have_a_class)
+{
+	judge("redis", &answers_of_redis[_i]);
 }
 END_TEST
 
@@ -313,42 +373,162 @@ static const struct {
 	{"set k9 0 0 1\r\nabc", NULL},
 };
 
+/* What the server says to all of it; it takes all of it, or ends the connection. */
+static void check_server(const char *name, const char *text, const char *answer)
+{
+	const size_t n = strlen(text);
+
+	for (size_t piece = 1; piece <= n; piece++) {
+		char said[2 * MAX_BYTES], room[MAX_BYTES];
+		struct nm_app_served served = served_of(room, sizeof room);
+		size_t used = 0;
+
+		store("k0000042", nm_pool_at(42), 100);
+		(void)nm_store_delete(service.store, "k9", 2);
+		int requests = serve(nm_app_find(name), &served, text, n, piece, said, &used);
+
+		ck_assert((requests < 0) == !answer);
+		if (!answer)
+			continue;
+		ck_assert_uint_eq(used, strlen(answer));
+		ck_assert_mem_eq(said, answer, used);
+	}
+}
+
 START_TEST(a_server_of_memcache)
 {
-	const struct nm_app *app = nm_app_find("memcache");
-	const char *text = requests_of_memcached[_i].text;
-	char said[MAX_BYTES], room[MAX_BYTES];
-	struct nm_app_served served = served_of(room, sizeof room);
-	size_t n = strlen(text), at = 0, taken = 1, used = 0;
-	enum nm_took took = NM_TOOK_REQUEST;
+	check_server("memcache", requests_of_memcached[_i].text, requests_of_memcached[_i].answer);
+}
+END_TEST
 
-	while (at < n && took == NM_TOOK_REQUEST) {
-		took = app->take(&served, &service, text + at, n - at, &taken);
-		at += taken;
-		used = collect(&served, said, used);
+#define PING "*1\r\n$4\r\nPING\r\n"
+#define GET  "*2\r\n$3\r\nGET\r\n$2\r\nk9\r\n"
+#define SET  "$3\r\nSET\r\n$2\r\nk9\r\n$3\r\na\r\n\r\n"
+#define ERR  "-ERR unknown command or wrong arguments\r\n"
+
+#define TOO_LARGE "-ERR the key or the value is too large, or there is no room for it\r\n"
+
+static const struct {
+	const char *text, *answer; /* NULL: it is no request */
+} requests_of_redis[] = {
+	{PING PING, "+PONG\r\n+PONG\r\n"},
+	{"*1\r\n$4\r\nping\r\n", "+PONG\r\n"},
+	{GET, "$-1\r\n"},
+	{"*3\r\n" SET GET, "+OK\r\n$3\r\na\r\n\r\n"},
+	{"*5\r\n" SET "$2\r\nEX\r\n$2\r\n10\r\n" GET, "+OK\r\n$3\r\na\r\n\r\n"},
+	{"*3\r\n$3\r\nSET\r\n$2\r\nk9\r\n$0\r\n\r\n" GET, "+OK\r\n$0\r\n\r\n"},
+	{"*2\r\n$3\r\nDEL\r\n$8\r\nk0000042\r\n*2\r\n$3\r\nDEL\r\n$8\r\nk0000042\r\n",
+	 ":1\r\n:0\r\n"},
+	{"*3\r\n$6\r\nCONFIG\r\n$3\r\nGET\r\n$4\r\nsave\r\n" PING, ERR "+PONG\r\n"},
+	{"*2\r\n$3\r\nGET\r\n$0\r\n\r\n" PING, ERR "+PONG\r\n"},
+	{"*2\r\n$3\r\nSET\r\n$2\r\nk9\r\n", ERR},
+	{"*2\r\n$4\r\nPING\r\n$1\r\nx\r\n", ERR},
+	{"*1\r\n$4\r\nPINX\r\n*1\r\n$3\r\nPIN\r\n" PING, ERR ERR "+PONG\r\n"},
+	/* A key that cannot be stored, and words behind the value that cannot be followed. */
+	{"*3\r\n$3\r\nSET\r\n$0\r\n\r\n$1\r\nx\r\n" PING, TOO_LARGE "+PONG\r\n"},
+	{"*3\r\n$3\r\nSET\r\n$300\r\n" TEXT_100 TEXT_100 TEXT_100 "\r\n$1\r\nx\r\n" PING,
+	 TOO_LARGE "+PONG\r\n"},
+	{"*2\r\n$3\r\nGET\r\n$300\r\n" TEXT_100 TEXT_100 TEXT_100 "\r\n" PING, ERR "+PONG\r\n"},
+	{"*5\r\n" SET "$2\r\npx\r\n$4\r\n1000\r\n" GET, "+OK\r\n$3\r\na\r\n\r\n"},
+	{"*5\r\n" SET "$2\r\nEX\r\n$2\r\n1x\r\n" GET, ERR "$-1\r\n"},
+	{"*5\r\n" SET "$2\r\nEX\r\n$1\r\n0\r\n" GET, ERR "$-1\r\n"},
+	{"*5\r\n" SET "$2\r\nEX\r\n$0\r\n\r\n" GET, ERR "$-1\r\n"},
+	{"*5\r\n" SET "$2\r\nXX\r\n$2\r\n10\r\n" GET, ERR "$-1\r\n"},
+	{"*4\r\n" SET "$2\r\nNX\r\n" GET, ERR "$-1\r\n"},
+	{"*6\r\n" SET "$2\r\nEX\r\n$2\r\n10\r\n$2\r\nNX\r\n" GET, ERR "$-1\r\n"},
+	{"*0\r\n", NULL},
+	{"*-1\r\n", NULL},
+	{"*2000000\r\n", NULL},
+	{"*5\r\n" SET "+2\r\n", NULL},
+	{"*3\r\n$5\r\nRPUSH\r\n$1\r\nl\r\n$1\r\nxy\r", NULL},
+	{"PING\r\n", NULL},
+	{"*1\n$4\r\nPING\r\n", NULL},
+	{"*1\r\n$4\r\nPINGS\r\n", NULL},
+	{"*1\r\n$-1\r\n", NULL},
+	{"*1\r\n+PING\r\n", NULL},
+	{"*3\r\n$3\r\nSET\r\n$2\r\nk9\r\n$1\r\nabc", NULL},
+};
+
+START_TEST(a_server_of_redis)
+{
+	check_server("redis", requests_of_redis[_i].text, requests_of_redis[_i].answer);
+}
+END_TEST
+
+/* "GET" of a key of so many bytes, which is too long. */
+static size_t long_get(char *buf, size_t key)
+{
+	int n = sprintf(buf, "*2\r\n$3\r\nGET\r\n$%zu\r\n", key);
+
+	memset(buf + n, 'k', key);
+	memcpy(buf + n + key, "\r\n", 2);
+	return (size_t)n + key + 2;
+}
+
+/* So much of a command is kept, however it comes. */
+START_TEST(a_command_of_redis_has_so_many_bytes)
+{
+	char data[MAX_BYTES], said[2 * MAX_BYTES], room[MAX_BYTES];
+
+	for (size_t key = 2000; key < 2040; key++) {
+		const size_t n = long_get(data, key);
+
+		for (size_t piece = 1; piece <= n; piece += 1 + piece / 8) {
+			struct nm_app_served served = served_of(room, sizeof room);
+			size_t used = 0;
+
+			ck_assert_int_eq(
+				serve(nm_app_find("redis"), &served, data, n, piece, said, &used),
+				n <= NM_APP_KEPT_BYTES ? 1 : -1);
+		}
 	}
-	if (!requests_of_memcached[_i].answer) {
-		ck_assert_int_eq(took, NM_TOOK_BAD);
-		return;
+}
+END_TEST
+
+/* Words that a command has behind its second are skipped, however long they are. */
+START_TEST(long_words_are_skipped)
+{
+	char data[3 * MAX_BYTES], said[2 * MAX_BYTES], room[MAX_BYTES];
+	size_t n = (size_t)sprintf(data, "*4\r\n$5\r\nRPUSH\r\n$1\r\nl\r\n$6000\r\n");
+
+	memset(data + n, '*', 6000);
+	n += 6000;
+	n += (size_t)sprintf(data + n, "\r\n$1\r\nx\r\n" PING);
+	for (size_t piece = 1; piece <= n; piece += 1 + piece / 8) {
+		struct nm_app_served served = served_of(room, sizeof room);
+		size_t used = 0;
+
+		ck_assert_int_eq(serve(nm_app_find("redis"), &served, data, n, piece, said, &used),
+				 2);
+		ck_assert_uint_eq(used, strlen(ERR "+PONG\r\n"));
+		ck_assert_mem_eq(said, ERR "+PONG\r\n", used);
 	}
-	ck_assert_int_eq(took, NM_TOOK_REQUEST);
-	ck_assert_uint_eq(used, strlen(requests_of_memcached[_i].answer));
-	ck_assert_mem_eq(said, requests_of_memcached[_i].answer, used);
 }
 END_TEST
 
 /* A value that is too large is refused, and does not take the connection out of step. */
 START_TEST(a_value_that_is_too_large)
 {
-	const struct nm_app *app = nm_app_find("memcache");
-	struct nm_app_request request = request_of(NM_VERB_SET);
+	static const struct {
+		const char *app;
+		uint64_t size;
+		const char *answer;
+		size_t n;
+	} large[] = {
+		{"memcache", 1u << 20, "STORED\r\n", 8},
+		{"memcache", (1u << 20) + 1, "SERVER_ERROR object too large for cache\r\n", 41},
+		{"redis", 1u << 20, "+OK\r\n", 5},
+		{"redis", (1u << 20) + 1, TOO_LARGE, sizeof TOO_LARGE - 1},
+	};
+	const struct nm_app *app = nm_app_find(large[_i].app);
+	struct nm_app_request request = request_of(NM_VERB_SET, 0);
 	char buf[MAX_BYTES], text[MAX_BYTES];
 	struct nm_app_served served = served_of(text, sizeof text);
 	enum nm_took took = NM_TOOK_MORE;
 	uint64_t total = 1, at = 0;
 	size_t n;
 
-	request.size = (1u << 20) + 1;
+	request.size = large[_i].size;
 	while (at < total) {
 		size_t taken;
 
@@ -359,9 +539,14 @@ START_TEST(a_value_that_is_too_large)
 		at += taken;
 	}
 	ck_assert_int_eq(took, NM_TOOK_REQUEST);
-	ck_assert_int_eq(served.class, NM_CLASS_REFUSED);
-	nm_rope_advance(&served.out, (size_t)served.out.total);
-	ck_assert_int_eq(app->take(&served, &service, "get k9\r\n", 8, &n), NM_TOOK_REQUEST);
+	ck_assert_uint_eq(served.class, request.size > 1u << 20 ? NM_CLASS_REFUSED : NM_CLASS_OK);
+	n = collect(&served, buf, 0);
+	ck_assert_uint_eq(n, large[_i].n);
+	ck_assert_mem_eq(buf, large[_i].answer, n);
+	request.size = 1;
+	n = nm_app_compose(app, &request, 0, buf, sizeof buf, &total);
+	ck_assert_int_eq(app->take(&served, &service, buf, n, &n), NM_TOOK_REQUEST);
+	ck_assert_uint_eq(served.class, NM_CLASS_OK);
 }
 END_TEST
 
@@ -374,10 +559,10 @@ START_TEST(redis_answers_ping_with_a_plus)
 	size_t taken;
 
 	for (size_t piece = 1; piece <= 7; piece++)
-		ck_assert_int_eq(parse(app, &request, "+PONG\r\n", 7, piece, &taken),
+		ck_assert_int_eq(parse(app, &request, "+PONG\r\n", 7, piece, &taken, NULL),
 				 NM_PARSED_DONE);
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-		ck_assert_int_eq(parse(app, &request, wrong[i], strlen(wrong[i]), 1, &taken),
+		ck_assert_int_eq(parse(app, &request, wrong[i], strlen(wrong[i]), 1, &taken, NULL),
 				 NM_PARSED_BAD);
 }
 END_TEST
@@ -397,7 +582,7 @@ END_TEST
 
 START_TEST(the_check_of_an_echo_is_its_crc_32)
 {
-	struct nm_app_request request = request_of(NM_VERB_ECHO);
+	struct nm_app_request request = request_of(NM_VERB_ECHO, 0);
 	char sent[MAX_BYTES], crc[16];
 
 	ck_assert_uint_eq(encode(nm_app_find("echo"), &request, sent), 110);
@@ -410,7 +595,7 @@ START_TEST(names)
 {
 	char list[64];
 
-	ck_assert_str_eq(nm_app_names(list, sizeof list), "ping, echo, memcache");
+	ck_assert_str_eq(nm_app_names(list, sizeof list), "ping, echo, memcache, redis");
 	ck_assert_str_eq(nm_app_verbs(nm_app_find("ECHO"), list, sizeof list), "echo");
 	ck_assert_ptr_null(nm_app_find("pin"));
 	ck_assert_str_eq(nm_app_names(list, 3), "pi");
@@ -431,7 +616,13 @@ int main(void)
 			    sizeof answers_of_memcached / sizeof *answers_of_memcached);
 	tcase_add_loop_test(tests, a_server_of_memcache, 0,
 			    sizeof requests_of_memcached / sizeof *requests_of_memcached);
-	tcase_add_test(tests, a_value_that_is_too_large);
+	tcase_add_loop_test(tests, answers_of_redis_have_a_class, 0,
+			    sizeof answers_of_redis / sizeof *answers_of_redis);
+	tcase_add_loop_test(tests, a_server_of_redis, 0,
+			    sizeof requests_of_redis / sizeof *requests_of_redis);
+	tcase_add_test(tests, a_command_of_redis_has_so_many_bytes);
+	tcase_add_test(tests, long_words_are_skipped);
+	tcase_add_loop_test(tests, a_value_that_is_too_large, 0, 4);
 	tcase_add_test(tests, redis_answers_ping_with_a_plus);
 	tcase_add_test(tests, a_server_of_ping_takes_nothing_else);
 	tcase_add_test(tests, the_check_of_an_echo_is_its_crc_32);

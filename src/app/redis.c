@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The protocol of Redis, version 2 (RESP2): requests are arrays of bulk strings. The server is
+ * redis_server.c. */
+#include "app/redis.h"
+
+#include <string.h>
+
+#include "app/value.h"
+
+/* The longest head: a key, and 96 bytes for words and lengths. */
+#define HEAD_BYTES (NM_KEY_MAX + 96u)
+
+/* --- requests --- */
+
+static char *put_length(char *at, char type, uint64_t n)
+{
+	*at++ = type;
+	return nm_line_put("\r\n", nm_number_put(n, at));
+}
+
+static char *put_word(char *at, const char *word)
+{
+	at = nm_line_put(word, put_length(at, '$', strlen(word)));
+	return nm_line_put("\r\n", at);
+}
+
+static char *put_key(char *at, const struct nm_app_request *request)
+{
+	at = put_length(at, '$', request->keyspace->length);
+	nm_keyspace_put(request->keyspace, request->key, at);
+	return nm_line_put("\r\n", at + request->keyspace->length);
+}
+
+/* What is behind the value: its end, and EX SECONDS where it has a time to live. At most 37
+ * bytes. */
+static void put_tail(const struct nm_app_request *request, struct nm_app_encoded *ret)
+{
+	char *at = nm_line_put("\r\n", ret->tail_text), seconds[NM_NUMBER_MAX + 1];
+
+	if (request->ttl_s) {
+		*nm_number_put(request->ttl_s, seconds) = '\0';
+		at = put_word(put_word(at, "EX"), seconds);
+	}
+	ret->tail = (size_t)(at - ret->tail_text);
+}
+
+static void redis_encode(struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
+{
+	static const char *const words[] = {[NM_VERB_PING] = "PING",
+					    [NM_VERB_GET] = "GET",
+					    [NM_VERB_SET] = "SET",
+					    [NM_VERB_DELETE] = "DEL"};
+	const bool sets = request->verb == NM_VERB_SET;
+	char *at = put_length(
+		buf, '*', 1 + (request->keyspace != NULL) + sets + 2 * (sets && request->ttl_s));
+
+	ret->payload = ret->tail = 0;
+	at = put_word(at, words[request->verb]);
+	if (request->keyspace)
+		at = put_key(at, request);
+	if (sets) {
+		at = put_length(at, '$', request->size);
+		ret->pool = request->pool->bytes;
+		ret->payload = request->size;
+		put_tail(request, ret);
+	}
+	ret->head = (size_t)(at - buf);
+}
+
+/* --- answers --- */
+
+enum state { AT_LINE, IN_VALUE };
+
+static enum nm_parsed end(struct nm_app_parser *parser, enum nm_class class)
+{
+	parser->class = class;
+	return NM_PARSED_DONE;
+}
+
+/* "$BYTES": the value follows; "$-1": there is none. */
+static enum nm_parsed begin_value(struct nm_app_parser *parser,
+				  const struct nm_app_request *request,
+				  const struct nm_line_text *line)
+{
+	uint64_t bytes;
+
+	if (nm_line_is(line, "$-1"))
+		return end(parser, NM_CLASS_MISS);
+	if (!nm_line_begins(line, "$"))
+		return NM_PARSED_BAD;
+	size_t digits = nm_line_number(line->text + 1, line->there - 1, INT64_MAX, &bytes);
+
+	if (!digits || 1 + digits != line->length)
+		return NM_PARSED_BAD;
+	parser->state = IN_VALUE;
+	nm_value_begin(parser, request, bytes);
+	return NM_PARSED_MORE;
+}
+
+static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_app_request *request,
+				const struct nm_line_text *line)
+{
+	/* An error is an answer, whatever was asked. */
+	if (nm_line_begins(line, "-"))
+		return end(parser, NM_CLASS_REFUSED);
+	switch (request->verb) {
+	case NM_VERB_GET:
+		return begin_value(parser, request, line);
+	case NM_VERB_SET:
+		return nm_line_is(line, "+OK") ? end(parser, NM_CLASS_OK) : NM_PARSED_BAD;
+	case NM_VERB_DELETE:
+		if (nm_line_is(line, ":1"))
+			return end(parser, NM_CLASS_OK);
+		return nm_line_is(line, ":0") ? end(parser, NM_CLASS_MISS) : NM_PARSED_BAD;
+	default:
+		return nm_line_is(line, "+PONG") ? end(parser, NM_CLASS_OK) : NM_PARSED_BAD;
+	}
+}
+
+static enum nm_parsed redis_parse(struct nm_app_parser *parser,
+				  const struct nm_app_request *request, const char *data, size_t n,
+				  size_t *ret_taken)
+{
+	struct nm_line_text line;
+	size_t some;
+
+	*ret_taken = 0;
+	if (parser->state == AT_LINE) {
+		enum nm_line_status status = nm_line_take(&parser->line, data, n, &line, ret_taken);
+
+		if (status != NM_LINE_WHOLE)
+			return status == NM_LINE_BAD ? NM_PARSED_BAD : NM_PARSED_MORE;
+		enum nm_parsed parsed = take_line(parser, request, &line);
+
+		if (parsed != NM_PARSED_MORE || *ret_taken == n)
+			return parsed;
+	}
+	enum nm_parsed parsed =
+		nm_value_take(parser, request, data + *ret_taken, n - *ret_taken, &some);
+
+	*ret_taken += some;
+	return parsed == NM_PARSED_DONE ? end(parser, NM_CLASS_OK) : parsed;
+}
+
+const struct nm_app nm_app_redis = {
+	.name = "redis",
+	.help = "RESP2, the protocol of Redis and Valkey",
+	.verbs = NM_VERB_BIT(NM_VERB_PING) | NM_VERB_BIT(NM_VERB_GET) | NM_VERB_BIT(NM_VERB_SET) |
+		 NM_VERB_BIT(NM_VERB_DELETE),
+	.port = 6379,
+	.stores = true,
+	.head_bytes = HEAD_BYTES,
+	.answer_bytes = NM_REDIS_ANSWER_BYTES,
+	.encode = redis_encode,
+	.parse = redis_parse,
+	.take = nm_redis_take,
+};

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* netmodel's own server of RESP2, for its descriptor. */
+#ifndef NM_APP_REDIS_H
+#define NM_APP_REDIS_H
+
+#include "app/app.h"
+
+/* The text of its longest answer. */
+#define NM_REDIS_ANSWER_BYTES 64u
+
+enum nm_took nm_redis_take(struct nm_app_served *served, const struct nm_app_service *service,
+			   const char *data, size_t n, size_t *ret_taken);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values in protocols that tell their length before, and put CR LF behind: at a client, which holds
+ * them against the pool, and at a server, which stores them. */
+#ifndef NM_APP_VALUE_H
+#define NM_APP_VALUE_H
+
+#include "app/app.h"
+#include "app/store.h"
+
+/* The value of the request's key, of so many bytes, comes next. */
+void nm_value_begin(struct nm_app_parser *parser, const struct nm_app_request *request,
+		    uint64_t bytes);
+/* Takes bytes of it, and of its end: *ret_taken. MORE: it is not whole yet. DONE: it is, its end,
+ * too. BAD: it is not what was stored, or has another end. */
+enum nm_parsed nm_value_take(struct nm_app_parser *parser, const struct nm_app_request *request,
+			     const char *data, size_t n, size_t *ret_taken);
+
+/* The largest value that a server takes. */
+#define NM_VALUE_MAX (1u << 20)
+
+/* At a server: the value of a key, of so many bytes, comes next. One that is too large is taken,
+ * and stored nowhere. */
+void nm_value_reserve(struct nm_app_served *served, const struct nm_app_service *service,
+		      const char *key, size_t length, uint32_t flags, uint64_t bytes);
+/* Takes bytes of it, without its end: how many. */
+size_t nm_value_write(struct nm_app_served *served, const struct nm_app_service *service,
+		      const char *data, size_t n);
+/* From now on it is found. False: it is too large, or its room is gone. */
+bool nm_value_publish(const struct nm_app_served *served, const struct nm_app_service *service);
+/* Adds a value that is stored to the answer; it is not copied before it is sent. */
+void nm_value_put(struct nm_app_served *served, const struct nm_stored *stored);
+
+#endif
