@@ -3,12 +3,14 @@
 #include "cli/args.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/log/log.h"
 #include "cli/output.h"
+#include "plan/plan.h"
 #include "report/report.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -207,6 +209,25 @@ static void check_intervals(const struct nm_args_reading *reading)
 				      nm_logs[i]->arg.opt.name);
 }
 
+static void check_windows(const struct nm_args *args, struct nm_diags *diags)
+{
+	uint64_t interval_ns = args->run.interval_ns;
+	char windows[24];
+
+	if (!args->run.windows)
+		return;
+	snprintf(windows, sizeof(windows), "%" PRIu64, args->run.windows);
+	if (!interval_ns)
+		OPTION_ERROR(
+			diags, "windows", windows,
+			": not with --interval 0: each window is an interval, of at least 1ms");
+	else if (args->run.windows > NM_PLAN_MAX_WAIT_NS / interval_ns)
+		OPTION_ERROR(diags, "windows", windows,
+			     ": with such an interval they last more than %" PRIu64 "h, the most "
+			     "that is allowed",
+			     NM_PLAN_MAX_WAIT_NS / UINT64_C(3600000000000));
+}
+
 static void check_sweep(const struct nm_args_reading *reading)
 {
 	static const char *const of_search[] = {"objective", "confirm"};
@@ -312,6 +333,7 @@ int nm_args_end(struct nm_args_reading *reading)
 	if (runs && !diags->n_errors) {
 		check_company(reading);
 		check_intervals(reading);
+		check_windows(args, diags);
 	}
 	if (args->as_slave.no_auth && args->key.file)
 		nm_diag_error(diags, NULL, 0, "--no-auth and --key-file: one at a time");

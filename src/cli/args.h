@@ -68,6 +68,7 @@ struct nm_args_sweep {
 /* How a run is measured. */
 struct nm_args_run {
 	uint64_t interval_ns, warmup_ns, cooldown_ns, wait_start_ns, wait_slaves_ns;
+	uint64_t windows; /* so many intervals are measured; 0: as the profile says */
 	uint64_t repeat, seed;
 	bool has_seed, has_percentiles, has_interval; /* given by the user */
 	bool no_env;				      /* the environment sets no parameters */

@@ -64,20 +64,39 @@ int nm_live_fini(struct nm_live *live, struct nm_diags *diags)
 	return -error;
 }
 
+/* "[2/3] ": the run, where there are several; its length. */
+static int print_run(const struct nm_live *live, char *line, size_t size)
+{
+	*line = '\0';
+	return live->runs > 1
+		       ? snprintf(line, size, "[%" PRIu64 "/%" PRIu64 "] ", live->run, live->runs)
+		       : 0;
+}
+
+static void print_window(struct nm_live *live, const struct nm_result *so_far,
+			 const struct nm_result_interval *row)
+{
+	char run[48], line[NM_WINDOW_LINE_BYTES];
+
+	(void)print_run(live, run, sizeof(run));
+	nm_report_window_line(so_far, row, line, sizeof(line));
+	fprintf(stream_of(&live->err, stderr), "%s%s\n", run, line);
+	(void)nm_sink_flush(&live->err);
+}
+
 void nm_live_interval(void *arg, const struct nm_result *so_far,
 		      const struct nm_result_interval *row)
 {
 	struct nm_live *live = arg;
 	char line[256];
-	int used = 0, columns = (int)nm_cli_columns(STDERR_FILENO);
+	int columns = (int)nm_cli_columns(STDERR_FILENO);
 
-	(void)so_far;
 	nm_logs_interval(&live->logs, row);
+	if (live->windows)
+		print_window(live, so_far, row);
 	if (!live->line)
 		return;
-	if (live->runs > 1)
-		used = snprintf(line, sizeof(line), "[%" PRIu64 "/%" PRIu64 "] ", live->run,
-				live->runs);
+	int used = print_run(live, line, sizeof(line));
 	/* A line that is longer than the terminal could not be erased. */
 	int width = (columns ? columns : 80) - 1;
 

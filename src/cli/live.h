@@ -14,6 +14,7 @@
 struct nm_live {
 	bool line;	       /* keep a live line */
 	bool log;	       /* print log lines */
+	bool windows;	       /* print a line for each interval as it ends (--windows) */
 	bool quiet;	       /* print nothing at all */
 	bool shown;	       /* the line is on the screen */
 	bool progress;	       /* print lines of progress on standard output, as uperf does: */

@@ -27,13 +27,14 @@ static void options_from(struct nm_runner *runner, struct nm_run_options *ret_op
 	ret_options->control = args->control;
 	ret_options->port = (uint16_t)args->port;
 	ret_options->interval_ns = args->run.interval_ns;
+	ret_options->windows = args->run.windows;
 	ret_options->warmup_ns = args->run.warmup_ns;
 	ret_options->cooldown_ns = args->run.cooldown_ns;
 	ret_options->max_duration.ns = args->max_duration_ns;
 	ret_options->max_duration.is_given = args->has_max_duration;
 	ret_options->timeout_ns = args->timeout_ns;
-	ret_options->wait_start_ns = args->run.wait_start_ns;
-	ret_options->wait_slaves_ns = args->run.wait_slaves_ns;
+	ret_options->wait.start_ns = args->run.wait_start_ns;
+	ret_options->wait.slaves_ns = args->run.wait_slaves_ns;
 	ret_options->traffic_ns = args->output.iostat_ns;
 	ret_options->percentiles = args->run.percentiles;
 	(void)nm_requirements_percentiles(&runner->judge.requirements, &ret_options->percentiles);
@@ -126,7 +127,8 @@ static void choose_progress(const struct nm_args *args, struct nm_live *live, st
 		!none && (live->raw || (report->has_lines && above && !args->output.iostat_ns &&
 					!nm_logs_take_stdout(args)));
 	view->has_lines = live->progress && above;
-	live->line &= !none && !live->progress && !args->output.iostat_ns;
+	live->windows = args->run.windows && !none && !live->quiet;
+	live->line &= !none && !live->progress && !args->output.iostat_ns && !live->windows;
 }
 
 int nm_runner_begin(struct nm_runner *runner, const struct nm_args *args, struct nm_diags *diags)
@@ -136,7 +138,7 @@ int nm_runner_begin(struct nm_runner *runner, const struct nm_args *args, struct
 	*runner = (struct nm_runner){
 		.args = args,
 		.view = {.width = shown ? nm_cli_columns(STDOUT_FILENO) : 0,
-			 .intervals = args->run.has_interval,
+			 .intervals = args->run.has_interval || args->run.windows,
 			 .throughput_unit = args->output.throughput_unit,
 			 .cpus = args->cpus,
 			 .slave_cpus = args->run.slave_cpus,
@@ -168,6 +170,8 @@ int nm_runner_compile(struct nm_runner *runner, const struct nm_define *defines,
 	nm_judge_fini(&runner->judge);
 	runner->view.verdicts = NULL;
 	runner->view.comparison = NULL;
+	runner->loaded.windows = args->run.windows;
+	runner->loaded.interval_ns = args->run.interval_ns;
 	if (nm_loaded_compile(&runner->loaded, &values, diags) != 0) {
 		hint_at_options(args, diags);
 		return NM_EXIT_USAGE;

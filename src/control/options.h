@@ -125,14 +125,20 @@ struct nm_run_limit {
 	uint64_t ns;
 };
 
+/* How long a run waits at its begin. */
+struct nm_run_waits {
+	uint64_t start_ns;  /* before the first phase */
+	uint64_t slaves_ns; /* for each slave that does not listen yet */
+};
+
 struct nm_run_options {
 	int control;	      /* enum nm_control_over: how slaves are reached */
 	uint16_t port;	      /* of the slaves' control listener */
 	struct nm_key *key;   /* shared with the slaves; borrowed, NULL: none */
 	uint64_t interval_ns; /* the grid of intervals; 0: none */
+	uint64_t windows;     /* how many of these make a measured transaction; 0: not said */
 	uint64_t warmup_ns, cooldown_ns;
-	uint64_t wait_start_ns;		 /* before the first phase */
-	uint64_t wait_slaves_ns;	 /* for each slave that does not listen yet */
+	struct nm_run_waits wait;
 	uint64_t traffic_ns;		 /* how often the traffic is told; 0: never */
 	uint64_t log_passes;		 /* how many passes of each flow are told one by one */
 	bool samples_flows, samples_tcp; /* samples of both ends */

@@ -4,6 +4,7 @@
 #include "lib/load.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,10 +100,36 @@ static int share_threads(const struct nm_node *profile, enum nm_reading reading)
 	return error;
 }
 
+/* Whether --windows has set the duration of something; `defined`: what -D says of that. */
+static int check_windows(const struct nm_loaded *loaded, int count, const struct nm_piece *defined,
+			 struct nm_diags *diags)
+{
+	char value[24];
+	const struct nm_subject subject = {
+		.kind = NM_SUBJECT_OPTION, .name = "windows", .value = value};
+
+	(void)snprintf(value, sizeof value, "%" PRIu64, loaded->windows);
+	if (count < 0)
+		nm_diag_error(diags, loaded->name, 0, "out of memory");
+	else if (count == 0)
+		nm_diag_add(
+			diags, NM_SEV_ERROR, NULL, 0, &subject,
+			": needs a transaction with a duration that is measured, and %s has none",
+			loaded->name);
+	else if (defined)
+		nm_diag_add(diags, NM_SEV_ERROR, NULL, 0, &subject,
+			    " and -D %s=%s: one at a time: both say how long to measure",
+			    defined->name, defined->text);
+	else
+		return 0;
+	return -EINVAL;
+}
+
 int nm_loaded_compile(struct nm_loaded *loaded, const struct nm_param_values *values,
 		      struct nm_diags *diags)
 {
-	int error = parse(loaded, diags);
+	const struct nm_piece *defined = NULL;
+	int n_set = 0, error = parse(loaded, diags);
 
 	if (error)
 		return error;
@@ -112,8 +139,13 @@ int nm_loaded_compile(struct nm_loaded *loaded, const struct nm_param_values *va
 	if (error)
 		nm_diag_error(diags, loaded->name, 0, "out of memory");
 	/* Compiles also after an error in a parameter: the user is told all mistakes in one go. */
+	if (loaded->windows)
+		n_set = nm_plan_set_duration(loaded->root, loaded->windows * loaded->interval_ns,
+					     &defined);
 	loaded->plan = nm_plan_compile(loaded->root, loaded->name, diags);
-	return loaded->plan && !diags->n_errors ? 0 : -EINVAL;
+	if (!loaded->plan || diags->n_errors)
+		return -EINVAL;
+	return loaded->windows ? check_windows(loaded, n_set, defined, diags) : 0;
 }
 
 static int add_requirement(const struct nm_loaded *loaded, const struct nm_node *node,

@@ -5,6 +5,7 @@
 #define NM_LIB_LOAD_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/diag.h"
 #include "control/master/run.h"
@@ -22,6 +23,9 @@ struct nm_loaded {
 	struct nm_node *root; /* substituted, once compiled */
 	struct nm_params params;
 	struct nm_plan *plan; /* the master's */
+	/* Set by the caller once the profile is read: how many intervals measured transactions with
+	 * a duration take (--windows). 0: the profile says how long. */
+	uint64_t windows, interval_ns;
 };
 
 /* Reads a file, or copies a text. 0, or -errno with an error in diags. The profile that was loaded

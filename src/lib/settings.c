@@ -159,8 +159,8 @@ void nm_settings_apply(const struct nm_settings *settings, struct nm_run_options
 	ret_options->warmup_ns = settings->warmup_ns;
 	ret_options->cooldown_ns = settings->cooldown_ns;
 	ret_options->timeout_ns = settings->timeout_ns;
-	ret_options->wait_start_ns = settings->wait_start_ns;
-	ret_options->wait_slaves_ns = settings->wait_slaves_ns;
+	ret_options->wait.start_ns = settings->wait_start_ns;
+	ret_options->wait.slaves_ns = settings->wait_slaves_ns;
 	ret_options->percentiles = settings->parsed;
 	ret_options->cpus = settings->cpus;
 	ret_options->slave_cpus = settings->slave_cpus;

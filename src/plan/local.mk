@@ -15,6 +15,7 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/keyspaces.c \
 	src/plan/ir.h \
 	src/plan/dump.c \
+	src/plan/duration.c \
 	src/plan/elements.c \
 	src/plan/elements.h \
 	src/plan/message_check.c \

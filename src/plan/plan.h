@@ -14,6 +14,7 @@
 
 struct nm_diags;
 struct nm_node;
+struct nm_piece;
 
 /* Limits of a plan. */
 #define NM_PLAN_MAX_GROUPS  1024
@@ -148,6 +149,10 @@ static inline bool nm_instr_is_to_server(const struct nm_instr *instr)
 	       instr->host == NM_NO_HOST;
 }
 
+/* Gives this duration to each transaction of the substituted tree that is measured and has one: how
+ * many these are, or -ENOMEM. A parameter that -D sets and that is the duration of one of them is
+ * at *ret_defined, borrowed from the tree; NULL: there is none. */
+int nm_plan_set_duration(struct nm_node *root, uint64_t ns, const struct nm_piece **ret_defined);
 /* Compiles the substituted tree for the master. NULL with errors in diags; all of them, not only
  * the first. */
 struct nm_plan *nm_plan_compile(const struct nm_node *root, const char *file,

@@ -131,6 +131,11 @@ static json_t *make_warnings(const struct nm_at *at)
 	return array;
 }
 
+static bool has_windows(const struct nm_at *at)
+{
+	return at->result->grid.windows > 0;
+}
+
 static const struct nm_figure run_figures[] = {
 	NM_FIGURE(TEXT, struct nm_result, id.run_id, "id",
 		  .schema = "{'anyOf': [{'type': 'string', 'pattern': '^[0-9a-f]{32}$'}, {'type': "
@@ -156,6 +161,9 @@ static const struct nm_figure run_figures[] = {
 	NM_FIGURE(REAL, struct nm_result, grid.cooldown_s, "cooldown_s"),
 	NM_FIGURE(REAL, struct nm_result, grid.interval_s, "interval_s",
 		  .doc = "The reporting interval; 0: there was none."),
+	NM_FIGURE(COUNT, struct nm_result, grid.windows, "windows", .has = has_windows,
+		  .doc = "With --windows only: how many intervals each measured transaction with a "
+			 "duration was to last."),
 	NM_FIGURE(REAL, struct nm_result, start_skew_s, "start_skew_s", .known = skew_known,
 		  .schema = NM_SCHEMA_REAL_OR_NULL,
 		  .doc = "Between the first and the last host that entered the first measured "

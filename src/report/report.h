@@ -45,6 +45,12 @@ void nm_report_neper_options(const struct nm_result *asked, const struct nm_view
  * out, from the end. */
 void nm_report_live_line(const struct nm_result_interval *row, char *buf, size_t size);
 
+/* One line about a window (--windows), an interval of the result so far: its number, rate, success,
+ * and the percentiles that were asked for. */
+#define NM_WINDOW_LINE_BYTES (2 * NM_RESULT_MAX_PERCENTILES * 24 + 512)
+void nm_report_window_line(const struct nm_result *so_far, const struct nm_result_interval *row,
+			   char *buf, size_t size);
+
 /* Writes the schema of the result document as it is published (docs/netmodel-result.schema.json). 0
  * or -errno. */
 int nm_result_schema_write(FILE *out);

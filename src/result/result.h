@@ -171,6 +171,7 @@ struct nm_result_wall {
 struct nm_result_grid {
 	double warmup_s, cooldown_s;
 	double interval_s; /* 0: no intervals */
+	uint64_t windows;  /* so many of them were to be measured (--windows); 0: not asked for */
 };
 
 /* How the run ended, and whether the counts of both ends agree. */

@@ -460,6 +460,9 @@ static void add_length(struct work *work)
 
 	if (work->server)
 		return;
+	/* Windows are a length. */
+	if (!opt && work->args->run.windows)
+		return;
 	work->origin = work->length;
 	if (!opt && nm_cli_has_param(work->program, "test_length")) {
 		define(work, "test_length=10s");

@@ -189,7 +189,7 @@ static void tell_wait(const struct nm_master *master, const struct slave_at *at,
 
 	(void)snprintf(line, sizeof line,
 		       "waiting for a slave on %s, port %u, for up to %.3g s: %s", at->name,
-		       at->port, (double)master->options->wait_slaves_ns / 1e9, strerror(-error));
+		       at->port, (double)master->options->wait.slaves_ns / 1e9, strerror(-error));
 	nm_make_plain(line);
 	if (events->waits)
 		events->waits(events->arg, line);
@@ -236,7 +236,7 @@ static int dial(struct nm_master *master, const struct slave_at *at, uint64_t un
 		error = nm_master_try_all(master, found, until_ns, ret_fd);
 		uint64_t now_ns = nm_clock_ns(), waited_ns = now_ns - begin_ns;
 
-		if (!may_come(error) || waited_ns >= master->options->wait_slaves_ns)
+		if (!may_come(error) || waited_ns >= master->options->wait.slaves_ns)
 			break;
 		if (!told && waited_ns >= TELL_NS)
 			tell_wait(master, at, error);

@@ -160,6 +160,7 @@ int nm_master_describe(struct nm_master *master)
 	result->grid.warmup_s = (double)options->warmup_ns / 1e9;
 	result->grid.cooldown_s = (double)options->cooldown_ns / 1e9;
 	result->grid.interval_s = (double)options->interval_ns / 1e9;
+	result->grid.windows = options->windows;
 	result->statistics = options->statistics;
 	result->percentiles = options->percentiles;
 	result->groups = calloc(master->plan->n_groups + 1u, sizeof *result->groups);

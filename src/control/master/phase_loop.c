@@ -364,11 +364,11 @@ static void end_phase(struct nm_master *master, bool whole)
 /* The slaves are armed, and are kept in touch with. */
 static void wait_start(struct nm_master *master)
 {
-	uint64_t until_ns = nm_clock_ns() + master->options->wait_start_ns;
+	uint64_t until_ns = nm_clock_ns() + master->options->wait.start_ns;
 
 	for (size_t i = 0; i < master->n_links; i++)
 		nm_master_send(master, &master->links[i], NM_MESSAGE_DELAY,
-			       nm_number_pack(NM_MESSAGE_DELAY, master->options->wait_start_ns));
+			       nm_number_pack(NM_MESSAGE_DELAY, master->options->wait.start_ns));
 	while (!nm_outcome_ends(&master->outcome) && nm_clock_ns() < until_ns)
 		nm_master_poll(master, until_ns);
 }
@@ -395,7 +395,7 @@ void nm_master_run_phases(struct nm_master *master)
 	const struct nm_run_events *events = &master->options->events;
 	bool whole = true;
 
-	if (master->options->wait_start_ns)
+	if (master->options->wait.start_ns)
 		wait_start(master);
 	if (events->begin)
 		events->begin(events->arg, master->result);

@@ -25,7 +25,7 @@
 static void announce_wait(struct nm_master *master, struct nm_link *link)
 {
 	const struct nm_run_options *options = master->options;
-	uint64_t each_ns = options->wait_slaves_ns + options->timeout_ns;
+	uint64_t each_ns = options->wait.slaves_ns + options->timeout_ns;
 
 	if (master->n_links > 1)
 		nm_master_send(master, link, NM_MESSAGE_DELAY,

@@ -54,8 +54,9 @@ END_TEST
 START_TEST(how_a_run_is_measured)
 {
 	RIGHT("-m", "x", "--interval=500ms", "--warmup", "1s", "--cooldown", "2s", "--seed=7",
-	      "--percentiles", "1,99.99", "--repeat=3");
+	      "--percentiles", "1,99.99", "--repeat=3", "--windows=60");
 	ck_assert_uint_eq(a.run.interval_ns, 500000000);
+	ck_assert_uint_eq(a.run.windows, 60);
 	ck_assert_uint_eq(a.run.warmup_ns, 1000000000);
 	ck_assert_uint_eq(a.run.cooldown_ns, 2000000000);
 	ck_assert(a.run.has_seed && a.run.has_percentiles);
@@ -224,6 +225,15 @@ static const struct {
 	 "with -o FILE\n"},
 	{{"-m", "x", "-R", "--iostat=1s"},
 	 "error: --iostat and --raw: one at a time: both print lines of progress\n"},
+	{{"-m", "x", "--windows=0"}, "error: --windows 0: must be 1 to 1000000\n"},
+	{{"-m", "x", "--windows=2", "-i0"},
+	 "error: --windows 2: not with --interval 0: each window is an interval, of at least "
+	 "1ms\n"},
+	{{"-m", "x", "--windows=1000", "-i300000h"},
+	 "error: --windows 1000: with such an interval they last more than 277777h, the most that "
+	 "is allowed\n"},
+	{{"-s", "--windows=2"},
+	 "error: --windows: only when a profile is run (--master), not with --slave\n"},
 	{{"-m", "x", "--throughput-opt=Mb"},
 	 "error: --throughput-opt: only with --format neper or kv\n"},
 	{{"-m", "x", "--stime-use-proc"}, "error: --stime-use-proc: only with --format neper\n"},

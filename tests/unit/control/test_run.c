@@ -277,7 +277,7 @@ END_TEST
 
 START_TEST(a_wait_before_the_first_phase_can_be_interrupted)
 {
-	options.wait_start_ns = 20000000;
+	options.wait.start_ns = 20000000;
 	(void)close(interrupt_fds[1]);
 	complete(run(BY_COUNT));
 	interrupt_fds[1] = dup(interrupt_fds[0]);
@@ -381,7 +381,7 @@ START_TEST(a_slave_that_does_not_listen_is_waited_for_and_then_named)
 	(void)snprintf(text, sizeof text, "%.*s127.0.0.1%s", (int)(name - BY_TIME), BY_TIME,
 		       name + 5);
 	options.port = 1;
-	options.wait_slaves_ns = 60000000;
+	options.wait.slaves_ns = 60000000;
 	ck_assert_int_eq(run(text), NM_RUN_FAILED);
 	ck_assert(
 		strstr(result->verdict.incomplete_why,

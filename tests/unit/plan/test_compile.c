@@ -445,6 +445,49 @@ START_TEST(many_groups)
 }
 END_TEST
 
+#define TIMED                                                                                      \
+	"<transaction duration='1min'%s><flowop type='think' options='duration=1ms'/>"             \
+	"</transaction>\n"
+
+/* Of the measured ones alone, and only of those with a duration. */
+START_TEST(measured_transactions_are_given_a_duration)
+{
+	static const struct {
+		const char *words;
+		int count;
+		uint64_t ns[2];
+	} cases[] = {{"", 2, {5000000, 5000000}},
+		     {" measure='no'", 1, {60000000000, 5000000}},
+		     {" measure='yes'", 1, {5000000, 60000000000}}};
+	char text[1024];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		snprintf(text, sizeof(text), GROUP(OPEN TIMED TIMED CLOSE), cases[i].words, "");
+		struct compiled c = compile(text);
+		const struct nm_piece *defined;
+
+		ck_assert_ptr_nonnull(c.plan);
+		nm_plan_free(c.plan);
+		ck_assert_int_eq(nm_plan_set_duration(c.root, 5000000, &defined), cases[i].count);
+		ck_assert_ptr_null(defined);
+		c.plan = nm_plan_compile(c.root, "t.xml", &c.diags);
+		ck_assert_uint_eq(c.plan->groups[0].phases[1].duration_ns, cases[i].ns[0]);
+		ck_assert_uint_eq(c.plan->groups[0].phases[2].duration_ns, cases[i].ns[1]);
+		compiled_fini(&c);
+	}
+}
+END_TEST
+
+START_TEST(a_profile_without_durations_gets_none)
+{
+	struct compiled c = compile(GROUP(OPEN CLOSE));
+	const struct nm_piece *defined;
+
+	ck_assert_int_eq(nm_plan_set_duration(c.root, 5000000, &defined), 0);
+	compiled_fini(&c);
+}
+END_TEST
+
 START_TEST(no_plan_is_freed_like_any)
 {
 	ck_assert_ptr_null(nm_plan_free(NULL));
@@ -475,6 +518,8 @@ int main(void)
 	tcase_add_test(tc, a_read_behind_an_opening_has_an_end);
 	tcase_add_test(tc, connections_are_renewed_between_plain_passes);
 	tcase_add_test(tc, many_groups);
+	tcase_add_test(tc, measured_transactions_are_given_a_duration);
+	tcase_add_test(tc, a_profile_without_durations_gets_none);
 	tcase_add_test(tc, no_plan_is_freed_like_any);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);

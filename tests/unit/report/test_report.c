@@ -415,6 +415,49 @@ START_TEST(tables_align)
 }
 END_TEST
 
+START_TEST(a_window_has_its_number_rate_success_and_percentiles)
+{
+	struct nm_result_interval *row = &run->intervals[1];
+	char line[256];
+
+	run->grid.windows = 12;
+	nm_report_window_line(run, row, line, sizeof(line));
+	ck_assert_str_eq(line, "window  2/12  10.0 k trans/s  success 100 %  latency p50 19.0 us  "
+			       "p99.99 99.0 us");
+	/* All but one is less than 100 %. */
+	row->window.counts.unanswered = row->window.counts.misses = 1;
+	row->window.counts.hits = 3;
+	row->part = NM_PART_WARMUP;
+	row->to_s = 3.1;
+	row->window.response = row->window.latency;
+	nm_report_window_line(run, row, line, sizeof(line));
+	ck_assert_str_eq(line,
+			 "window 2-3/12  warm-up  10.0 k trans/s  success 99.99 %  hits 75 %  "
+			 "latency p50 19.0 us  p99.99 99.0 us  response p50 19.0 us  "
+			 "p99.99 99.0 us");
+	/* What a flowop passes over, and what a server refuses, has not succeeded. */
+	row->window.counts.errors = 30;
+	row->window.counts.refused = 13;
+	row->window.counts.iterations = 100;
+	row->window.counts.unanswered = 0;
+	nm_report_window_line(run, row, line, sizeof(line));
+	ck_assert_ptr_nonnull(strstr(line, "  success 57 %  "));
+	row->window.counts.errors = 200;
+	nm_report_window_line(run, row, line, sizeof(line));
+	ck_assert_ptr_nonnull(strstr(line, "  success 0 %  "));
+	/* The last one is longer; and flows may take their time after it. */
+	run->grid.windows = 2;
+	nm_report_window_line(run, row, line, sizeof(line));
+	ck_assert_ptr_nonnull(strstr(line, "window 2/2  "));
+	row->from_s = 3.1;
+	row->to_s = 4;
+	row->window = (struct nm_window){.seconds = 1};
+	row->part = NM_PART_MEASURED;
+	nm_report_window_line(run, row, line, sizeof(line));
+	ck_assert_str_eq(line, "after window 2       0 trans/s");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("report");
@@ -439,6 +482,7 @@ int main(void)
 	tcase_add_test(tc, csv_has_a_row_for_each_interval);
 	tcase_add_test(tc, csv_quotes_and_widens);
 	tcase_add_test(tc, live_line_fits_and_tells);
+	tcase_add_test(tc, a_window_has_its_number_rate_success_and_percentiles);
 	tcase_add_test(tc, percentile_names_are_exact);
 	tcase_add_test(tc, tables_align);
 	suite_add_tcase(suite, tc);
