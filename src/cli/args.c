@@ -278,6 +278,12 @@ static void check_output(const struct nm_args *args, struct nm_diags *diags)
 {
 	const struct nm_args_output *output = &args->output;
 	const struct nm_report *report = nm_report_find(output->format);
+	const struct {
+		const char *option;
+		bool is_given;
+	} to_stdout[] = {{"output -", output->path && nm_output_is_stdout(output->path)},
+			 {"raw", args->statistics.raw && !args->statistics.none},
+			 {"iostat", output->iostat_ns}};
 
 	if (args->statistics.none && output->path)
 		nm_diag_error(diags, NULL, 0,
@@ -289,6 +295,13 @@ static void check_output(const struct nm_args *args, struct nm_diags *diags)
 			      "--raw and --format %s: both would go to standard output: give the "
 			      "report a file with -o FILE",
 			      output->format);
+	for (size_t i = 0; i < COUNT_OF(to_stdout) && nm_logs_take_stdout(args); i++)
+		if (to_stdout[i].is_given)
+			nm_diag_error(
+				diags, NULL, 0,
+				"--stream - and --%s: one at a time: both would go to standard "
+				"output",
+				to_stdout[i].option);
 	if (output->iostat_ns && args->statistics.raw)
 		nm_diag_error(diags, NULL, 0,
 			      "--iostat and --raw: one at a time: both print lines of progress");

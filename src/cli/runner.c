@@ -261,7 +261,8 @@ int nm_runner_report(struct nm_runner *runner, const struct nm_runs *series, str
 {
 	const struct nm_args *args = runner->args;
 	struct nm_sink *out = &runner->live.out;
-	int error = nm_logs_close(&runner->live.logs, runner->lost_responses, diags);
+	int error = nm_logs_close(&runner->live.logs, runner->lost_responses,
+				  series->n_runs ? series->runs[series->n_runs - 1] : NULL, diags);
 
 	if (!nm_runner_has_report(runner))
 		return error ? NM_EXIT_FAILED : NM_EXIT_OK;
@@ -287,7 +288,7 @@ int nm_runner_end(struct nm_runner *runner, int code, struct nm_diags *diags)
 		code = NM_EXIT_FAILED;
 	}
 	nm_key_free(runner->key);
-	(void)nm_logs_close(&live->logs, 0, diags);
+	(void)nm_logs_close(&live->logs, 0, NULL, diags);
 	nm_judge_fini(&runner->judge);
 	nm_dialect.free_options(&runner->asked);
 	nm_loaded_fini(&runner->loaded);

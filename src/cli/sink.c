@@ -84,14 +84,61 @@ static ssize_t write_now(const struct nm_sink *sink, const char *bytes, size_t s
 	return n < 0 ? -errno : n;
 }
 
+static uint64_t count_lines(const struct nm_sink *sink)
+{
+	uint64_t lines = 0;
+
+	for (size_t i = sink->from; i < sink->to; i++)
+		lines += sink->queue[i] == '\n';
+	return lines;
+}
+
+static int open_to_write(const char *path)
+{
+	return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+/* Another reader may come; it begins with a whole line. */
+static void lose_reader(struct nm_sink *sink)
+{
+	sink->dropped += count_lines(sink) + (sink->in_line && !sink->dropping);
+	sink->dropping = sink->in_line;
+	sink->from = sink->to = 0;
+	if (sink->owns_fd)
+		(void)close(sink->fd);
+	sink->owns_fd = false;
+	sink->fd = -1;
+}
+
+static bool find_reader(struct nm_sink *sink)
+{
+	int fd = sink->path ? open_to_write(sink->path) : -1;
+	struct stat st;
+
+	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISFIFO(st.st_mode))) {
+		(void)close(fd);
+		fd = -1;
+	}
+	sink->fd = fd;
+	sink->owns_fd = fd >= 0;
+	sink->way = fd >= 0 ? NM_SINK_NONBLOCKING : sink->way;
+	return fd >= 0;
+}
+
 /* Writes as much of the queue as the reader takes now. */
 static void push(struct nm_sink *sink)
 {
+	if (sink->fd < 0 && !find_reader(sink))
+		return;
 	while (sink->from < sink->to && !sink->error) {
 		ssize_t n = write_now(sink, sink->queue + sink->from, sink->to - sink->from);
 
 		if (n == -EAGAIN)
 			return;
+		if (n == -EPIPE && sink->forgives) {
+			lose_reader(sink);
+			return;
+		}
 		if (n < 0)
 			sink->error = (int)-n;
 		else
@@ -178,9 +225,16 @@ static int open_again(int fd)
 	return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-static int open_on(struct nm_sink *sink, int fd, size_t room, bool owns_fd)
+static int open_stream(struct nm_sink *sink)
 {
 	static const cookie_io_functions_t functions = {.write = take};
+
+	sink->stream = fopencookie(sink, "w", functions);
+	return sink->stream ? 0 : -ENOMEM;
+}
+
+static int open_on(struct nm_sink *sink, int fd, size_t room, bool owns_fd)
+{
 	struct stat st;
 
 	*sink = (struct nm_sink){
@@ -203,10 +257,7 @@ static int open_on(struct nm_sink *sink, int fd, size_t room, bool owns_fd)
 			sink->owns_fd = true;
 		}
 	}
-	sink->stream = fopencookie(sink, "w", functions);
-	if (!sink->stream)
-		return -ENOMEM;
-	return 0;
+	return open_stream(sink);
 }
 
 int nm_sink_open_fd(struct nm_sink *sink, int fd, size_t room)
@@ -236,7 +287,7 @@ int nm_sink_open_path(struct nm_sink *sink, const char *path, size_t room, uint6
 
 	*sink = (struct nm_sink){.stream = NULL};
 	/* A FIFO without a reader cannot be opened for writing. */
-	while ((fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) < 0) {
+	while ((fd = open_to_write(path)) < 0) {
 		int error = -errno;
 
 		if (error != -EINTR && error != -ENXIO)
@@ -247,6 +298,23 @@ int nm_sink_open_path(struct nm_sink *sink, const char *path, size_t room, uint6
 	int error = nm_sink_take_fd(sink, fd, room);
 
 	sink->patience_ns = patience_ns;
+	return error;
+}
+
+int nm_sink_open_for_follower(struct nm_sink *sink, const char *path, size_t room,
+			      uint64_t patience_ns)
+{
+	int error = nm_sink_open_path(sink, path, room, patience_ns);
+
+	if (error == -ENXIO) {
+		*sink = (struct nm_sink){.fd = -1,
+					 .way = NM_SINK_NONBLOCKING,
+					 .room = room,
+					 .patience_ns = patience_ns};
+		error = open_stream(sink);
+	}
+	sink->forgives = true;
+	sink->path = path;
 	return error;
 }
 
@@ -284,19 +352,14 @@ int nm_sink_drain(struct nm_sink *sink)
 		if (sink->to - sink->from < left)
 			wait.taken_ns = nm_clock_ns();
 		left = sink->to - sink->from;
-		sink->error = -wait_a_moment(&wait, sink->fd);
+		int error = wait_a_moment(&wait, sink->fd);
+
+		if (error && sink->forgives)
+			return 0;
+		sink->error = -error;
 		push(sink);
 	}
 	return -sink->error;
-}
-
-static uint64_t count_lines(const struct nm_sink *sink)
-{
-	uint64_t lines = 0;
-
-	for (size_t i = sink->from; i < sink->to; i++)
-		lines += sink->queue[i] == '\n';
-	return lines;
 }
 
 int nm_sink_close(struct nm_sink *sink)

@@ -15,7 +15,7 @@ enum nm_sink_way { NM_SINK_REGULAR, NM_SINK_SOCKET, NM_SINK_NONBLOCKING, NM_SINK
 /* Zero-initialised and with a stream of NULL: not open. */
 struct nm_sink {
 	FILE *stream; /* to be written; buffered until nm_sink_flush; NULL: not open */
-	int fd;
+	int fd;	      /* -1: there is no reader */
 	bool owns_fd;
 	enum nm_sink_way way;
 	bool terminal;	      /* its reader is a person, who is not timed */
@@ -27,7 +27,9 @@ struct nm_sink {
 	size_t from, to, capacity;
 	bool in_line, dropping; /* the last bytes have not ended their line; it is dropped */
 	uint64_t dropped;	/* lines */
-	int error;		/* errno of the first failure; nothing is written after it */
+	bool forgives; /* a reader that is not there, or goes away, is no error: it loses lines */
+	const char *path; /* borrowed; of a FIFO that more readers may open; NULL: there is none */
+	int error;	  /* errno of the first failure; nothing is written after it */
 };
 
 /* Opens a sink on a descriptor of the process, which stays open, for lines of which `room` bytes
@@ -38,6 +40,10 @@ int nm_sink_take_fd(struct nm_sink *sink, int fd, size_t room);
 /* Opens a file that is there and is not a regular one. A FIFO's reader is waited for as long as
  * patience_ns allows; -ENXIO: none came. */
 int nm_sink_open_path(struct nm_sink *sink, const char *path, size_t room, uint64_t patience_ns);
+/* As nm_sink_open_path, but a sink that forgives: lines wait in the queue for a FIFO's reader that
+ * has not come in time. path is borrowed until the sink is closed. */
+int nm_sink_open_for_follower(struct nm_sink *sink, const char *path, size_t room,
+			      uint64_t patience_ns);
 /* Flushes the stream into the queue, and gives the reader as much of that as it takes now; with
  * `waits`, all. 0, or -errno of the sink. */
 int nm_sink_flush(struct nm_sink *sink);
@@ -47,7 +53,8 @@ int nm_sink_write(struct nm_sink *sink, const char *bytes, size_t size);
  * nothing, -EINTR: it took nothing after a signal. The bytes that are left are lost. */
 int nm_sink_drain(struct nm_sink *sink);
 /* Flushes and closes: 0 or -errno. Bytes that the reader has not taken are dropped, unless the sink
- * waits. Accepts one that is not open. */
+ * waits; of a sink that forgives they are dropped after the wait, too. Accepts one that is not
+ * open. */
 int nm_sink_close(struct nm_sink *sink);
 
 /* How long a program with that --timeout waits for a reader. */

@@ -261,7 +261,7 @@ int nm_cli_slave(const struct nm_args *args, struct nm_diags *diags)
 	}
 	int code = serve(&voice, diags);
 
-	if (nm_logs_close(&voice.logs, 0, diags) != 0 && code == NM_EXIT_OK)
+	if (nm_logs_close(&voice.logs, 0, NULL, diags) != 0 && code == NM_EXIT_OK)
 		code = NM_EXIT_FAILED;
 	voice_close(&voice);
 	return code;

@@ -131,6 +131,11 @@ static json_t *make_warnings(const struct nm_at *at)
 	return array;
 }
 
+static bool has_stream(const struct nm_at *at)
+{
+	return at->result->stream.is_asked_for;
+}
+
 static bool has_windows(const struct nm_at *at)
 {
 	return at->result->grid.windows > 0;
@@ -178,6 +183,9 @@ static const struct nm_figure run_figures[] = {
 	NM_FIGURE(OBJECT, struct nm_result, responses, "responses", .has = has_responses,
 		  .object = &responses_object,
 		  .doc = "With a log of responses only: how many it has."),
+	NM_FIGURE(COUNT, struct nm_result, stream.dropped, "stream_dropped", .has = has_stream,
+		  .doc = "With --stream only: lines about this run that its reader did not take in "
+			 "time, or that had no reader. In the stream: so far."),
 	NM_MADE("reconciled", make_reconciled, "{'type': ['boolean', 'null']}",
 		.doc = "Whether the counts of both ends agree; null: this cannot be told."),
 	NM_FIGURE(TEXT, struct nm_result, verdict.reconcile_text, "reconcile_text",

@@ -76,12 +76,6 @@ struct nm_host_interval {
 	struct nm_counts counts;
 };
 
-/* How the single executions were told. */
-struct nm_response_report {
-	uint64_t told, lost;
-	uint64_t passes; /* the passes among those told */
-};
-
 /* Bytes that have come over transports that may lose messages, within the measured window. */
 struct nm_arrived {
 	uint64_t bytes,
@@ -203,6 +197,7 @@ struct nm_result {
 	double start_skew_s;	 /* between the first and the last host */
 	unsigned statistics;	 /* enum nm_statistics: the ones asked for */
 	struct nm_response_report responses;
+	struct nm_result_stream stream;
 	struct nm_percentiles percentiles;
 	struct nm_window totals; /* all groups */
 	struct nm_result_group *groups;

@@ -3,6 +3,7 @@
 #ifndef NM_RESULT_STATISTICS_H
 #define NM_RESULT_STATISTICS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,6 +46,18 @@ enum nm_statistics {
 	NM_STAT_RESPONSES = 1 << 8, /* each single execution of a flowop */
 	NM_STAT_ALL = NM_STAT_FLOWOPS | NM_STAT_TRANSACTIONS | NM_STAT_GROUPS | NM_STAT_STRANDS |
 		      NM_STAT_INTERFACES,
+};
+
+/* How the single executions were told. */
+struct nm_response_report {
+	uint64_t told, lost;
+	uint64_t passes; /* the passes among those told */
+};
+
+/* Lines of the stream (--stream) about this run. */
+struct nm_result_stream {
+	bool is_asked_for;
+	uint64_t dropped; /* the reader did not take them in time, or was not there */
 };
 
 /* One flowop of a transaction, on one host. An operation is one execution. */

@@ -10,7 +10,9 @@
 
 #include "cli/output_paths.h"
 
-#define ROOM (4u << 20) /* for lines that the reader of a pipe has not taken yet */
+#define ROOM	      (4u << 20)  /* for lines that the reader of a pipe has not taken yet */
+#define FOLLOWER_ROOM (1u << 20)  /* the same, for a reader that follows the run */
+#define FOLLOWER_NS   1000000000u /* for a reader that follows: to come, and at the end to go on */
 
 size_t nm_log_count(void)
 {
@@ -40,24 +42,33 @@ static void check(struct nm_log_file *file)
 		file->error = file->sink.error ? file->sink.error : EIO;
 }
 
-static int open_file(struct nm_log_file *file, bool takes_stdout)
+static int open_special(struct nm_log_file *file, const struct nm_log *log, uint64_t patience_ns)
 {
-	uint64_t patience_ns = nm_sink_patience_ns(file->args->timeout_ns);
+	if (log->is_followed)
+		return nm_sink_open_for_follower(&file->sink, file->path, FOLLOWER_ROOM,
+						 patience_ns);
+	return nm_sink_open_path(&file->sink, file->path, ROOM, patience_ns);
+}
+
+static int open_file(struct nm_log_file *file, const struct nm_log *log)
+{
+	uint64_t patience_ns =
+		log->is_followed ? FOLLOWER_NS : nm_sink_patience_ns(file->args->timeout_ns);
 	struct stat st;
 	int error;
 
-	if (takes_stdout && strcmp(file->path, "-") == 0) {
-		error = nm_sink_open_fd(&file->sink, STDOUT_FILENO, ROOM);
+	if (log->takes_stdout && strcmp(file->path, "-") == 0) {
+		error = nm_sink_open_fd(&file->sink, STDOUT_FILENO,
+					log->is_followed ? FOLLOWER_ROOM : ROOM);
 		file->sink.patience_ns = patience_ns;
+		file->sink.forgives = log->is_followed;
 		file->stream = error ? NULL : file->sink.stream;
 		return error;
 	}
 	/* A device or pipe is written as it is. */
 	if (nm_output_path_is_safe(file->path) && stat(file->path, &st) == 0 &&
 	    !S_ISREG(st.st_mode)) {
-		error = S_ISDIR(st.st_mode)
-				? -EISDIR
-				: nm_sink_open_path(&file->sink, file->path, ROOM, patience_ns);
+		error = S_ISDIR(st.st_mode) ? -EISDIR : open_special(file, log, patience_ns);
 	} else {
 		error = nm_output_path_create(file->path);
 		if (error >= 0)
@@ -68,7 +79,8 @@ static int open_file(struct nm_log_file *file, bool takes_stdout)
 }
 
 /* Closes a log: 0, or -errno with an error in diags. */
-static int close_file(size_t index, struct nm_log_file *file, uint64_t lost, struct nm_diags *diags)
+static int close_file(size_t index, struct nm_log_file *file, uint64_t lost, struct nm_result *last,
+		      struct nm_diags *diags)
 {
 	if (nm_logs[index]->end && !file->error)
 		nm_logs[index]->end(file, lost);
@@ -78,6 +90,8 @@ static int close_file(size_t index, struct nm_log_file *file, uint64_t lost, str
 
 	file->stream = NULL;
 	file->error = file->error ? file->error : -error;
+	if (nm_logs[index]->closed && last && last == file->last)
+		nm_logs[index]->closed(file, last);
 	if (file->sink.dropped)
 		nm_diag_warn(diags, NULL, 0,
 			     "%" PRIu64 " lines of --%s %s were dropped: it was not read in time",
@@ -96,16 +110,22 @@ int nm_logs_open(struct nm_logs *logs, const struct nm_args *args, struct nm_dia
 		*file = (struct nm_log_file){.args = args, .path = path};
 		if (!path)
 			continue;
-		int error = open_file(file, nm_logs[i]->takes_stdout);
+		int error = open_file(file, nm_logs[i]);
 		if (error)
 			return fail(i, path, -error, diags);
+		if (file->sink.fd < 0)
+			nm_diag_warn(diags, NULL, 0,
+				     "--%s %s: nobody reads it yet: the run goes on, and its lines "
+				     "wait for a reader",
+				     nm_logs[i]->arg.opt.name, path);
 		if (nm_logs[i]->head)
 			nm_logs[i]->head(file);
 	}
 	return 0;
 }
 
-int nm_logs_close(struct nm_logs *logs, uint64_t lost, struct nm_diags *diags)
+int nm_logs_close(struct nm_logs *logs, uint64_t lost, struct nm_result *last,
+		  struct nm_diags *diags)
 {
 	int error = 0;
 
@@ -114,7 +134,7 @@ int nm_logs_close(struct nm_logs *logs, uint64_t lost, struct nm_diags *diags)
 
 		if (!file->stream)
 			continue;
-		int failed = close_file(i, file, lost, diags);
+		int failed = close_file(i, file, lost, last, diags);
 
 		error = error ? error : failed;
 	}
@@ -191,13 +211,15 @@ void nm_logs_begin(struct nm_logs *logs, const struct nm_result *result)
 	EACH(logs, begin, result);
 }
 
-void nm_logs_finish(struct nm_logs *logs, const struct nm_result *result)
+void nm_logs_finish(struct nm_logs *logs, struct nm_result *result)
 {
 	if (logs->files[0].result != result)
 		nm_logs_begin(logs, result);
 	EACH(logs, finish, result);
-	for (size_t i = 0; nm_logs[i]; i++)
+	for (size_t i = 0; nm_logs[i]; i++) {
 		logs->files[i].result = NULL;
+		logs->files[i].last = result;
+	}
 }
 
 void nm_logs_host_interval(struct nm_logs *logs, const char *host,

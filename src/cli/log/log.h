@@ -20,7 +20,9 @@ struct nm_log_file {
 	const char *path;
 	int error;	   /* errno of the first failure to write; nothing is written after it */
 	uint64_t begin_ns; /* for the log itself: 0 at first */
+	uint64_t dropped;  /* for the log itself: lines of the sink's before the present run */
 	const struct nm_result *result; /* of the present run; borrowed; NULL: none has begun */
+	const struct nm_result *last;	/* the run that ended last; only to be compared */
 };
 
 /* A kind of log: its option, and the functions that write it. All but arg may be NULL; each is
@@ -28,6 +30,9 @@ struct nm_log_file {
 struct nm_log {
 	struct nm_arg arg; /* its option: a text, the path; without an offset */
 	bool takes_stdout; /* the path "-" is standard output */
+	/* Its reader follows the run. One that is not there, or goes away, is no error, and loses
+	 * lines. */
+	bool is_followed;
 	/* Sets the options of the run that the log depends on. */
 	void (*ask)(const struct nm_args *args, struct nm_run_options *options);
 	void (*head)(struct nm_log_file *file);
@@ -40,9 +45,11 @@ struct nm_log {
 	void (*flows)(struct nm_log_file *file, const struct nm_flow_rows *rows);
 	void (*tcp)(struct nm_log_file *file, const struct nm_tcp_rows *rows);
 	void (*response)(struct nm_log_file *file, const struct nm_response_row *row);
-	void (*finish)(struct nm_log_file *file, const struct nm_result *result);
+	void (*finish)(struct nm_log_file *file, struct nm_result *result);
 	/* The log ends; lost: how many responses it has not been given. */
 	void (*end)(struct nm_log_file *file, uint64_t lost);
+	/* The file is closed; the result is that of the run that ended last. */
+	void (*closed)(const struct nm_log_file *file, struct nm_result *result);
 };
 
 extern const struct nm_log *const nm_logs[]; /* ends with NULL */
@@ -62,8 +69,11 @@ bool nm_logs_take_times(const struct nm_logs *logs);
 /* Sets the options of the run that the open logs depend on. */
 void nm_logs_ask(const struct nm_logs *logs, const struct nm_args *args,
 		 struct nm_run_options *options);
-/* Closes the logs: 0, or -errno with an error in diags. A log that is closed stays closed. */
-int nm_logs_close(struct nm_logs *logs, uint64_t lost, struct nm_diags *diags);
+/* Closes the logs: 0, or -errno with an error in diags. A log that is closed stays closed. last:
+ * the last of the results that are to be reported, which may note what a log has lost; NULL: there
+ * is none. */
+int nm_logs_close(struct nm_logs *logs, uint64_t lost, struct nm_result *last,
+		  struct nm_diags *diags);
 
 /* Writes what the logs hold yet, before the process forks, or in a process that does not close
  * them. 0, or once for each log -errno. */
@@ -77,7 +87,7 @@ bool nm_logs_take_stdout(const struct nm_args *args);
 /* Pass events of a run to the open logs. */
 void nm_logs_begin(struct nm_logs *logs, const struct nm_result *result);
 /* Called also for a run that has not begun. */
-void nm_logs_finish(struct nm_logs *logs, const struct nm_result *result);
+void nm_logs_finish(struct nm_logs *logs, struct nm_result *result);
 void nm_logs_host_interval(struct nm_logs *logs, const char *host,
 			   const struct nm_host_interval *row);
 void nm_logs_interval(struct nm_logs *logs, const struct nm_result_interval *row);

@@ -15,6 +15,7 @@ static void tell(struct nm_log_file *file, int error)
 
 static void begin(struct nm_log_file *file, const struct nm_result *result)
 {
+	file->dropped = file->sink.dropped;
 	tell(file, nm_stream_begin(result, file->stream));
 }
 
@@ -29,9 +30,21 @@ static void host_interval(struct nm_log_file *file, const char *host,
 	tell(file, nm_stream_host_interval(file->result, host, row, file->stream));
 }
 
-static void finish(struct nm_log_file *file, const struct nm_result *result)
+static void note_dropped(const struct nm_log_file *file, struct nm_result *result)
 {
+	result->stream = (struct nm_result_stream){.is_asked_for = true,
+						   .dropped = file->sink.dropped - file->dropped};
+}
+
+/* The last line is kept, however far the reader is behind. */
+static void finish(struct nm_log_file *file, struct nm_result *result)
+{
+	size_t room = file->sink.room;
+
+	note_dropped(file, result);
+	file->sink.room = SIZE_MAX;
 	tell(file, nm_stream_end(result, file->stream));
+	file->sink.room = room;
 }
 
 const struct nm_log nm_log_stream = {
@@ -44,8 +57,10 @@ const struct nm_log nm_log_stream = {
 		.heading = "Statistics",
 		.modes = NM_MODE_RUN},
 	.takes_stdout = true,
+	.is_followed = true,
 	.begin = begin,
 	.interval = interval,
 	.host_interval = host_interval,
 	.finish = finish,
+	.closed = note_dropped,
 };

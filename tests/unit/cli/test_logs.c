@@ -97,8 +97,8 @@ START_TEST(responses_and_passes)
 	ck_assert_uint_eq(options.log_passes, 10000);
 	ck_assert(!nm_logs_take_times(&logs) && !options.samples_flows);
 	nm_logs_responses(&logs, rows, 3);
-	ck_assert_int_eq(nm_logs_close(&logs, 12, &diags), 0);
-	ck_assert_int_eq(nm_logs_close(&logs, 12, &diags), 0);
+	ck_assert_int_eq(nm_logs_close(&logs, 12, NULL, &diags), 0);
+	ck_assert_int_eq(nm_logs_close(&logs, 12, NULL, &diags), 0);
 	ck_assert_str_eq(written("response-log"),
 			 "time_s\tgroup\tstrand\ttransaction\tflowop\telapsed_ns\tresult\n"
 			 "5.000000007\tg \t3\tt\tread\t9\tok\n"
@@ -115,7 +115,7 @@ START_TEST(columns_by_blanks)
 	name_log("log-rtt", "l");
 	ck_assert_int_eq(nm_logs_open(&logs, &args, &diags), 0);
 	nm_logs_responses(&logs, rows, 3);
-	ck_assert_int_eq(nm_logs_close(&logs, 0, &diags), 0);
+	ck_assert_int_eq(nm_logs_close(&logs, 0, NULL, &diags), 0);
 	ck_assert_str_eq(written("log-rtt"),
 			 "      timestamp  thread_id    flow_id          rtt\n"
 			 "    1.500000000          1          4  0.000002000\n");
@@ -161,7 +161,7 @@ START_TEST(flows_with_percentiles)
 	ck_assert(options.samples_flows && options.samples_percentiles);
 	tell_flows(pct_s);
 	tell_flows(NULL);
-	ck_assert_int_eq(nm_logs_close(&logs, 0, &diags), 0);
+	ck_assert_int_eq(nm_logs_close(&logs, 0, NULL, &diags), 0);
 	const char *text = written("all-samples");
 
 	ck_assert_has(text, ",latency_stddev,latency_p99.9,host,group,");
@@ -184,7 +184,7 @@ START_TEST(connections)
 	nm_logs_ask(&logs, &args, &options);
 	ck_assert(options.samples_tcp && !options.samples_flows);
 	nm_logs_tcp(&logs, &told);
-	ck_assert_int_eq(nm_logs_close(&logs, 0, &diags), 0);
+	ck_assert_int_eq(nm_logs_close(&logs, 0, NULL, &diags), 0);
 	const char *text = written("tcp-info");
 
 	ck_assert_has(text, "host,group,tid,flow_id,connection,time,");
@@ -202,7 +202,7 @@ START_TEST(what_cannot_be_opened)
 		 "error: --hdr-log %s/no/such: cannot be written: No such file or directory\n",
 		 folder);
 	ck_assert_str_eq(said(&diags, NULL), said_so);
-	ck_assert_int_eq(nm_logs_close(&logs, 0, &diags), 0);
+	ck_assert_int_eq(nm_logs_close(&logs, 0, NULL, &diags), 0);
 }
 END_TEST
 
@@ -213,7 +213,7 @@ START_TEST(a_full_disk_is_told_once)
 	for (int i = 0; i < 100000; i++)
 		nm_logs_responses(&logs, rows, 1);
 	ck_assert_int_ne(logs.files[0].error, 0);
-	ck_assert_int_eq(nm_logs_close(&logs, 0, &diags), -ENOSPC);
+	ck_assert_int_eq(nm_logs_close(&logs, 0, NULL, &diags), -ENOSPC);
 	ck_assert_str_eq(said(&diags, NULL), "error: --response-log /dev/full: cannot be written: "
 					     "No space left on device\n");
 }

@@ -126,6 +126,47 @@ START_TEST(a_reader_that_has_gone)
 }
 END_TEST
 
+/* One that follows may come late, go, and another may come: none is sent a part of a line. */
+START_TEST(readers_that_follow)
+{
+	char path[] = "/tmp/test_sink.XXXXXX", bytes[64] = "";
+	struct nm_sink sink;
+
+	signal(SIGPIPE, SIG_IGN);
+	close(mkstemp(path));
+	unlink(path);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_int_eq(nm_sink_open_for_follower(&sink, path, 100, 1000000), 0);
+	ck_assert_int_lt(sink.fd, 0);
+	fputs("waits\n", sink.stream);
+	ck_assert_int_eq(nm_sink_flush(&sink), 0);
+	int fd = open(path, O_RDONLY | O_NONBLOCK);
+
+	fputs("and\n", sink.stream);
+	ck_assert_int_eq(nm_sink_flush(&sink), 0);
+	ck_assert_int_eq(read(fd, bytes, sizeof bytes), 10);
+	ck_assert_str_eq(bytes, "waits\nand\n");
+	close(fd);
+	fputs("lost\n", sink.stream);
+	ck_assert_int_eq(nm_sink_flush(&sink), 0);
+	ck_assert_uint_eq(sink.dropped, 1);
+	fd = open(path, O_RDONLY | O_NONBLOCK);
+	fputs("more\n", sink.stream);
+	ck_assert_int_eq(nm_sink_flush(&sink), 0);
+	ck_assert_int_eq(read(fd, bytes, sizeof bytes), 5);
+	ck_assert_mem_eq(bytes, "more\n", 5);
+	close(fd);
+	fputs("gone\n", sink.stream);
+	fputs("nobody\n", sink.stream);
+	sink.waits = true;
+	sink.patience_ns = 1000000;
+	ck_assert_int_eq(nm_sink_close(&sink), 0);
+	ck_assert_uint_eq(sink.dropped, 3);
+	ck_assert_int_eq(nm_sink_open_for_follower(&sink, "/tmp", 100, 0), -EISDIR);
+	unlink(path);
+}
+END_TEST
+
 START_TEST(files_and_fifos)
 {
 	char path[] = "/tmp/test_sink.XXXXXX";
@@ -159,6 +200,7 @@ int main(void)
 	tcase_add_loop_test(tc, whole_lines_are_dropped_and_counted, 0, 2);
 	tcase_add_loop_test(tc, what_must_not_be_lost_waits, 0, 2);
 	tcase_add_loop_test(tc, a_reader_that_has_gone, 0, 2);
+	tcase_add_test(tc, readers_that_follow);
 	tcase_add_test(tc, files_and_fifos);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
