@@ -20,6 +20,7 @@
 #define SIGNALLED_NS   2000000000u  /* for a reader when the program is to end */
 #define PATIENCE_NS    10000000000u /* for a reader that takes nothing */
 #define AT_ONCE_NS     1000000000u  /* for a reader when the program is to end at once */
+#define PATIENCES      5u	    /* for a reader that may lose lines, in all */
 
 uint64_t nm_sink_wait_until_ns(const struct nm_sink_wait *wait)
 {
@@ -27,6 +28,8 @@ uint64_t nm_sink_wait_until_ns(const struct nm_sink_wait *wait)
 	uint64_t until_ns =
 		wait->patience_ns == UINT64_MAX ? UINT64_MAX : taken_ns + wait->patience_ns;
 
+	if (wait->total_ns && begin_ns + wait->total_ns < until_ns)
+		until_ns = begin_ns + wait->total_ns;
 	if (wait->signals) {
 		uint64_t from_ns = wait->signal_ns > taken_ns ? wait->signal_ns : taken_ns;
 
@@ -98,7 +101,30 @@ static int open_to_write(const char *path)
 	return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-/* Another reader may come; it begins with a whole line. */
+/* Opens the descriptor's file once more, without blocking: O_NONBLOCK on the descriptor itself
+ * would concern every process that shares it. -1: that cannot be done. */
+static int open_again(int fd)
+{
+	char path[32];
+
+	(void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	return open_to_write(path);
+}
+
+/* Whether the reader of a sink that forgives has gone. */
+static bool has_gone(const struct nm_sink *sink, ssize_t error)
+{
+	return sink->forgives && (error == -EPIPE || error == -ECONNRESET || error == -ENOTCONN ||
+				  (error == -EIO && sink->terminal));
+}
+
+/* Whether there is no reader, and none can come. */
+static bool is_deserted(const struct nm_sink *sink)
+{
+	return sink->fd < 0 && sink->fifo_fd < 0;
+}
+
+/* Another reader of a FIFO may come; it begins with a whole line. */
 static void lose_reader(struct nm_sink *sink)
 {
 	sink->dropped += count_lines(sink) + (sink->in_line && !sink->dropping);
@@ -110,15 +136,11 @@ static void lose_reader(struct nm_sink *sink)
 	sink->fd = -1;
 }
 
+/* The same FIFO again, whatever its path names now. */
 static bool find_reader(struct nm_sink *sink)
 {
-	int fd = sink->path ? open_to_write(sink->path) : -1;
-	struct stat st;
+	int fd = sink->fifo_fd >= 0 ? open_again(sink->fifo_fd) : -1;
 
-	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISFIFO(st.st_mode))) {
-		(void)close(fd);
-		fd = -1;
-	}
 	sink->fd = fd;
 	sink->owns_fd = fd >= 0;
 	sink->way = fd >= 0 ? NM_SINK_NONBLOCKING : sink->way;
@@ -135,7 +157,7 @@ static void push(struct nm_sink *sink)
 
 		if (n == -EAGAIN)
 			return;
-		if (n == -EPIPE && sink->forgives) {
+		if (has_gone(sink, n)) {
 			lose_reader(sink);
 			return;
 		}
@@ -181,7 +203,8 @@ static void queue_lines(struct nm_sink *sink, const char *bytes, size_t size)
 		size_t n = end ? (size_t)(end - bytes) + 1 : size;
 
 		if (!sink->in_line) {
-			sink->dropping = sink->to - sink->from + n > sink->room;
+			sink->dropping =
+				is_deserted(sink) || sink->to - sink->from + n > sink->room;
 			sink->dropped += sink->dropping;
 		}
 		if (!sink->dropping && !append(sink, bytes, n)) {
@@ -200,7 +223,7 @@ static ssize_t take(void *cookie, const char *bytes, size_t size)
 	struct nm_sink *sink = cookie;
 
 	push(sink);
-	if (!sink->error && sink->waits) {
+	if (!sink->error && sink->waits && !is_deserted(sink)) {
 		if (!append(sink, bytes, size))
 			sink->error = ENOMEM;
 		else
@@ -211,18 +234,6 @@ static ssize_t take(void *cookie, const char *bytes, size_t size)
 	}
 	errno = sink->error;
 	return sink->error ? 0 : (ssize_t)size;
-}
-
-/* Opens the descriptor's file once more, without blocking: O_NONBLOCK on the descriptor itself
- * would concern every process that shares it. -1: that cannot be done. */
-static int open_again(int fd)
-{
-	char path[32];
-
-	if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
-		return -1; /* a descriptor that is only read is not made writable */
-	(void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
 static int open_stream(struct nm_sink *sink)
@@ -237,8 +248,11 @@ static int open_on(struct nm_sink *sink, int fd, size_t room, bool owns_fd)
 {
 	struct stat st;
 
-	*sink = (struct nm_sink){
-		.fd = fd, .owns_fd = owns_fd, .room = room, .patience_ns = PATIENCE_NS};
+	*sink = (struct nm_sink){.fd = fd,
+				 .owns_fd = owns_fd,
+				 .room = room,
+				 .patience_ns = PATIENCE_NS,
+				 .fifo_fd = -1};
 	if (fstat(fd, &st) != 0)
 		return -errno;
 	if (S_ISREG(st.st_mode)) {
@@ -246,7 +260,9 @@ static int open_on(struct nm_sink *sink, int fd, size_t room, bool owns_fd)
 	} else if (S_ISSOCK(st.st_mode)) {
 		sink->way = NM_SINK_SOCKET;
 	} else {
-		int again = open_again(fd);
+		/* A descriptor that is only read is not made writable. */
+		bool is_read = (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY;
+		int again = is_read ? -1 : open_again(fd);
 
 		sink->terminal = isatty(fd);
 		sink->way = again >= 0 ? NM_SINK_NONBLOCKING : NM_SINK_POLLED;
@@ -278,6 +294,26 @@ int nm_sink_take_fd(struct nm_sink *sink, int fd, size_t room)
 	return error;
 }
 
+/* A descriptor that only stands for the FIFO, or -1: the path names none. */
+static int hold_fifo(const char *path)
+{
+	int fd = open(path, O_PATH | O_CLOEXEC);
+	struct stat st;
+
+	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISFIFO(st.st_mode))) {
+		(void)close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static bool is_fifo(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
 int nm_sink_open_path(struct nm_sink *sink, const char *path, size_t room, uint64_t patience_ns)
 {
 	uint64_t now_ns = nm_clock_ns();
@@ -290,7 +326,7 @@ int nm_sink_open_path(struct nm_sink *sink, const char *path, size_t room, uint6
 	while ((fd = open_to_write(path)) < 0) {
 		int error = -errno;
 
-		if (error != -EINTR && error != -ENXIO)
+		if (error != -EINTR && (error != -ENXIO || !is_fifo(path)))
 			return error;
 		if (wait_a_moment(&wait, -1) != 0)
 			return error;
@@ -304,17 +340,20 @@ int nm_sink_open_path(struct nm_sink *sink, const char *path, size_t room, uint6
 int nm_sink_open_for_follower(struct nm_sink *sink, const char *path, size_t room,
 			      uint64_t patience_ns)
 {
+	int fifo_fd = hold_fifo(path);
 	int error = nm_sink_open_path(sink, path, room, patience_ns);
 
-	if (error == -ENXIO) {
+	if (error == -ENXIO && fifo_fd >= 0) {
 		*sink = (struct nm_sink){.fd = -1,
 					 .way = NM_SINK_NONBLOCKING,
 					 .room = room,
 					 .patience_ns = patience_ns};
 		error = open_stream(sink);
 	}
+	if (error && fifo_fd >= 0)
+		(void)close(fifo_fd);
+	sink->fifo_fd = fifo_fd;
 	sink->forgives = true;
-	sink->path = path;
 	return error;
 }
 
@@ -341,8 +380,10 @@ int nm_sink_write(struct nm_sink *sink, const char *bytes, size_t size)
 int nm_sink_drain(struct nm_sink *sink)
 {
 	uint64_t now_ns = nm_clock_ns();
+	bool endless = sink->terminal && !sink->forgives;
 	struct nm_sink_wait wait = {.taken_ns = now_ns,
-				    .patience_ns = sink->terminal ? UINT64_MAX : sink->patience_ns};
+				    .patience_ns = endless ? UINT64_MAX : sink->patience_ns,
+				    .total_ns = sink->forgives ? PATIENCES * sink->patience_ns : 0};
 	size_t left = sink->to - sink->from;
 
 	sink->begin_ns = sink->begin_ns ? sink->begin_ns : now_ns;
@@ -374,6 +415,8 @@ int nm_sink_close(struct nm_sink *sink)
 	(void)fclose(sink->stream);
 	if (sink->owns_fd && close(sink->fd) != 0 && !error)
 		error = -errno;
+	if (sink->fifo_fd >= 0)
+		(void)close(sink->fifo_fd);
 	free(sink->queue);
 	sink->queue = NULL;
 	sink->stream = NULL;

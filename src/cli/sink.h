@@ -18,7 +18,7 @@ struct nm_sink {
 	int fd;	      /* -1: there is no reader */
 	bool owns_fd;
 	enum nm_sink_way way;
-	bool terminal;	      /* its reader is a person, who is not timed */
+	bool terminal;	      /* its reader is a person; not timed, unless the sink forgives */
 	bool waits;	      /* for its reader: nothing is dropped. May be set at any time */
 	uint64_t patience_ns; /* how long, while nothing is taken; 10 s at first */
 	uint64_t begin_ns;    /* when the first wait for the reader began; 0: not yet */
@@ -28,8 +28,8 @@ struct nm_sink {
 	bool in_line, dropping; /* the last bytes have not ended their line; it is dropped */
 	uint64_t dropped;	/* lines */
 	bool forgives; /* a reader that is not there, or goes away, is no error: it loses lines */
-	const char *path; /* borrowed; of a FIFO that more readers may open; NULL: there is none */
-	int error;	  /* errno of the first failure; nothing is written after it */
+	int fifo_fd;   /* stands for a FIFO that more readers may open; -1: there is none */
+	int error;     /* errno of the first failure; nothing is written after it */
 };
 
 /* Opens a sink on a descriptor of the process, which stays open, for lines of which `room` bytes
@@ -41,7 +41,7 @@ int nm_sink_take_fd(struct nm_sink *sink, int fd, size_t room);
  * patience_ns allows; -ENXIO: none came. */
 int nm_sink_open_path(struct nm_sink *sink, const char *path, size_t room, uint64_t patience_ns);
 /* As nm_sink_open_path, but a sink that forgives: lines wait in the queue for a FIFO's reader that
- * has not come in time. path is borrowed until the sink is closed. */
+ * has not come in time, or for the next one. It is looked for at the FIFO that path names now. */
 int nm_sink_open_for_follower(struct nm_sink *sink, const char *path, size_t room,
 			      uint64_t patience_ns);
 /* Flushes the stream into the queue, and gives the reader as much of that as it takes now; with
@@ -66,6 +66,7 @@ struct nm_sink_wait {
 	uint64_t patience_ns;	     /* UINT64_MAX: only signals end it */
 	unsigned signals;	     /* that ask the program to end */
 	uint64_t signal_ns;	     /* when the last signal came */
+	uint64_t total_ns;	     /* the end, however much is taken; 0: there is none */
 };
 uint64_t nm_sink_wait_until_ns(const struct nm_sink_wait *wait);
 

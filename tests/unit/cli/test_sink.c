@@ -5,12 +5,17 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include "host/clock.h"
 
 #include "../suite.h"
 
@@ -26,15 +31,20 @@ START_TEST(how_long_a_reader_is_waited_for)
 		/* What takes something is waited for again. */
 		{{.begin_ns = 5 * S, .taken_ns = 14 * S, .patience_ns = 10 * S}, 24 * S},
 		{{.begin_ns = 5 * S, .taken_ns = 5 * S, .patience_ns = UINT64_MAX}, UINT64_MAX},
-		{{5 * S, 5 * S, 10 * S, 1, 6 * S}, 8 * S},
-		{{5 * S, 5 * S, UINT64_MAX, 1, 6 * S}, 8 * S},
-		{{5 * S, 7 * S, 10 * S, 1, 6 * S}, 9 * S},
+		{{5 * S, 5 * S, 10 * S, 1, 6 * S, 0}, 8 * S},
+		{{5 * S, 5 * S, UINT64_MAX, 1, 6 * S, 0}, 8 * S},
+		{{5 * S, 7 * S, 10 * S, 1, 6 * S, 0}, 9 * S},
 		/* A signal that came before does not leave the reader without any time. */
-		{{50 * S, 50 * S, 10 * S, 1, 6 * S}, 52 * S},
-		{{5 * S, 5 * S, 10 * S, 2, 6 * S}, 7 * S},
+		{{50 * S, 50 * S, 10 * S, 1, 6 * S, 0}, 52 * S},
+		{{5 * S, 5 * S, 10 * S, 2, 6 * S, 0}, 7 * S},
 		/* A reader that takes a byte now and then does not keep the program. */
-		{{5 * S, 9 * S, 10 * S, 2, 6 * S}, 7 * S},
-		{{50 * S, 90 * S, 10 * S, 3, 6 * S}, 51 * S},
+		{{5 * S, 9 * S, 10 * S, 2, 6 * S, 0}, 7 * S},
+		{{50 * S, 90 * S, 10 * S, 3, 6 * S, 0}, 51 * S},
+		/* Nor where the wait has an end of its own. */
+		{{.begin_ns = 5 * S, .taken_ns = 9 * S, .patience_ns = S, .total_ns = 5 * S},
+		 10 * S},
+		{{.begin_ns = 5 * S, .taken_ns = 6 * S, .patience_ns = S, .total_ns = 5 * S},
+		 7 * S},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
@@ -167,6 +177,180 @@ START_TEST(readers_that_follow)
 }
 END_TEST
 
+/* Both ends of a connection over TCP. */
+static void connect_ends(int ret_ends[2])
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof at;
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+	ck_assert_int_eq(bind(listener, (struct sockaddr *)&at, sizeof at), 0);
+	ck_assert_int_eq(listen(listener, 1), 0);
+	ck_assert_int_eq(getsockname(listener, (struct sockaddr *)&at, &size), 0);
+	ret_ends[1] = socket(AF_INET, SOCK_STREAM, 0);
+	ck_assert_int_eq(connect(ret_ends[1], (struct sockaddr *)&at, sizeof at), 0);
+	ret_ends[0] = accept(listener, NULL, NULL);
+	ck_assert_int_ge(ret_ends[0], 0);
+	close(listener);
+}
+
+static void open_terminal(int ret_ends[2])
+{
+	ret_ends[0] = posix_openpt(O_RDWR | O_NOCTTY);
+	ck_assert_int_ge(ret_ends[0], 0);
+	ck_assert_int_eq(grantpt(ret_ends[0]), 0);
+	ck_assert_int_eq(unlockpt(ret_ends[0]), 0);
+	ret_ends[1] = open(ptsname(ret_ends[0]), O_RDWR | O_NOCTTY);
+	ck_assert_int_ge(ret_ends[1], 0);
+}
+
+enum end { PIPE, SOCKET, CONNECTION, UNCONNECTED, TERMINAL, ENDS };
+
+static void make_ends_of(enum end kind, int ret_ends[2])
+{
+	if (kind == CONNECTION) {
+		connect_ends(ret_ends);
+	} else if (kind == UNCONNECTED) {
+		ret_ends[0] = dup(STDIN_FILENO);
+		ret_ends[1] = socket(AF_UNIX, SOCK_STREAM, 0);
+	} else if (kind == TERMINAL) {
+		open_terminal(ret_ends);
+	} else {
+		make_ends(kind == SOCKET, ret_ends);
+	}
+}
+
+/* However its end is told: EPIPE, ECONNRESET, ENOTCONN or EIO. */
+START_TEST(a_reader_that_follows_and_goes)
+{
+	struct nm_sink sink;
+	int ends[2];
+
+	signal(SIGPIPE, SIG_IGN);
+	make_ends_of((enum end)_i, ends);
+	ck_assert_int_eq(nm_sink_open_fd(&sink, ends[1], 100), 0);
+	sink.forgives = true;
+	sink.patience_ns = 60 * S;
+	if (_i != UNCONNECTED) {
+		fputs("not read\n", sink.stream);
+		ck_assert_int_eq(nm_sink_flush(&sink), 0);
+	}
+	close(ends[0]);
+	for (unsigned i = 1; i <= 3; i++) {
+		fputs("line\n", sink.stream);
+		ck_assert_int_eq(nm_sink_flush(&sink), 0);
+		ck_assert_uint_eq(sink.dropped, i);
+	}
+	/* Nobody can come: nothing waits, and nobody is waited for. */
+	ck_assert_uint_eq(sink.from, sink.to);
+	sink.waits = true;
+	fputs("last\n", sink.stream);
+	ck_assert_int_eq(nm_sink_close(&sink), 0);
+	ck_assert_uint_eq(sink.dropped, 4);
+	close(ends[1]);
+}
+END_TEST
+
+/* A process that takes a little now and then. */
+static pid_t trickle(const int ends[2])
+{
+	char bytes[4096];
+	pid_t child = fork();
+
+	if (child)
+		return child;
+	close(ends[1]);
+	while (read(ends[0], bytes, sizeof bytes) > 0)
+		usleep(5000);
+	_exit(0);
+}
+
+/* A pipe whose reader trickles, and a terminal that takes nothing. */
+START_TEST(the_end_waits_for_no_follower_long)
+{
+	const size_t size = 64u << 20;
+	char *bytes = malloc(size);
+	struct nm_sink sink;
+	pid_t reader = -1;
+	int ends[2];
+
+	signal(SIGPIPE, SIG_IGN);
+	memset(bytes, '\n', size);
+	make_ends_of(_i ? TERMINAL : PIPE, ends);
+	if (!_i)
+		reader = trickle(ends);
+	ck_assert_int_eq(nm_sink_open_fd(&sink, ends[1], size), 0);
+	close(ends[1]);
+	sink.forgives = true;
+	sink.patience_ns = _i ? S / 20 : S / 5;
+	(void)fwrite(bytes, 1, size, sink.stream);
+	ck_assert_int_eq(nm_sink_flush(&sink), 0);
+	uint64_t begin_ns = nm_clock_ns();
+
+	sink.waits = true;
+	ck_assert_int_eq(nm_sink_close(&sink), 0);
+	ck_assert_uint_ge(nm_clock_ns() - begin_ns, sink.patience_ns);
+	ck_assert_uint_gt(sink.dropped, size / 2);
+	if (reader > 0)
+		ck_assert_int_eq(waitpid(reader, NULL, 0), reader);
+	close(ends[0]);
+	free(bytes);
+}
+END_TEST
+
+/* What stands at the path of a FIFO later is not the FIFO. */
+START_TEST(only_the_same_fifo_is_opened_again)
+{
+	char path[] = "/tmp/test_sink.XXXXXX", moved[64], bytes[64] = "";
+	struct nm_sink sink;
+
+	close(mkstemp(path));
+	unlink(path);
+	(void)snprintf(moved, sizeof moved, "%s.moved", path);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_int_eq(nm_sink_open_for_follower(&sink, path, 100, 1000000), 0);
+	ck_assert_int_eq(rename(path, moved), 0);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	int other = open(path, O_RDONLY | O_NONBLOCK);
+
+	fputs("line\n", sink.stream);
+	ck_assert_int_eq(nm_sink_flush(&sink), 0);
+	ck_assert_int_lt(sink.fd, 0);
+	int fd = open(moved, O_RDONLY | O_NONBLOCK);
+
+	ck_assert_int_eq(nm_sink_flush(&sink), 0);
+	ck_assert_int_eq(read(fd, bytes, sizeof bytes), 5);
+	ck_assert_str_eq(bytes, "line\n");
+	ck_assert_int_eq(read(other, bytes, sizeof bytes), 0);
+	ck_assert_int_eq(nm_sink_close(&sink), 0);
+	ck_assert_uint_eq(sink.dropped, 0);
+	close(other);
+	close(fd);
+	unlink(path);
+	unlink(moved);
+}
+END_TEST
+
+/* Only a FIFO may have a reader later. */
+START_TEST(what_is_no_fifo_is_not_waited_for)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX, .sun_path = "/tmp/test_sink.XXXXXX"};
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	struct nm_sink sink;
+
+	close(mkstemp(at.sun_path));
+	unlink(at.sun_path);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
+	uint64_t begin_ns = nm_clock_ns();
+
+	ck_assert_int_eq(nm_sink_open_for_follower(&sink, at.sun_path, 100, 600 * S), -ENXIO);
+	ck_assert_int_eq(nm_sink_open_path(&sink, at.sun_path, 100, 600 * S), -ENXIO);
+	ck_assert_uint_lt(nm_clock_ns() - begin_ns, 60 * S);
+	close(fd);
+	unlink(at.sun_path);
+}
+END_TEST
+
 START_TEST(files_and_fifos)
 {
 	char path[] = "/tmp/test_sink.XXXXXX";
@@ -201,6 +385,10 @@ int main(void)
 	tcase_add_loop_test(tc, what_must_not_be_lost_waits, 0, 2);
 	tcase_add_loop_test(tc, a_reader_that_has_gone, 0, 2);
 	tcase_add_test(tc, readers_that_follow);
+	tcase_add_loop_test(tc, a_reader_that_follows_and_goes, 0, ENDS);
+	tcase_add_loop_test(tc, the_end_waits_for_no_follower_long, 0, 2);
+	tcase_add_test(tc, only_the_same_fifo_is_opened_again);
+	tcase_add_test(tc, what_is_no_fifo_is_not_waited_for);
 	tcase_add_test(tc, files_and_fifos);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
