@@ -261,8 +261,7 @@ int nm_runner_report(struct nm_runner *runner, const struct nm_runs *series, str
 {
 	const struct nm_args *args = runner->args;
 	struct nm_sink *out = &runner->live.out;
-	int error = nm_logs_close(&runner->live.logs, runner->lost_responses,
-				  series->n_runs ? series->runs[series->n_runs - 1] : NULL, diags);
+	int error = nm_logs_close(&runner->live.logs, runner->lost_responses, series, diags);
 
 	if (!nm_runner_has_report(runner))
 		return error ? NM_EXIT_FAILED : NM_EXIT_OK;

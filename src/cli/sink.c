@@ -87,13 +87,32 @@ static ssize_t write_now(const struct nm_sink *sink, const char *bytes, size_t s
 	return n < 0 ? -errno : n;
 }
 
-static uint64_t count_lines(const struct nm_sink *sink)
+/* Counts a line of the present part. */
+static void drop_line(struct nm_sink *sink)
 {
-	uint64_t lines = 0;
+	sink->dropped++;
+	if (sink->n_parts)
+		sink->parts[sink->n_parts - 1].dropped++;
+}
 
-	for (size_t i = sink->from; i < sink->to; i++)
-		lines += sink->queue[i] == '\n';
-	return lines;
+/* Counts the lines in the queue, each in its part, and empties it. */
+static void drop_queue(struct nm_sink *sink)
+{
+	size_t part = sink->n_parts;
+
+	for (size_t i = sink->to; i-- > sink->from;) {
+		uint64_t at_bytes = sink->left_bytes + (i - sink->from);
+
+		if (sink->queue[i] != '\n')
+			continue;
+		while (part && sink->parts[part - 1].begin_bytes > at_bytes)
+			part--;
+		sink->dropped++;
+		if (part)
+			sink->parts[part - 1].dropped++;
+	}
+	sink->left_bytes += sink->to - sink->from;
+	sink->from = sink->to = 0;
 }
 
 static int open_to_write(const char *path)
@@ -127,9 +146,10 @@ static bool is_deserted(const struct nm_sink *sink)
 /* Another reader of a FIFO may come; it begins with a whole line. */
 static void lose_reader(struct nm_sink *sink)
 {
-	sink->dropped += count_lines(sink) + (sink->in_line && !sink->dropping);
+	drop_queue(sink);
+	if (sink->in_line && !sink->dropping)
+		drop_line(sink);
 	sink->dropping = sink->in_line;
-	sink->from = sink->to = 0;
 	if (sink->owns_fd)
 		(void)close(sink->fd);
 	sink->owns_fd = false;
@@ -161,10 +181,12 @@ static void push(struct nm_sink *sink)
 			lose_reader(sink);
 			return;
 		}
-		if (n < 0)
+		if (n < 0) {
 			sink->error = (int)-n;
-		else
-			sink->from += (size_t)n;
+			continue;
+		}
+		sink->from += (size_t)n;
+		sink->left_bytes += (uint64_t)n;
 		if (n > 0)
 			nm_signals_alive();
 	}
@@ -205,11 +227,12 @@ static void queue_lines(struct nm_sink *sink, const char *bytes, size_t size)
 		if (!sink->in_line) {
 			sink->dropping =
 				is_deserted(sink) || sink->to - sink->from + n > sink->room;
-			sink->dropped += sink->dropping;
+			if (sink->dropping)
+				drop_line(sink);
 		}
 		if (!sink->dropping && !append(sink, bytes, n)) {
 			sink->dropping = true;
-			sink->dropped++;
+			drop_line(sink);
 		}
 		sink->in_line = !end;
 		bytes += n;
@@ -403,7 +426,29 @@ int nm_sink_drain(struct nm_sink *sink)
 	return -sink->error;
 }
 
-int nm_sink_close(struct nm_sink *sink)
+int nm_sink_begin_part(struct nm_sink *sink)
+{
+	int error = nm_sink_flush(sink);
+
+	if (error)
+		return error;
+	struct nm_sink_part *parts =
+		reallocarray(sink->parts, sink->n_parts + 1, sizeof(*sink->parts));
+
+	if (!parts)
+		return -ENOMEM;
+	sink->parts = parts;
+	sink->parts[sink->n_parts++] =
+		(struct nm_sink_part){.begin_bytes = sink->left_bytes + (sink->to - sink->from)};
+	return 0;
+}
+
+uint64_t nm_sink_part_dropped(const struct nm_sink *sink, size_t part)
+{
+	return part < sink->n_parts ? sink->parts[part].dropped : 0;
+}
+
+int nm_sink_finish(struct nm_sink *sink)
 {
 	if (!sink->stream)
 		return 0;
@@ -411,14 +456,26 @@ int nm_sink_close(struct nm_sink *sink)
 
 	if (!error && sink->waits)
 		error = nm_sink_drain(sink);
-	sink->dropped += count_lines(sink);
+	drop_queue(sink);
+	return error;
+}
+
+int nm_sink_close(struct nm_sink *sink)
+{
+	int error = nm_sink_finish(sink);
+
+	if (!sink->stream)
+		return 0;
 	(void)fclose(sink->stream);
 	if (sink->owns_fd && close(sink->fd) != 0 && !error)
 		error = -errno;
 	if (sink->fifo_fd >= 0)
 		(void)close(sink->fifo_fd);
 	free(sink->queue);
+	free(sink->parts);
 	sink->queue = NULL;
+	sink->parts = NULL;
+	sink->n_parts = 0;
 	sink->stream = NULL;
 	sink->from = sink->to = sink->capacity = 0;
 	return error;

@@ -12,6 +12,12 @@
 
 enum nm_sink_way { NM_SINK_REGULAR, NM_SINK_SOCKET, NM_SINK_NONBLOCKING, NM_SINK_POLLED };
 
+/* Lines that are counted apart from those before and behind them. */
+struct nm_sink_part {
+	uint64_t begin_bytes; /* what had been queued before it */
+	uint64_t dropped;     /* lines */
+};
+
 /* Zero-initialised and with a stream of NULL: not open. */
 struct nm_sink {
 	FILE *stream; /* to be written; buffered until nm_sink_flush; NULL: not open */
@@ -25,6 +31,9 @@ struct nm_sink {
 	size_t room;	      /* bytes of lines that may stand in the queue */
 	char *queue;	      /* owned; the bytes that the reader has not taken yet: */
 	size_t from, to, capacity;
+	uint64_t left_bytes;	    /* what has left the queue */
+	struct nm_sink_part *parts; /* owned */
+	size_t n_parts;
 	bool in_line, dropping; /* the last bytes have not ended their line; it is dropped */
 	uint64_t dropped;	/* lines */
 	bool forgives; /* a reader that is not there, or goes away, is no error: it loses lines */
@@ -52,6 +61,14 @@ int nm_sink_write(struct nm_sink *sink, const char *bytes, size_t size);
 /* Waits until the reader has taken all: 0, or -errno of the sink; -ETIMEDOUT: the reader takes
  * nothing, -EINTR: it took nothing after a signal. The bytes that are left are lost. */
 int nm_sink_drain(struct nm_sink *sink);
+/* Begins the next part, number 0 first: lines from here on are counted there too. 0, or -errno: the
+ * present part goes on. */
+int nm_sink_begin_part(struct nm_sink *sink);
+/* Lines of a part that were dropped so far. */
+uint64_t nm_sink_part_dropped(const struct nm_sink *sink, size_t part);
+/* Flushes, and drops what nm_sink_close would drop, which then only closes: all that was dropped is
+ * counted. 0 or -errno. */
+int nm_sink_finish(struct nm_sink *sink);
 /* Flushes and closes: 0 or -errno. Bytes that the reader has not taken are dropped, unless the sink
  * waits; of a sink that forgives they are dropped after the wait, too. Accepts one that is not
  * open. */

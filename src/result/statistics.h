@@ -57,6 +57,7 @@ struct nm_response_report {
 /* Lines of the stream (--stream) about this run. */
 struct nm_result_stream {
 	bool is_asked_for;
+	size_t part;	  /* of the stream: the number of the run, from 0 */
 	uint64_t dropped; /* the reader did not take them in time, or was not there */
 };
 

@@ -79,19 +79,20 @@ static int open_file(struct nm_log_file *file, const struct nm_log *log)
 }
 
 /* Closes a log: 0, or -errno with an error in diags. */
-static int close_file(size_t index, struct nm_log_file *file, uint64_t lost, struct nm_result *last,
-		      struct nm_diags *diags)
+static int close_file(size_t index, struct nm_log_file *file, uint64_t lost,
+		      const struct nm_runs *series, struct nm_diags *diags)
 {
 	if (nm_logs[index]->end && !file->error)
 		nm_logs[index]->end(file, lost);
 	check(file);
 	file->sink.waits = true;
+	(void)nm_sink_finish(&file->sink);
+	for (size_t i = 0; nm_logs[index]->note && series && i < series->n_runs; i++)
+		nm_logs[index]->note(file, series->runs[i]);
 	int error = nm_sink_close(&file->sink);
 
 	file->stream = NULL;
 	file->error = file->error ? file->error : -error;
-	if (nm_logs[index]->closed && last && last == file->last)
-		nm_logs[index]->closed(file, last);
 	if (file->sink.dropped)
 		nm_diag_warn(diags, NULL, 0,
 			     "%" PRIu64 " lines of --%s %s were dropped: it was not read in time",
@@ -124,7 +125,7 @@ int nm_logs_open(struct nm_logs *logs, const struct nm_args *args, struct nm_dia
 	return 0;
 }
 
-int nm_logs_close(struct nm_logs *logs, uint64_t lost, struct nm_result *last,
+int nm_logs_close(struct nm_logs *logs, uint64_t lost, const struct nm_runs *series,
 		  struct nm_diags *diags)
 {
 	int error = 0;
@@ -134,7 +135,7 @@ int nm_logs_close(struct nm_logs *logs, uint64_t lost, struct nm_result *last,
 
 		if (!file->stream)
 			continue;
-		int failed = close_file(i, file, lost, last, diags);
+		int failed = close_file(i, file, lost, series, diags);
 
 		error = error ? error : failed;
 	}
@@ -216,10 +217,8 @@ void nm_logs_finish(struct nm_logs *logs, struct nm_result *result)
 	if (logs->files[0].result != result)
 		nm_logs_begin(logs, result);
 	EACH(logs, finish, result);
-	for (size_t i = 0; nm_logs[i]; i++) {
+	for (size_t i = 0; nm_logs[i]; i++)
 		logs->files[i].result = NULL;
-		logs->files[i].last = result;
-	}
 }
 
 void nm_logs_host_interval(struct nm_logs *logs, const char *host,

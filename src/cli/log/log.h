@@ -11,6 +11,7 @@
 #include "cli/args.h"
 #include "cli/sink.h"
 #include "control/options.h"
+#include "result/runs.h"
 
 /* One log while it is written. */
 struct nm_log_file {
@@ -20,9 +21,7 @@ struct nm_log_file {
 	const char *path;
 	int error;	   /* errno of the first failure to write; nothing is written after it */
 	uint64_t begin_ns; /* for the log itself: 0 at first */
-	uint64_t dropped;  /* for the log itself: lines of the sink's before the present run */
 	const struct nm_result *result; /* of the present run; borrowed; NULL: none has begun */
-	const struct nm_result *last;	/* the run that ended last; only to be compared */
 };
 
 /* A kind of log: its option, and the functions that write it. All but arg may be NULL; each is
@@ -48,8 +47,8 @@ struct nm_log {
 	void (*finish)(struct nm_log_file *file, struct nm_result *result);
 	/* The log ends; lost: how many responses it has not been given. */
 	void (*end)(struct nm_log_file *file, uint64_t lost);
-	/* The file is closed; the result is that of the run that ended last. */
-	void (*closed)(const struct nm_log_file *file, struct nm_result *result);
+	/* All is written, or given up: for each run that is to be reported. */
+	void (*note)(const struct nm_log_file *file, struct nm_result *result);
 };
 
 extern const struct nm_log *const nm_logs[]; /* ends with NULL */
@@ -69,10 +68,9 @@ bool nm_logs_take_times(const struct nm_logs *logs);
 /* Sets the options of the run that the open logs depend on. */
 void nm_logs_ask(const struct nm_logs *logs, const struct nm_args *args,
 		 struct nm_run_options *options);
-/* Closes the logs: 0, or -errno with an error in diags. A log that is closed stays closed. last:
- * the last of the results that are to be reported, which may note what a log has lost; NULL: there
- * is none. */
-int nm_logs_close(struct nm_logs *logs, uint64_t lost, struct nm_result *last,
+/* Closes the logs: 0, or -errno with an error in diags. A log that is closed stays closed. series:
+ * the runs that are to be reported, which may note what a log has lost; NULL: there are none. */
+int nm_logs_close(struct nm_logs *logs, uint64_t lost, const struct nm_runs *series,
 		  struct nm_diags *diags);
 
 /* Writes what the logs hold yet, before the process forks, or in a process that does not close

@@ -15,8 +15,9 @@ static void tell(struct nm_log_file *file, int error)
 
 static void begin(struct nm_log_file *file, const struct nm_result *result)
 {
-	file->dropped = file->sink.dropped;
-	tell(file, nm_stream_begin(result, file->stream));
+	int error = nm_sink_begin_part(&file->sink);
+
+	tell(file, error ? error : nm_stream_begin(result, file->stream));
 }
 
 static void interval(struct nm_log_file *file, const struct nm_result_interval *row)
@@ -32,17 +33,21 @@ static void host_interval(struct nm_log_file *file, const char *host,
 
 static void note_dropped(const struct nm_log_file *file, struct nm_result *result)
 {
-	result->stream = (struct nm_result_stream){.is_asked_for = true,
-						   .dropped = file->sink.dropped - file->dropped};
+	struct nm_result_stream *stream = &result->stream;
+
+	if (stream->is_asked_for)
+		stream->dropped = nm_sink_part_dropped(&file->sink, stream->part);
 }
 
-/* The last line is kept, however far the reader is behind. */
+/* Of a reader that is behind the last line is kept, if other last lines have left it room. */
 static void finish(struct nm_log_file *file, struct nm_result *result)
 {
 	size_t room = file->sink.room;
 
+	result->stream =
+		(struct nm_result_stream){.is_asked_for = true, .part = file->sink.n_parts - 1};
 	note_dropped(file, result);
-	file->sink.room = SIZE_MAX;
+	file->sink.room = 2 * room;
 	tell(file, nm_stream_end(result, file->stream));
 	file->sink.room = room;
 }
@@ -62,5 +67,5 @@ const struct nm_log nm_log_stream = {
 	.interval = interval,
 	.host_interval = host_interval,
 	.finish = finish,
-	.closed = note_dropped,
+	.note = note_dropped,
 };

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/live.h"
@@ -192,6 +193,77 @@ START_TEST(connections)
 }
 END_TEST
 
+/* The log --stream, at a FIFO that nobody reads yet. */
+static struct nm_log_file *open_stream(void)
+{
+	char *path = path_of("fifo");
+
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	*(char **)nm_arg_field(nm_arg_find("stream"), &args) = path;
+	ck_assert_int_eq(nm_logs_open(&logs, &args, &diags), 0);
+	for (size_t i = 0; nm_logs[i]; i++)
+		if (logs.files[i].stream)
+			return &logs.files[i];
+	ck_abort_msg("the log is not open");
+}
+
+/* A run of two lines, and one for each interval. */
+static struct nm_result *tell_run(size_t id_size, unsigned intervals)
+{
+	const struct nm_host_interval row = {.from_s = 0, .to_s = 1};
+	struct nm_result *result = nm_result_new();
+
+	result->id.run_id = calloc(1, id_size + 1);
+	memset(result->id.run_id, 'x', id_size);
+	nm_logs_begin(&logs, result);
+	for (unsigned i = 0; i < intervals; i++)
+		nm_logs_host_interval(&logs, "h", &row);
+	nm_logs_finish(&logs, result);
+	return result;
+}
+
+/* Also those that wait when the run is over. */
+START_TEST(missed_lines_are_those_of_their_run)
+{
+	struct nm_log_file *file = open_stream();
+	struct nm_result *results[] = {tell_run(32, 2), tell_run(32, 5), tell_run(32, 1)};
+	const struct nm_runs series = {.runs = (struct nm_result *[]){results[0], results[2]},
+				       .n_runs = 2};
+
+	ck_assert_uint_eq(results[0]->stream.dropped, 0);
+	ck_assert_int_eq(nm_logs_close(&logs, 0, &series, &diags), 0);
+	ck_assert_uint_eq(results[0]->stream.dropped, 4);
+	ck_assert_uint_eq(results[1]->stream.dropped, 0);
+	ck_assert_uint_eq(results[2]->stream.dropped, 3);
+	ck_assert_uint_eq(file->sink.dropped, 14);
+	ck_assert_has(said(&diags, NULL), "14 lines of --stream ");
+	for (size_t i = 0; i < 3; i++)
+		nm_result_free(results[i]);
+	unlink(file->path);
+}
+END_TEST
+
+/* 1 MiB, and as much again for the last lines of runs; a line may begin before the end. */
+START_TEST(the_queue_has_an_end)
+{
+	struct nm_log_file *file = open_stream();
+	const uint64_t dropped[] = {0, 1, 1, 2};
+
+	for (size_t i = 0; i < 4; i++) {
+		struct nm_result *result = tell_run(600000, 0);
+		size_t part = result->stream.part;
+
+		ck_assert_uint_eq(part, i);
+		ck_assert_uint_eq(nm_sink_part_dropped(&file->sink, part), dropped[i]);
+		nm_result_free(result);
+	}
+	ck_assert_uint_le(file->sink.to - file->sink.from, (2u << 20) + 601000);
+	ck_assert_int_eq(nm_logs_close(&logs, 0, NULL, &diags), 0);
+	nm_diags_fini(&diags);
+	unlink(file->path);
+}
+END_TEST
+
 START_TEST(what_cannot_be_opened)
 {
 	char said_so[128];
@@ -294,6 +366,8 @@ int main(void)
 	tcase_add_test(tc, columns_by_blanks);
 	tcase_add_test(tc, flows_with_percentiles);
 	tcase_add_test(tc, connections);
+	tcase_add_test(tc, missed_lines_are_those_of_their_run);
+	tcase_add_test(tc, the_queue_has_an_end);
 	tcase_add_test(tc, what_cannot_be_opened);
 	tcase_add_test(tc, a_full_disk_is_told_once);
 	tcase_add_test(tc, outputs_have_a_file_each);
