@@ -219,6 +219,13 @@ bool nm_live_has_room(void *arg)
 	return nm_logs_have_room(&live->logs);
 }
 
+bool nm_live_push(void *arg, int *ret_fd)
+{
+	struct nm_live *live = arg;
+
+	return nm_logs_push(&live->logs, ret_fd);
+}
+
 void nm_live_flows(void *arg, const struct nm_flow_rows *rows)
 {
 	struct nm_live *live = arg;

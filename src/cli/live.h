@@ -44,6 +44,7 @@ void nm_live_progress(void *arg, const struct nm_plan *plan, const struct nm_pro
 void nm_live_traffic(void *arg, const struct nm_traffic *traffic);
 void nm_live_responses(void *arg, const struct nm_response_row *rows, size_t count);
 bool nm_live_has_room(void *arg);
+bool nm_live_push(void *arg, int *ret_fd);
 void nm_live_flows(void *arg, const struct nm_flow_rows *rows);
 void nm_live_tcp(void *arg, const struct nm_tcp_rows *rows);
 void nm_live_times(void *arg, const struct nm_interval_times *times);

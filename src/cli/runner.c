@@ -61,6 +61,7 @@ static void options_from(struct nm_runner *runner, struct nm_run_options *ret_op
 		.traffic = nm_live_traffic,
 		.responses = nm_live_responses,
 		.has_room = nm_live_has_room,
+		.push = nm_logs_are_followed(&live->logs) ? nm_live_push : NULL,
 	};
 	if (args->terms)
 		ret_options->words = *args->terms;

@@ -58,6 +58,8 @@ struct nm_interval_times {
 	bool total;
 };
 
+#define NM_PUSH_NS 50000000u
+
 /* Called on the thread that runs; everything passed is valid during the call only. */
 struct nm_run_events {
 	void *arg;
@@ -91,6 +93,10 @@ struct nm_run_events {
 	/* Whether 4096 more rows can be taken now; rows that cannot be taken in time are counted as
 	 * lost. NULL: always. */
 	bool (*has_room)(void *arg);
+	/* Gives readers what they have not taken yet, without waiting for them; called whenever the
+	 * run is about to wait. True: there is more; then *ret_fd, if it is set, is waited for to
+	 * be written, and only NM_PUSH_NS in any case. NULL: there is never anything. */
+	bool (*push)(void *arg, int *ret_fd);
 };
 
 /* A slave that should listen for the master and does not. */

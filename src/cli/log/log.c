@@ -170,6 +170,35 @@ int nm_logs_flush(struct nm_logs *logs)
 	return error;
 }
 
+bool nm_logs_are_followed(const struct nm_logs *logs)
+{
+	bool followed = false;
+
+	for (size_t i = 0; nm_logs[i]; i++)
+		followed |= logs->files[i].stream && nm_logs[i]->is_followed;
+	return followed;
+}
+
+bool nm_logs_push(struct nm_logs *logs, int *ret_fd)
+{
+	bool waits = false;
+
+	for (size_t i = 0; nm_logs[i]; i++) {
+		struct nm_log_file *file = &logs->files[i];
+		struct nm_sink *sink = &file->sink;
+
+		if (!nm_logs[i]->is_followed || !file->stream || file->error ||
+		    sink->from == sink->to)
+			continue;
+		file->error = -nm_sink_flush(sink);
+		if (sink->from == sink->to)
+			continue;
+		waits = true;
+		*ret_fd = sink->fd;
+	}
+	return waits;
+}
+
 bool nm_logs_take_flows(const struct nm_logs *logs)
 {
 	bool taken = false;

@@ -76,6 +76,11 @@ int nm_logs_close(struct nm_logs *logs, uint64_t lost, const struct nm_runs *ser
 /* Writes what the logs hold yet, before the process forks, or in a process that does not close
  * them. 0, or once for each log -errno. */
 int nm_logs_flush(struct nm_logs *logs);
+/* Whether an open log is followed by its reader. */
+bool nm_logs_are_followed(const struct nm_logs *logs);
+/* Gives readers that follow what waits for them, as far as they take it now. True: there is more;
+ * *ret_fd is set to what can be written then, -1: to none. */
+bool nm_logs_push(struct nm_logs *logs, int *ret_fd);
 /* Whether an open log takes samples of flows. */
 bool nm_logs_take_flows(const struct nm_logs *logs);
 

@@ -170,6 +170,19 @@ static void take_interrupts(struct nm_master *master)
 	}
 }
 
+/* Sets what to wait for where readers have not taken all, and until when at most. */
+static void push(const struct nm_master *master, struct pollfd *ret_fd, uint64_t *ret_until_ns)
+{
+	const struct nm_run_events *events = &master->options->events;
+
+	*ret_fd = (struct pollfd){.fd = -1, .events = POLLOUT};
+	if (!events->push || !events->push(events->arg, &ret_fd->fd))
+		return;
+	uint64_t next_ns = nm_clock_ns() + NM_PUSH_NS;
+
+	*ret_until_ns = next_ns < *ret_until_ns ? next_ns : *ret_until_ns;
+}
+
 void nm_master_poll(struct nm_master *master, uint64_t until_ns)
 {
 	struct pollfd *fds = master->pollfds;
@@ -193,13 +206,14 @@ void nm_master_poll(struct nm_master *master, uint64_t until_ns)
 	fds[n + 1] =
 		(struct pollfd){.fd = master->interrupt_closed ? -1 : master->options->interrupt_fd,
 				.events = POLLIN};
+	push(master, &fds[n + 2], &until_ns);
 
 	uint64_t now_ns = nm_clock_ns();
 	uint64_t wait_ns = until_ns > now_ns ? until_ns - now_ns : 0;
 	const struct timespec wait = {.tv_sec = (time_t)(wait_ns / 1000000000u),
 				      .tv_nsec = (long)(wait_ns % 1000000000u)};
 
-	if (ppoll(fds, n + 2, &wait, NULL) < 0) {
+	if (ppoll(fds, n + 3, &wait, NULL) < 0) {
 		if (errno != EINTR)
 			nm_master_fail(master, NULL, NM_FAILURE_LOSS, "cannot wait: %s",
 				       strerror(errno));

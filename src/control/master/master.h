@@ -38,7 +38,7 @@ struct nm_master {
 	struct nm_response_sampler *responses; /* NULL: not asked for */
 	struct nm_link *links;
 	size_t n_links;
-	struct pollfd *pollfds; /* n_links + 2 */
+	struct pollfd *pollfds; /* n_links + 3 */
 	struct nm_phases phases;
 	struct nm_outcome outcome;
 	unsigned char secret[NM_SECRET_BYTES]; /* of the run */

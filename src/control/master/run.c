@@ -101,7 +101,7 @@ static int prepare(struct nm_master *master)
 {
 	int error = nm_master_phases_init(master);
 
-	master->pollfds = calloc(master->n_links + 2, sizeof *master->pollfds);
+	master->pollfds = calloc(master->n_links + 3, sizeof *master->pollfds);
 	master->result = nm_result_new();
 	if (!error && (!master->pollfds || !master->result))
 		error = -ENOMEM;

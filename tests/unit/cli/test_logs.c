@@ -264,6 +264,40 @@ START_TEST(the_queue_has_an_end)
 }
 END_TEST
 
+/* What a reader has not taken is given to it later, though nothing more is told. */
+START_TEST(what_waits_is_pushed)
+{
+	static char bytes[1u << 20];
+	struct nm_log_file *file = open_stream();
+	int waits_for = 0;
+
+	ck_assert(nm_logs_are_followed(&logs));
+	ck_assert(!nm_logs_push(&logs, &waits_for));
+	nm_result_free(tell_run(400000, 0));
+	ck_assert(nm_logs_push(&logs, &waits_for));
+	ck_assert_int_eq(waits_for, -1);
+	int fd = open(file->path, O_RDONLY | O_NONBLOCK);
+	size_t size = 0;
+
+	for (unsigned i = 0; i < 1000 && nm_logs_push(&logs, &waits_for); i++) {
+		ck_assert_int_eq(waits_for, file->sink.fd);
+		ssize_t n = read(fd, bytes + size, sizeof bytes - size);
+
+		ck_assert_int_gt(n, 0);
+		size += (size_t)n;
+	}
+	size += (size_t)read(fd, bytes + size, sizeof bytes - size);
+	ck_assert_uint_gt(size, 800000);
+	ck_assert_int_eq(bytes[size - 1], '\n');
+	ck_assert(!nm_logs_push(&logs, &waits_for));
+	ck_assert_int_eq(nm_logs_close(&logs, 0, NULL, &diags), 0);
+	ck_assert_uint_eq(file->sink.dropped, 0);
+	nm_diags_fini(&diags);
+	close(fd);
+	unlink(file->path);
+}
+END_TEST
+
 START_TEST(what_cannot_be_opened)
 {
 	char said_so[128];
@@ -368,6 +402,7 @@ int main(void)
 	tcase_add_test(tc, connections);
 	tcase_add_test(tc, missed_lines_are_those_of_their_run);
 	tcase_add_test(tc, the_queue_has_an_end);
+	tcase_add_test(tc, what_waits_is_pushed);
 	tcase_add_test(tc, what_cannot_be_opened);
 	tcase_add_test(tc, a_full_disk_is_told_once);
 	tcase_add_test(tc, outputs_have_a_file_each);
