@@ -185,7 +185,8 @@ static const struct nm_figure run_figures[] = {
 		  .doc = "With a log of responses only: how many it has."),
 	NM_FIGURE(COUNT, struct nm_result, stream.dropped, "stream_dropped", .has = has_stream,
 		  .doc = "With --stream only: lines about this run that its reader did not take in "
-			 "time, or that had no reader. In the stream: so far."),
+			 "time, or that had no reader. What a pipe holds counts as taken. In the "
+			 "stream: so far."),
 	NM_MADE("reconciled", make_reconciled, "{'type': ['boolean', 'null']}",
 		.doc = "Whether the counts of both ends agree; null: this cannot be told."),
 	NM_FIGURE(TEXT, struct nm_result, verdict.reconcile_text, "reconcile_text",
