@@ -349,7 +349,9 @@ int nm_sink_open_path(struct nm_sink *sink, const char *path, size_t room, uint6
 	while ((fd = open_to_write(path)) < 0) {
 		int error = -errno;
 
-		if (error != -EINTR && (error != -ENXIO || !is_fifo(path)))
+		if (error == -ENXIO && !is_fifo(path))
+			return -ENODEV;
+		if (error != -EINTR && error != -ENXIO)
 			return error;
 		if (wait_a_moment(&wait, -1) != 0)
 			return error;

@@ -47,7 +47,7 @@ int nm_sink_open_fd(struct nm_sink *sink, int fd, size_t room);
 /* As nm_sink_open_fd, on a descriptor that the sink closes; it is closed after an error, too. */
 int nm_sink_take_fd(struct nm_sink *sink, int fd, size_t room);
 /* Opens a file that is there and is not a regular one. A FIFO's reader is waited for as long as
- * patience_ns allows; -ENXIO: none came. */
+ * patience_ns allows; -ENXIO: none came, -ENODEV: nothing can be written there. */
 int nm_sink_open_path(struct nm_sink *sink, const char *path, size_t room, uint64_t patience_ns);
 /* As nm_sink_open_path, but a sink that forgives: lines wait in the queue for a FIFO's reader that
  * has not come in time, or for the next one. It is looked for at the FIFO that path names now. */

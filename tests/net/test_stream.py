@@ -242,7 +242,8 @@ def test_a_socket_file_is_no_fifo(netmodel: Netmodel, tmp_path: Path, monkeypatc
     monkeypatch.chdir(tmp_path)  # its path may be short only
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind("socket")
-        assert "cannot be written" in netmodel.run(*WORDS, "--stream", "socket", code=1).err
+        result = netmodel.run(*WORDS, "--stream", "socket", code=1)
+    assert "--stream socket: cannot be written: No such device" in result.err
 
 
 @pytest.mark.parametrize("other", [("-o", "-"), ("-R",), ("--iostat", "1s")])
