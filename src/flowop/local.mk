@@ -27,7 +27,8 @@ ARRIVAL_LAWS = \
 	src/flowop/arrival_law/uniform.c \
 	src/flowop/arrival_law/ramp.c \
 	src/flowop/arrival_law/steps.c \
-	src/flowop/arrival_law/burst.c
+	src/flowop/arrival_law/burst.c \
+	src/flowop/arrival_law/load.c
 
 noinst_LTLIBRARIES += src/libnm_flowop.la
 src_libnm_flowop_la_SOURCES = \

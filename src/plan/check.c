@@ -55,9 +55,33 @@ bool nm_ir_acts(const struct nm_ir_step *step)
 	return (step->op->flags & (NM_FLOWOP_INITIATES | NM_FLOWOP_FOLLOWS)) && step->common->count;
 }
 
+/* Of a plan without mistakes, whose sizes are those that were meant. */
+static void set_pass_bytes(struct nm_ir *ir, const struct nm_ir_group *group,
+			   struct nm_ir_transaction *t)
+{
+	const struct nm_ir_step *unknown;
+	char why[160];
+
+	if (!t->arrivals.law->by_bytes || ir->diags->n_errors || ir->lacks_values)
+		return;
+	double bytes = nm_ir_pass_bytes(group, t, &unknown);
+
+	if (unknown)
+		(void)snprintf(why, sizeof why,
+			       "how many bytes <flowop %s> of line %u moves is not known before; "
+			       "use write, read, send, recv or exchange",
+			       unknown->op->name, unknown->line);
+	else if (bytes <= 0)
+		(void)snprintf(why, sizeof why, "its passes move no bytes");
+	else if (nm_arrivals_set_bytes(&t->arrivals, bytes, why, sizeof why) == 0)
+		return;
+	nm_diag_error(ir->diags, ir->file, t->line, "<transaction> arrivals=\"%s\": %s",
+		      t->attrs.arrivals, why);
+}
+
 /* An open loop is the master's, who has the clock, and a free flow makes one pass at a time. */
 static void check_arrivals(struct nm_ir *ir, const struct nm_ir_group *group,
-			   const struct nm_ir_transaction *t)
+			   struct nm_ir_transaction *t)
 {
 	size_t first = t->first;
 	bool begins = true;
@@ -87,6 +111,8 @@ static void check_arrivals(struct nm_ir *ir, const struct nm_ir_group *group,
 	if (wrong)
 		nm_diag_error(ir->diags, ir->file, t->line, "<transaction> arrivals=\"%s\"%s",
 			      t->attrs.arrivals, wrong);
+	else
+		set_pass_bytes(ir, group, t);
 }
 
 uint32_t nm_ir_leader(const struct nm_ir_group *group, const struct nm_ir_transaction *t)

@@ -212,8 +212,9 @@ static const struct nm_opt transaction_attrs[] = {
 	 .help = "with a duration: an open loop. Passes become due by a law, at a rate of all "
 		 "flows together, and each is made by the next flow that is free: const(RATE), at "
 		 "equal distances; poisson(RATE), as many independent users make them; "
-		 "uniform(RATE,WIDTH), ramp(FROM,TO), steps(FROM,TO,STEP,TIME) or "
-		 "burst(RATE,LENGTH,PERIOD). The same seed gives the same times for any number of "
+		 "uniform(RATE,WIDTH), ramp(FROM,TO), steps(FROM,TO,STEP,TIME), "
+		 "burst(RATE,LENGTH,PERIOD); or load(SHARE,LINK), as poisson, at the rate that "
+		 "uses a share of a link. The same seed gives the same times for any number of "
 		 "workers"},
 	{.name = "pipeline",
 	 .type = NM_TYPE_COUNT,

@@ -134,6 +134,12 @@ bool nm_ir_has_conn(const struct nm_ir_step *step);
 bool nm_ir_is_skipped(const struct nm_ir_transaction *transaction);
 /* Whether the step sends, receives, opens or closes, or waits for the other end to do so. */
 bool nm_ir_acts(const struct nm_ir_step *step);
+/* Whether it sends or receives messages that its transport keeps apart. */
+bool nm_ir_moves_messages(const struct nm_ir_step *step);
+/* The bytes that a pass has on average, in the direction that has more of them, as a link carries
+ * both at a time. *ret_unknown: a step of which that is not known before; NULL: there is none. */
+double nm_ir_pass_bytes(const struct nm_ir_group *group, const struct nm_ir_transaction *t,
+			const struct nm_ir_step **ret_unknown);
 /* Which host begins the passes of a transaction, NM_NO_HOST when the master does. */
 uint32_t nm_ir_leader(const struct nm_ir_group *group, const struct nm_ir_transaction *transaction);
 

@@ -24,6 +24,7 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/params.c \
 	src/plan/params.h \
 	src/plan/params_priv.h \
+	src/plan/pass_bytes.c \
 	src/plan/plan.c \
 	src/plan/plan.h \
 	src/plan/conn_slots.c \

@@ -67,12 +67,10 @@ static bool is_lossy(const struct nm_ir_step *step)
 static uint64_t times(const struct nm_ir_step *step, const struct nm_instr *instr)
 {
 	const struct nm_common_opts *common = step->common;
-	bool messages = step->transport && (step->transport->caps & NM_TRANSPORT_MESSAGES) &&
-			(step->op->flags & NM_FLOWOP_MOVES);
 
 	if (step->unrolled)
 		return 1;
-	if (!messages)
+	if (!nm_ir_moves_messages(step))
 		return common->count;
 	return common->count * common->repeat * (instr->datagram.batch ? 1 : common->batch);
 }
@@ -426,7 +424,8 @@ static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transa
 	phase->duration_ns = t->has_duration ? t->attrs.duration_ns : 0;
 	phase->total = t->attrs.total;
 	phase->rate_per_s = t->attrs.rate_per_s;
-	phase->arrivals = t->arrivals;
+	if (!skipped)
+		phase->arrivals = t->arrivals;
 	phase->measured = t->measured;
 	phase->first = group->n_instrs;
 	phase->counts.reliable = true;

@@ -37,7 +37,8 @@ const struct nm_standard_param nm_standard_params[] = {
 	FREE("noburst", DURATION, "0s",
 	     "time from one request to the next one of any flow, which take turns; 0: at once"),
 	FREE("arrivals", STRING, "",
-	     "an open loop: const(RATE), poisson(RATE), uniform, ramp, steps or burst, of all "
+	     "an open loop: const(RATE), poisson(RATE), uniform, ramp, steps, burst or load, of "
+	     "all "
 	     "flows together, as poisson(50k/s); "
 	     "empty: each flow goes on when it has its answer"),
 	WORD("close", "rst fin half", "rst",

@@ -64,6 +64,16 @@ def test_rates_that_change(law: str, due: int, netmodel: Netmodel) -> None:
     assert of["planned_per_s"] == pytest.approx(due / 0.5)
 
 
+def test_a_share_of_a_link(netmodel: Netmodel) -> None:
+    more = defines(test_length="1s", arrivals="load(0.5,8Mb/s)", request_size=1000, num_flows=8)
+    document = netmodel.measure("tcp_rr", *more)
+    assert_ends_agree(document)
+    of = phase_of(document, "request-response")
+    assert of["planned_per_s"] == 500
+    # By chance within 22 of 500.
+    assert document["totals"]["bits_sent_per_s"] == pytest.approx(4e6, rel=0.25)
+
+
 def test_the_same_seed_has_the_same_arrivals(netmodel: Netmodel) -> None:
     def due(seed: int, workers: int) -> int:
         more = defines(test_length="300ms", arrivals="poisson(5k/s)", num_flows=8, num_threads=workers)

@@ -28,8 +28,9 @@ enum nm_arrival_arg {
 	NM_ARRIVAL_NONE,
 	NM_ARRIVAL_RATE, /* a second, above 0 */
 	NM_ARRIVAL_RATE_OR_0,
-	NM_ARRIVAL_SHARE, /* from 0 to 1 */
-	NM_ARRIVAL_TIME,  /* ns, above 0 */
+	NM_ARRIVAL_SHARE,   /* from 0 to 1 */
+	NM_ARRIVAL_TIME,    /* ns, above 0 */
+	NM_ARRIVAL_BITRATE, /* bit/s, above 0 */
 };
 
 /* The attribute `arrivals` of a transaction. */
@@ -38,8 +39,9 @@ struct nm_arrivals {
 	double args[NM_ARRIVAL_ARGS];	  /* in the order of the text */
 	bool poisson;			  /* a Poisson process with the rate of the law */
 	bool mirrored;
-	double length_ns; /* of the transaction */
-	double per_s;	  /* of the whole group, on average over that time */
+	double length_ns;  /* of the transaction */
+	double pass_bytes; /* of laws with by_bytes, as nm_arrivals_set_bytes was told */
+	double per_s;	   /* of the whole group, on average over that time */
 };
 
 struct nm_arrival_law {
@@ -47,6 +49,7 @@ struct nm_arrival_law {
 	const char *form; /* with its arguments, as messages show it */
 	enum nm_arrival_arg args[NM_ARRIVAL_ARGS];
 	bool takes_poisson, takes_mirrored; /* as words behind the arguments */
+	bool by_bytes;			    /* the rate follows from the bytes of a pass */
 	/* The place of the arrival lane->number of the lane; lane->place is that of the one before
 	 * it, or 0. NULL: the lanes take turns, at equal distances. Pure: random numbers come from
 	 * nm_lane_draw. */
@@ -67,9 +70,14 @@ struct nm_arrival_law {
 extern const struct nm_arrival_law *const nm_arrival_laws[];
 
 /* Reads "poisson(50k/s)", for a transaction of that length; k, M and G are powers of 1000. 0, or
- * -EINVAL with a phrase in why. */
+ * -EINVAL with a phrase in why and no law. Where the law has by_bytes, nm_arrivals_set_bytes must
+ * follow. */
 int nm_arrivals_parse(const char *text, uint64_t length_ns, struct nm_arrivals *ret, char *why,
 		      size_t why_size);
+/* Tells how many bytes a pass has on average, more than 0: 0, or -EINVAL with a phrase in why. Does
+ * nothing for laws without by_bytes. */
+int nm_arrivals_set_bytes(struct nm_arrivals *arrivals, double pass_bytes, char *why,
+			  size_t why_size);
 
 /* As it can be written in a profile; returns buf. */
 char *nm_arrivals_text(const struct nm_arrivals *arrivals, char *buf, size_t size);

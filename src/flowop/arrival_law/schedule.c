@@ -58,6 +58,11 @@ static bool read_arg(const char *arg, enum nm_arrival_arg kind, double *ret, cha
 			break;
 		snprintf(why, why_size, "\"%.47s\" is no time above 0, as 10ms", arg);
 		return false;
+	case NM_ARRIVAL_BITRATE:
+		if (nm_parse_bitrate(arg, ret) == 0 && *ret > 0)
+			return true;
+		snprintf(why, why_size, "\"%.47s\" is no rate of a link above 0, as 10Gb/s", arg);
+		return false;
 	case NM_ARRIVAL_SHARE:
 		*ret = strtod(arg, &end);
 		if (arg[strspn(arg, "0123456789.")] == '\0' && end != arg && !*end && *ret <= 1)
@@ -127,8 +132,15 @@ static int read_law(const char *text, const char *inner, struct nm_arrivals *ret
 	return wrong ? -EINVAL : 0;
 }
 
-int nm_arrivals_parse(const char *text, uint64_t length_ns, struct nm_arrivals *ret, char *why,
-		      size_t why_size)
+static void set_rate(struct nm_arrivals *arrivals)
+{
+	arrivals->per_s =
+		nm_arrivals_expected(arrivals, arrivals->length_ns) * 1e9 / arrivals->length_ns;
+}
+
+/* As nm_arrivals_parse, which does not leave a law behind that was not read. */
+static int parse(const char *text, uint64_t length_ns, struct nm_arrivals *ret, char *why,
+		 size_t why_size)
 {
 	size_t length = strcspn(text, "(");
 
@@ -138,11 +150,39 @@ int nm_arrivals_parse(const char *text, uint64_t length_ns, struct nm_arrivals *
 	if (read_law(text, text + length + 1, ret, why, why_size) != 0)
 		return -EINVAL;
 	ret->length_ns = (double)(length_ns ? length_ns : 1000000000);
-	ret->per_s = nm_arrivals_expected(ret, ret->length_ns) * 1e9 / ret->length_ns;
+	if (ret->law->by_bytes)
+		return 0;
+	set_rate(ret);
 	if (ret->per_s >= LEAST_PER_S)
 		return 0;
 	snprintf(why, why_size, "\"%.64s\": nothing becomes due in the time of the transaction",
 		 text);
+	return -EINVAL;
+}
+
+int nm_arrivals_parse(const char *text, uint64_t length_ns, struct nm_arrivals *ret, char *why,
+		      size_t why_size)
+{
+	int error = parse(text, length_ns, ret, why, why_size);
+
+	if (error)
+		*ret = (struct nm_arrivals){.law = NULL};
+	return error;
+}
+
+int nm_arrivals_set_bytes(struct nm_arrivals *arrivals, double pass_bytes, char *why,
+			  size_t why_size)
+{
+	if (!arrivals->law->by_bytes)
+		return 0;
+	arrivals->pass_bytes = pass_bytes;
+	set_rate(arrivals);
+	if (arrivals->per_s >= LEAST_PER_S && arrivals->per_s <= MOST_PER_S)
+		return 0;
+	snprintf(why, why_size,
+		 "with %.6g bytes a pass these are %.6g passes a second; must be from 0.000001 to "
+		 "1G",
+		 pass_bytes, arrivals->per_s);
 	return -EINVAL;
 }
 
@@ -159,18 +199,22 @@ static size_t write_number(double number, const char *unit, char *buf, size_t si
 
 char *nm_arrivals_text(const struct nm_arrivals *arrivals, char *buf, size_t size)
 {
-	static const char *const units[] = {[NM_ARRIVAL_RATE] = "/s",
-					    [NM_ARRIVAL_RATE_OR_0] = "/s",
-					    [NM_ARRIVAL_SHARE] = "",
-					    [NM_ARRIVAL_TIME] = "ms"};
+	static const struct {
+		const char *name;
+		double of;
+	} units[] = {[NM_ARRIVAL_RATE] = {"/s", 1},
+		     [NM_ARRIVAL_RATE_OR_0] = {"/s", 1},
+		     [NM_ARRIVAL_SHARE] = {"", 1},
+		     [NM_ARRIVAL_TIME] = {"ms", 1e6},
+		     [NM_ARRIVAL_BITRATE] = {"Mb/s", 1e6}};
 	size_t used = (size_t)snprintf(buf, size, "%s", arrivals->law->name);
 
 	for (size_t i = 0; i < NM_ARRIVAL_ARGS && arrivals->law->args[i] && used < size; i++) {
 		enum nm_arrival_arg kind = arrivals->law->args[i];
 		char arg[48];
 
-		write_number(arrivals->args[i] / (kind == NM_ARRIVAL_TIME ? 1e6 : 1), units[kind],
-			     arg, sizeof(arg));
+		write_number(arrivals->args[i] / units[kind].of, units[kind].name, arg,
+			     sizeof(arg));
 		used += (size_t)snprintf(buf + used, size - used, "%c%s", i ? ',' : '(', arg);
 	}
 	if (used < size)

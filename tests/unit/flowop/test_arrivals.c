@@ -19,6 +19,7 @@ static struct nm_arrivals arrivals_of(const char *text)
 
 	ck_assert_msg(nm_arrivals_parse(text, LENGTH_NS, &arrivals, why, sizeof why) == 0, "%s",
 		      why);
+	ck_assert_int_eq(nm_arrivals_set_bytes(&arrivals, 62500, why, sizeof why), 0);
 	return arrivals;
 }
 
@@ -37,7 +38,9 @@ START_TEST(laws_are_read)
 		    {"steps(100,300,100,1s)", "steps(100/s,300/s,100/s,1000ms)", 190},
 		    {"steps(300,100,100,500ms,poisson,mirrored)",
 		     "steps(300/s,100/s,100/s,500ms,mirrored,poisson)", 205},
-		    {"burst(500,1.5ms,10ms)", "burst(500/s,1.5ms,10ms)", 500}};
+		    {"burst(500,1.5ms,10ms)", "burst(500/s,1.5ms,10ms)", 500},
+		    {"load(0.5,1Gb/s)", "load(0.5,1000Mb/s)", 1000},
+		    {"load(1,2.5M)", "load(1,2.5Mb/s)", 5}};
 	char text[128];
 
 	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
@@ -53,8 +56,9 @@ START_TEST(mistakes_are_named)
 {
 	static const char *const bad[][2] = {
 		{"const", "\"const\": must be const(RATE), poisson(RATE), uniform(RATE,WIDTH), "
-			  "ramp(FROM,TO[,poisson]), steps(FROM,TO,STEP,TIME[,mirrored][,poisson]) "
-			  "or burst(RATE,LENGTH,PERIOD[,poisson]), as poisson(50k/s)"},
+			  "ramp(FROM,TO[,poisson]), steps(FROM,TO,STEP,TIME[,mirrored][,poisson]), "
+			  "burst(RATE,LENGTH,PERIOD[,poisson]) or load(SHARE,LINK), as "
+			  "poisson(50k/s)"},
 		{"fixed(5)", "must be const(RATE), poisson(RATE)"},
 		{"con(5)", "must be const(RATE), poisson(RATE)"},
 		{"const(5", "must be const(RATE)"},
@@ -75,6 +79,10 @@ START_TEST(mistakes_are_named)
 		{"steps(0,5,1,1s)", "\"0\" is no rate of arrivals"},
 		{"steps(1,1000,1,1s)",
 		 "more than 100 steps lead from the first rate to the second"},
+		{"load(1.1,1G)", "\"1.1\" is no share: from 0 to 1"},
+		{"load(0.5,0)", "\"0\" is no rate of a link above 0, as 10Gb/s"},
+		{"load(0.5,1x)", "\"1x\" is no rate of a link"},
+		{"load(0.5)", "must be load(SHARE,LINK)"},
 		{"burst(5,0s,1s)", "\"0s\" is no time above 0"},
 		{"burst(5,1m,1s)", "\"1m\" is no time above 0"},
 		{"burst(5,2s,1s)", "a burst cannot last longer than from one to the next"},
@@ -87,7 +95,24 @@ START_TEST(mistakes_are_named)
 		ck_assert_int_lt(
 			nm_arrivals_parse(bad[i][0], LENGTH_NS, &arrivals, why, sizeof why), 0);
 		ck_assert_msg(strstr(why, bad[i][1]), "%s: %s", bad[i][0], why);
+		ck_assert_ptr_null(arrivals.law);
 	}
+}
+END_TEST
+
+START_TEST(a_load_has_the_rate_of_its_bytes)
+{
+	struct nm_arrivals arrivals = arrivals_of("load(0.5,1Gb/s)");
+	char why[160];
+
+	ck_assert_int_lt(nm_arrivals_set_bytes(&arrivals, 1e15, why, sizeof why), 0);
+	ck_assert_str_eq(why, "with 1e+15 bytes a pass these are 6.25e-08 passes a second; must be "
+			      "from 0.000001 to 1G");
+	ck_assert_int_eq(nm_arrivals_set_bytes(&arrivals, 125, why, sizeof why), 0);
+	ck_assert_double_eq_tol(arrivals.per_s, 500000, 1e-6);
+	/* Each is the inverse of the other. */
+	ck_assert_double_eq_tol(nm_arrivals_expected(&arrivals, 1e9), 500000, 1e-6);
+	ck_assert_double_eq_tol(nm_arrivals_when_ns(&arrivals, 250000), 5e8, 1e-3);
 }
 END_TEST
 
@@ -131,8 +156,9 @@ END_TEST
 START_TEST(the_number_of_workers_changes_no_time)
 {
 	static const uint32_t workers[] = {2, 7, 60, 1024};
-	static const char *const laws[] = {"const(10k)", "poisson(10k)", "uniform(10k,1)",
-					   "ramp(0,20k,poisson)", "burst(10k,1ms,3ms)"};
+	static const char *const laws[] = {"const(10k)",	 "poisson(10k)",
+					   "uniform(10k,1)",	 "ramp(0,20k,poisson)",
+					   "burst(10k,1ms,3ms)", "load(0.8,1Gb/s)"};
 	enum { FEW = 5000 };
 
 	for (size_t l = 0; l < sizeof laws / sizeof *laws; l++) {
@@ -313,6 +339,7 @@ int main(void)
 
 	tcase_add_test(tcase, laws_are_read);
 	tcase_add_test(tcase, mistakes_are_named);
+	tcase_add_test(tcase, a_load_has_the_rate_of_its_bytes);
 	tcase_add_test(tcase, const_arrivals_have_one_distance);
 	tcase_add_test(tcase, the_number_of_workers_changes_no_time);
 	tcase_add_test(tcase, poisson_arrivals_are_independent);

@@ -53,6 +53,63 @@ START_TEST(a_group_becomes_phases_that_end_each)
 }
 END_TEST
 
+/* The bytes of a pass on average, in the direction that has more of them, set the rate. */
+START_TEST(a_load_is_a_share_of_a_link)
+{
+	static const struct {
+		const char *flowops;
+		double bytes;
+	} passes[] = {
+		{"<flowop type='write' options='size=1000'/><flowop type='read' "
+		 "options='size=10'/>",
+		 1000},
+		{"<flowop type='write' options='size=100'/>"
+		 "<flowop type='read' options='size=100 count=5'/>",
+		 500},
+		{"<flowop type='write' options='size=uniform(100,300) repeat=2'/>", 200},
+		{"<flowop type='exchange' options='size=300'/>", 300},
+		{"<sequence count='uniform(1,3)'><flowop type='write' options='size=100'/>"
+		 "</sequence>",
+		 200},
+		{"<mix><flowop type='write' weight='3' options='size=100'/>"
+		 "<flowop type='write' options='size=500'/></mix>",
+		 200},
+		{"<mix><flowop type='write' options='size=100'/><sequence weight='1' count='3'>"
+		 "<flowop type='write' options='size=200'/></sequence></mix>",
+		 350},
+	};
+
+	for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+		char text[1024];
+
+		snprintf(text, sizeof text,
+			 "<profile name='p'><group nthreads='1' nflows='2'>" OPEN
+			 "<transaction duration='1s' "
+			 "arrivals='load(0.5,8Mb/s)'>%s</transaction>" CLOSE "</group></profile>",
+			 passes[i].flowops);
+		struct compiled c = compile_good(text);
+
+		ck_assert_double_eq_tol(c.plan->groups[0].phases[1].arrivals.per_s,
+					500000 / passes[i].bytes, 1e-6);
+		compiled_fini(&c);
+	}
+}
+END_TEST
+
+START_TEST(a_load_of_datagrams_counts_each)
+{
+	struct compiled c = compile_good(
+		"<profile name='p'><group nthreads='1' nflows='2'><transaction><flowop "
+		"type='connect' options='remotehost=h protocol=udp'/></transaction>"
+		"<transaction duration='1s' arrivals='load(0.5,8Mb/s)'>"
+		"<flowop type='write' options='size=100 repeat=2 "
+		"batch_size=5'/></transaction>" CLOSE "</group></profile>");
+
+	ck_assert_double_eq_tol(c.plan->groups[0].phases[1].arrivals.per_s, 500, 1e-6);
+	compiled_fini(&c);
+}
+END_TEST
+
 START_TEST(flowops_know_their_connection)
 {
 	struct compiled c = compile_good(
@@ -503,6 +560,8 @@ int main(void)
 
 	tcase_set_timeout(tc, 60); /* the largest profiles, under sanitizers, on a busy machine */
 	tcase_add_test(tc, a_group_becomes_phases_that_end_each);
+	tcase_add_test(tc, a_load_is_a_share_of_a_link);
+	tcase_add_test(tc, a_load_of_datagrams_counts_each);
 	tcase_add_test(tc, flowops_know_their_connection);
 	tcase_add_test(tc, hosts_are_named_once);
 	LOOP(workers_and_flows, sizes);
