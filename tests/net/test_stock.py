@@ -404,3 +404,36 @@ def test_a_batch_of_datagrams_is_not_one_datagram(netmodel: Netmodel) -> None:
     assert totals["throughput"]["to_slaves"]["received_bits_per_s"] == pytest.approx(way["bits_received_per_s"], rel=0.01)
     alone = measure(netmodel, "udp_stream", batch_size=1)["totals"]["messages"]["to_slaves"]
     assert alone["packets_sent"] == alone["sent"] and alone["packets_received"] == alone["received"]
+
+
+def test_poisson_rr_waits_for_no_answer(netmodel: Netmodel) -> None:
+    """Four connections, each of which is busy for 50 ms, carry 80 requests a second of the 400 that are due."""
+    document = netmodel.measure("poisson_rr", *defines(test_length="500ms", rate=400, num_flows=4, server_work="50ms"))
+    of = phase_of(document, "request-response")
+    assert of["planned_per_s"] == 400
+    assert of["load"]["verdict"] == "connections"
+    assert 100 < of["load"]["due"] < 300
+    assert document["totals"]["transactions_per_s"] <= 80 and document["totals"]["latency_s"]["min"] >= 0.05
+    # They wait for a connection, and that is in their response time.
+    assert document["totals"]["response_s"]["max"] > 0.5
+
+
+def test_ramp_grows(netmodel: Netmodel) -> None:
+    """A quarter of the requests is due in the first half."""
+    document = netmodel.measure("ramp", *defines(test_length="1s", from_rate=0, to_rate=2000), "-i", "100ms")
+    rows = document["intervals"]
+    early = sum(row["transactions"] for row in rows if row["to_s"] < 0.55)
+    late = sum(row["transactions"] for row in rows if row["from_s"] > 0.45)
+    assert late > 2 * early > 0
+
+
+@pytest.mark.parametrize("direction", ["write", "read"])
+def test_latency_under_load_has_an_idle_path_first(netmodel: Netmodel, direction: str) -> None:
+    document = measure(netmodel, "latency_under_load", "-t", direction=direction, idle_length="200ms")
+    assert measured(document) == ["loaded", "stream"]
+    phases = {phase["name"]: phase for group in document["groups"] for phase in group["phases"]}
+    idle, loaded, stream = (phases[name] for name in ("idle", "loaded", "stream"))
+    assert idle["transactions"] > 10 and loaded["transactions"] > 10
+    # Nothing is streamed before.
+    assert stream["begin_s"] >= idle["begin_s"] + 0.2
+    assert stream["bytes_sent" if direction == "write" else "bytes_received"] > 1e6
