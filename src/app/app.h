@@ -16,6 +16,7 @@
 #include "app/pool.h"
 #include "app/rope.h"
 
+struct nm_http_lines;
 struct nm_store;
 
 /* What a request asks for; each is a flowop. */
@@ -26,6 +27,7 @@ enum nm_verb {
 	NM_VERB_GET,
 	NM_VERB_SET,
 	NM_VERB_DELETE,
+	NM_VERB_HTTP,
 	NM_VERB__COUNT
 };
 
@@ -41,7 +43,8 @@ struct nm_app_request {
 	const struct nm_pool *pool;
 	const struct nm_keyspace *keyspace; /* of verbs with keys */
 	uint64_t key;
-	uint32_t check; /* the protocol's own: `encode` notes it for `parse` */
+	const struct nm_http_lines *http; /* of the verb http (app/http.h) */
+	uint32_t check;			  /* the protocol's own: `encode` notes it for `parse` */
 };
 
 /* A request as it is sent: the head, which is in the caller's memory; then so many bytes of the
@@ -68,6 +71,8 @@ struct nm_app_parser {
 	uint32_t check; /* the protocol's own, as are the next two */
 	uint8_t state, ending;
 	uint8_t class; /* enum nm_class, once the answer is there */
+	bool last;     /* the server ends the connection behind this answer */
+	bool to_end;   /* the answer is there when the stream ends; its class is */
 	struct nm_line line;
 };
 
@@ -80,6 +85,7 @@ enum nm_parsed {
 /* What netmodel's own server has, for all its connections. */
 struct nm_app_service {
 	struct nm_store *store; /* NULL: it keeps nothing */
+	const struct nm_pool *pool;
 };
 
 /* A connection as its server sees it; zeroed when it is opened, but for the memory of `out`. */
@@ -90,7 +96,7 @@ struct nm_app_served {
 	uint64_t place;	     /* where it goes in the store; 0: nowhere */
 	uint32_t words_left; /* of the request */
 	uint8_t key_length;  /* bytes of its key */
-	uint8_t state;	     /* the protocol's own */
+	uint8_t state, note; /* the protocol's own */
 	uint8_t class;	     /* enum nm_class, of the request that was answered last */
 	uint8_t verb;	     /* enum nm_verb of it */
 };
@@ -131,6 +137,7 @@ struct nm_app_use {
 	const struct nm_app
 		*app; /* what its connection speaks, also where it opens it; NULL: bytes */
 	const struct nm_keyspace *keyspace; /* NULL: it has no keys */
+	const struct nm_http_lines *http;   /* owned by the plan; NULL: of another protocol */
 	bool fills;			    /* its passes go through all keys once */
 };
 

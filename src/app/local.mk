@@ -4,13 +4,17 @@ APPS = \
 	src/app/ping.c \
 	src/app/echo.c \
 	src/app/memcache.c \
-	src/app/redis.c
+	src/app/redis.c \
+	src/app/http.c
 
 noinst_LTLIBRARIES += src/libnm_app.la
 src_libnm_app_la_SOURCES = \
 	$(APPS) \
 	src/app/app.c \
 	src/app/app.h \
+	src/app/http.h \
+	src/app/http_field.c \
+	src/app/http_server.c \
 	src/app/keyspace.c \
 	src/app/keyspace.h \
 	src/app/line.c \

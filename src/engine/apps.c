@@ -30,6 +30,7 @@ static int init_service(struct nm_engine *engine, struct nm_engine_group *group,
 
 	struct nm_app_service *service = &group->services[serve->opening];
 
+	service->pool = group->pool;
 	if (!serve->ask.app->stores)
 		return 0;
 	if (!*store)

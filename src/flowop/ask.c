@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/http.h"
 #include "flowop/message.h"
 #include "transport/io.h"
 
@@ -16,6 +17,8 @@ struct asking {
 	struct nm_app_request request;
 	struct nm_app_parser parser;
 	uint64_t total;		/* bytes of the request */
+	bool any;		/* of the answer, bytes have come */
+	bool again;		/* the request is sent once more, over another connection */
 	char said[NM_SAID_MAX]; /* of an answer that is none */
 	uint64_t n_keys[];	/* by instr->site: drawn before */
 };
@@ -54,6 +57,32 @@ static enum nm_step fail(struct nm_flow *flow, struct asking *asking, const char
 	return NM_STEP_FAIL;
 }
 
+/* The connection is over, and was good for a request before. Where it goes to a server that is not
+ * netmodel, the flow goes on over another one. */
+static enum nm_step end_of_connection(struct nm_flow *flow, ssize_t n)
+{
+	flow->ended = flow->conn->traits & NM_CONN_ANSWERED;
+	return nm_flow_failed(flow, n);
+}
+
+/* Whether it changes nothing at the server, so that it may be sent twice (RFC 9110, 9.2.1). */
+static bool is_safe(const struct nm_app_request *request)
+{
+	return request->verb == NM_VERB_PING || request->verb == NM_VERB_ECHO ||
+	       request->verb == NM_VERB_GET ||
+	       (request->verb == NM_VERB_HTTP && request->http->method < NM_HTTP_POST);
+}
+
+/* The connection has ended under the request. Where no byte of an answer has come, the server may
+ * have ended it before it saw the request, as servers do after some time or some requests. */
+static enum nm_step lose(struct nm_flow *flow, struct asking *asking, ssize_t n)
+{
+	if (asking->any || !is_safe(&asking->request))
+		return nm_flow_failed(flow, n);
+	asking->again = flow->conn->traits & NM_CONN_ANSWERED;
+	return end_of_connection(flow, n);
+}
+
 /* Nothing has asked for what is there before a request is sent. It is known to be there, or not,
  * without a call, but where receives sleep: what comes there is told by the next answer. */
 static enum nm_step look_for_unasked(struct nm_io *io, struct nm_flow *flow, struct asking *asking)
@@ -65,7 +94,7 @@ static enum nm_step look_for_unasked(struct nm_io *io, struct nm_flow *flow, str
 	enum nm_io_status status = nm_conn_recv(io, flow->conn, io->chunk, &n);
 
 	if (status >= NM_IO_EOF)
-		return nm_flow_failed(flow, n);
+		return end_of_connection(flow, n);
 	return n ? fail(flow, asking, io->rx, (size_t)n) : NM_STEP_NEXT;
 }
 
@@ -95,8 +124,8 @@ static uint64_t key_of(const struct nm_io *io, const struct nm_flow *flow,
 	return nm_keyspace_draw(keyspace, ~nm_step_key(io, flow, instr), flow->repeated, turn);
 }
 
-static void begin(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
-		  struct asking *asking)
+static void draw(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
+		 struct asking *asking)
 {
 	const struct nm_opts_ask *opts = instr->opts;
 	struct nm_app_request *request = &asking->request;
@@ -109,6 +138,7 @@ static void begin(struct nm_io *io, struct nm_flow *flow, const struct nm_instr 
 		.size = instr->size ? nm_message_bytes(io, flow, instr) : 0,
 		.pool = io->apps.pool,
 		.keyspace = instr->ask.keyspace,
+		.http = instr->ask.http,
 	};
 	if (request->keyspace) {
 		request->key = key_of(io, flow, instr, asking);
@@ -116,9 +146,18 @@ static void begin(struct nm_io *io, struct nm_flow *flow, const struct nm_instr 
 	} else {
 		request->at = flow->index;
 	}
+}
+
+static void begin(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
+		  struct asking *asking)
+{
+	if (!asking->again)
+		draw(io, flow, instr, asking);
+	asking->again = asking->any = false;
 	asking->parser.line.length = 0;
 	asking->parser.left = asking->parser.at = 0;
 	asking->parser.check = asking->parser.state = asking->parser.ending = 0;
+	asking->parser.last = asking->parser.to_end = false;
 	flow->progress = SENDING;
 }
 
@@ -139,7 +178,7 @@ static enum nm_step send_request(struct nm_io *io, struct nm_flow *flow,
 					     io->chunk, &asking->total);
 
 		if (nm_conn_send(io, conn, NULL, io->tx, want, &n) == NM_IO_ERROR)
-			return nm_flow_failed(flow, n);
+			return lose(flow, asking, n);
 		flow->left = (flow->left ? flow->left : asking->total) - (uint64_t)n;
 		if (!flow->left) {
 			flow->progress = AWAITING;
@@ -154,6 +193,7 @@ static enum nm_step send_request(struct nm_io *io, struct nm_flow *flow,
 static enum nm_step end(const struct nm_io *io, struct nm_flow *flow, const struct asking *asking)
 {
 	nm_app_count(io, asking->request.verb, (enum nm_class)asking->parser.class);
+	flow->conn->traits |= NM_CONN_ANSWERED | (asking->parser.last ? NM_CONN_LAST : 0);
 	flow->progress = BEGIN;
 	return NM_STEP_NEXT;
 }
@@ -171,10 +211,13 @@ static enum nm_step await_answer(struct nm_io *io, struct nm_flow *flow,
 			return NM_STEP_WAIT_IN;
 		enum nm_io_status status = nm_conn_recv(io, conn, io->chunk, &n);
 
+		if (status == NM_IO_EOF && asking->parser.to_end)
+			return end(io, flow, asking);
 		if (status >= NM_IO_EOF)
-			return nm_flow_failed(flow, n);
+			return lose(flow, asking, n);
 		if (status == NM_IO_AGAIN)
 			return NM_STEP_WAIT_IN;
+		asking->any = true;
 		switch (instr->ask.app->parse(&asking->parser, &asking->request, io->rx, (size_t)n,
 					      &taken)) {
 		case NM_PARSED_MORE:
@@ -194,12 +237,13 @@ static enum nm_step await_answer(struct nm_io *io, struct nm_flow *flow,
 enum nm_step nm_ask_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct asking *asking = nm_app_state(io, flow);
-
 	enum nm_step answer = NM_STEP_NEXT;
 
 	if (flow->progress == BEGIN) {
-		answer = look_for_unasked(io, flow, asking);
-		begin(io, flow, instr, asking);
+		answer = flow->conn->traits & NM_CONN_LAST ? end_of_connection(flow, 0)
+							   : look_for_unasked(io, flow, asking);
+		if (answer == NM_STEP_NEXT)
+			begin(io, flow, instr, asking);
 	}
 	if (answer == NM_STEP_NEXT && flow->progress == SENDING)
 		answer = send_request(io, flow, instr, asking);

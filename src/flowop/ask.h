@@ -16,6 +16,10 @@ struct nm_opts_ask {
 	char *keys;	    /* the name of a keyspace */
 	uint64_t ttl_ns, flags;
 	bool verify;
+	/* of http: */
+	char *path, *host;
+	int method; /* enum nm_http_method */
+	bool keep;  /* the connection, behind the answer */
 };
 
 /* Bytes of the state of a connection that asks, or that is served with answers of so many bytes at

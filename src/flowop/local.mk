@@ -16,6 +16,7 @@ FLOWOPS = \
 	src/flowop/get.c \
 	src/flowop/set.c \
 	src/flowop/delete.c \
+	src/flowop/http.c \
 	src/flowop/disconnect.c \
 	src/flowop/handshake.c \
 	src/flowop/nop.c

@@ -160,6 +160,8 @@ void nm_ir_check_apps(struct nm_ir *ir, struct nm_ir_group *group)
 		if (step->op->flags & NM_FLOWOP_ASKS) {
 			check_verb(ir, step);
 			step->ask.keyspace = nm_ir_find_keys(ir, step);
+			if (step->op->verb == NM_VERB_HTTP)
+				nm_ir_check_http(ir, group, step);
 		}
 		/* Its bytes would be taken for a request, or for an answer. */
 		if ((step->op->flags & NM_FLOWOP_MOVES) && step->opened->ask.app)

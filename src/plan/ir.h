@@ -187,6 +187,8 @@ bool nm_ir_is_to_server(const struct nm_ir_step *step);
  * (app_check.c). */
 void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step);
 void nm_ir_check_apps(struct nm_ir *ir, struct nm_ir_group *group);
+/* Puts the lines of a request of http together (http_check.c). */
+void nm_ir_check_http(struct nm_ir *ir, const struct nm_ir_group *group, struct nm_ir_step *step);
 
 /* Keyspaces (keyspaces.c): reads one; finds that of a step that asks, NULL with an error, or
  * without one when it needs none; and has a transaction fill one, as its attribute says. */

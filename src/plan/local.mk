@@ -3,6 +3,7 @@ noinst_LTLIBRARIES += src/libnm_plan.la
 src_libnm_plan_la_SOURCES = \
 	src/plan/apart.c \
 	src/plan/app_check.c \
+	src/plan/http_check.c \
 	src/plan/arena.c \
 	src/plan/arena.h \
 	src/plan/check.c \

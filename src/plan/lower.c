@@ -346,8 +346,7 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase, const stru
 							     (app->echoes ? step->size : 0));
 
 		instr->opening = step->opened->opening;
-		instr->ask.keyspace = step->ask.keyspace;
-		instr->ask.fills = step->ask.fills;
+		instr->ask = step->ask;
 		group->app_bytes = bytes > group->app_bytes ? bytes : group->app_bytes;
 		/* The limit is that of an answer; when the next request comes is the client's
 		 * choice. */

@@ -56,6 +56,8 @@ enum nm_conn_traits {
 	NM_CONN_NO_GRO = 0x40,	   /* a receive must bring datagrams one by one */
 	NM_CONN_NO_GSO = 0x80,	   /* a send must take them one by one */
 	NM_CONN_MULTIPATH = 0x100, /* over Multipath TCP, and not yet known to be plain TCP */
+	NM_CONN_ANSWERED = 0x200,  /* its server has answered a request */
+	NM_CONN_LAST = 0x400,	   /* and has said that it answers no more of them */
 };
 
 /* A flowop's wishes for the transport's connect, accept and attach. */

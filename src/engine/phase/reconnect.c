@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replaces connections that will not last, since their keys will expire, while their phase goes on.
+/* Replaces connections that will not last, since their keys will expire, while their phase goes on; and
+ * connections to servers that are not netmodel, which the server has closed between two requests.
  *
  * The side that leads the phase closes such a connection where one of its passes is over and the
  * next has not begun, so that nothing is on the way to it, and all that it has sent arrives before
@@ -42,7 +43,8 @@ int nm_reconnect_init(struct nm_worker *worker)
 	for (uint32_t i = 0; i < group->n_instrs; i++) {
 		const struct nm_instr *instr = &group->instrs[i];
 
-		if (!nm_instr_opens(instr) || !nm_transport_reconnects(instr->transport))
+		if (!nm_instr_opens(instr) ||
+		    (!nm_transport_reconnects(instr->transport) && !nm_instr_is_to_server(instr)))
 			continue;
 		if (!worker->reconnect.openings)
 			worker->reconnect.openings =
@@ -241,11 +243,21 @@ void nm_reconnect_command(struct nm_worker *worker)
 	hurry(worker);
 }
 
+/* Whether it asks a server that is not netmodel. */
+static bool asks_server(const struct nm_worker *worker, const struct nm_instr *instr)
+{
+	return nm_instr_asks(instr) && worker->io.apps.servers[instr->opening].count > 0;
+}
+
 /* The peer has ended the stream before the message that instr reads: the connection is replaced,
  * and the flow goes on with instr after that. */
 static bool replace_after_end(struct nm_worker *worker, struct nm_flow *flow,
 			      const struct nm_instr *instr)
 {
+	if (asks_server(worker, instr)) {
+		flow->error = 0;
+		return replace(worker, flow, flow->conn, instr);
+	}
 	if (!worker->run.phase->reconnects || worker->run.phase->leads ||
 	    !instr->pass.rekey_point || flow->repeated)
 		return false;
@@ -263,6 +275,11 @@ static bool finish(struct nm_worker *worker, struct nm_flow *flow)
 	    --worker->reconnect.pending == 0)
 		nm_worker_set_end(worker, worker->run.end_at);
 	flow->at = flow->resume;
+	if (asks_server(worker, flow->at)) {
+		/* The pass goes on, and has taken that much longer. */
+		nm_worker_queue(worker, flow);
+		return false;
+	}
 	flow->request.sent_ns = nm_clock_ns();
 	flow->request.think_ns = 0;
 	return !nm_reconnect_before_pass(worker, flow);

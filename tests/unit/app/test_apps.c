@@ -9,8 +9,7 @@
 #include "../suite.h"
 #include "app/app.h"
 #include "app/store.h"
-
-#define MAX_BYTES 4096u
+#include "pieces.h"
 
 static const struct {
 	const char *app;
@@ -31,7 +30,6 @@ static const struct {
 #define N_CASES (int)(sizeof cases / sizeof *cases)
 
 static struct nm_keyspace keyspace;
-static struct nm_app_service service;
 static struct nm_pool *pool;
 
 static void store(const char *key, uint64_t at, uint64_t size)
@@ -98,70 +96,13 @@ static size_t encode(const struct nm_app *app, struct nm_app_request *request, c
 	return n;
 }
 
-/* A connection that is served, with room for so much text of an answer. */
-static struct nm_app_served served_of(char *text, size_t room)
-{
-	return (struct nm_app_served){.out = {.text = text, .room = room}};
-}
-
-/* Moves the answer to where `answers` has n bytes already: how many it has then. */
-static size_t collect(struct nm_app_served *served, char *answers, size_t n)
-{
-	char *data;
-	size_t some = nm_rope_next(&served->out, answers + n, MAX_BYTES, &data);
-
-	if (some)
-		memmove(answers + n, data, some);
-	nm_rope_advance(&served->out, some);
-	return n + some;
-}
-
-/* Has the server take n bytes, of which so many more come each time; what it answers is sent at
- * once. Returns how many requests it has found, or -1: what came is none. The answers are behind
- * `answers`. */
-static int serve(const struct nm_app *app, struct nm_app_served *served, const char *data, size_t n,
-		 size_t piece, char *answers, size_t *ret_n)
-{
-	int requests = 0;
-	size_t at = 0, there = 0, taken;
-
-	while (at < n) {
-		there = there + piece < n ? there + piece : n;
-		for (size_t before = n; at < there && before != at;) {
-			enum nm_took took =
-				app->take(served, &service, data + at, there - at, &taken);
-
-			if (took == NM_TOOK_BAD)
-				return -1;
-			ck_assert_uint_le(taken, there - at);
-			before = at;
-			at += taken;
-			if (took == NM_TOOK_REQUEST) {
-				requests++;
-				*ret_n = collect(served, answers, *ret_n);
-			}
-		}
-		ck_assert_uint_lt(there - at, NM_APP_KEPT_BYTES);
-		ck_assert(there < n || at == n);
-	}
-	return requests;
-}
-
-/* Parses n bytes of an answer in pieces; what the last piece was found to be. */
 static enum nm_parsed parse(const struct nm_app *app, const struct nm_app_request *request,
 			    const char *data, size_t n, size_t piece, size_t *ret_taken,
 			    enum nm_class *ret_class)
 {
-	struct nm_app_parser parser = {.at = 0};
-	enum nm_parsed parsed = NM_PARSED_MORE;
-	size_t at = 0;
+	struct nm_app_parser parser;
+	enum nm_parsed parsed = parse_into(&parser, app, request, data, n, piece, ret_taken);
 
-	for (size_t taken; at < n && parsed == NM_PARSED_MORE; at += taken) {
-		taken = 0;
-		parsed = app->parse(&parser, request, data + at, piece < n - at ? piece : n - at,
-				    &taken);
-	}
-	*ret_taken = at;
 	if (ret_class)
 		*ret_class = (enum nm_class)parser.class;
 	return parsed;
@@ -595,7 +536,7 @@ START_TEST(names)
 {
 	char list[64];
 
-	ck_assert_str_eq(nm_app_names(list, sizeof list), "ping, echo, memcache, redis");
+	ck_assert_str_eq(nm_app_names(list, sizeof list), "ping, echo, memcache, redis, http");
 	ck_assert_str_eq(nm_app_verbs(nm_app_find("ECHO"), list, sizeof list), "echo");
 	ck_assert_ptr_null(nm_app_find("pin"));
 	ck_assert_str_eq(nm_app_names(list, 3), "pi");

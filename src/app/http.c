@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* HTTP/1.1: requests, and where their answers end (RFC 9112, 6.3). The server is http_server.c. */
+#include "app/http.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All lines of an answer's head, and of its trailer. */
+#define HEAD_MAX 65536u
+
+/* What is put behind the lines of a request: its length. */
+static const char length_name[] = "Content-Length: ";
+
+/* The longest head: words, path and host, and 128 bytes for what is around them. */
+#define HEAD_BYTES (NM_HTTP_PATH_MAX + NM_HTTP_HOST_MAX + 128u)
+
+const char *const nm_http_methods[] = {[NM_HTTP_GET] = "GET",	      [NM_HTTP_HEAD] = "HEAD",
+				       [NM_HTTP_OPTIONS] = "OPTIONS", [NM_HTTP_POST] = "POST",
+				       [NM_HTTP_PUT] = "PUT",	      [NM_HTTP_PATCH] = "PATCH",
+				       [NM_HTTP_DELETE] = "DELETE",   NULL};
+
+/* --- requests --- */
+
+static bool is_visible(const char *text)
+{
+	while (*text > ' ' && *text < 127)
+		text++;
+	return !*text;
+}
+
+static const char *why_no_path(const char *path)
+{
+	if (*path != '/')
+		return "must begin with /";
+	if (strlen(path) > NM_HTTP_PATH_MAX)
+		return "must have 1024 bytes at most";
+	return is_visible(path) && !strchr(path, '#')
+		       ? NULL
+		       : "must have visible ASCII characters alone, and no #: others are "
+			 "percent-encoded";
+}
+
+static const char *why_no_host(const char *host)
+{
+	if (strlen(host) > NM_HTTP_HOST_MAX)
+		return "must have 255 bytes at most";
+	return is_visible(host) && !strpbrk(host, "/?#@")
+		       ? NULL
+		       : "must be a name or an address, and may have :PORT behind it";
+}
+
+struct nm_http_lines *nm_http_lines_new(enum nm_http_method method, const char *path,
+					const char *host, bool close, const char **ret_culprit,
+					char *why, size_t why_size)
+{
+	const char *wrong = why_no_path(path);
+
+	*ret_culprit = wrong ? "path" : "host";
+	if (!wrong)
+		wrong = why_no_host(host);
+	struct nm_http_lines *lines = wrong ? NULL : malloc(sizeof *lines + HEAD_BYTES);
+
+	if (!lines) {
+		*ret_culprit = wrong ? *ret_culprit : "";
+		snprintf(why, why_size, "%s", wrong ? wrong : "out of memory");
+		return NULL;
+	}
+	lines->method = method;
+	lines->length = (uint32_t)snprintf(
+		lines->text, HEAD_BYTES, "%s %s HTTP/1.1\r\nHost: %s\r\n%s",
+		nm_http_methods[method], path, host, close ? "Connection: close\r\n" : "");
+	return lines;
+}
+
+static void http_encode(struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
+{
+	const struct nm_http_lines *lines = request->http;
+	char *at = buf + lines->length;
+
+	memcpy(buf, lines->text, lines->length);
+	if (request->size || (lines->method >= NM_HTTP_POST && lines->method <= NM_HTTP_PATCH))
+		at = nm_line_put("\r\n",
+				 nm_number_put(request->size, nm_line_put(length_name, at)));
+	at = nm_line_put("\r\n", at);
+	ret->pool = request->pool->bytes;
+	ret->head = (size_t)(at - buf);
+	ret->payload = request->size;
+	ret->tail = 0;
+}
+
+/* --- answers --- */
+
+enum state {
+	AT_STATUS,
+	AT_FIELD,
+	IN_BODY,  /* of parser->left bytes */
+	TO_END,	  /* of the stream */
+	AT_CHUNK, /* its size */
+	IN_CHUNK, /* of parser->left bytes */
+	BEHIND_CHUNK,
+	AT_TRAILER,
+};
+
+/* Bits of parser->check, above the status. */
+enum {
+	STATUS = 0xffff,
+	HAS_LENGTH = 1 << 16,
+	CHUNKED = 1 << 17, /* the last coding is */
+	CODED = 1 << 18,   /* there are codings */
+	CLOSES = 1 << 19,
+	KEEPS = 1 << 20,
+	OLD = 1 << 21, /* HTTP/1.0 */
+};
+
+static enum nm_parsed end(struct nm_app_parser *parser)
+{
+	parser->class = (parser->check & STATUS) < 400 ? NM_CLASS_OK : NM_CLASS_REFUSED;
+	parser->last |=
+		(parser->check & CLOSES) || ((parser->check & OLD) && !(parser->check & KEEPS));
+	return NM_PARSED_DONE;
+}
+
+static enum nm_parsed go_on(struct nm_app_parser *parser, enum state state)
+{
+	parser->state = (uint8_t)state;
+	return NM_PARSED_MORE;
+}
+
+/* "HTTP/1.1 200 OK": the phrase may be empty, or not there at all. */
+static enum nm_parsed take_status(struct nm_app_parser *parser, const struct nm_line_text *line)
+{
+	uint64_t status;
+
+	if (!nm_line_begins(line, "HTTP/1.1 ") && !nm_line_begins(line, "HTTP/1.0 "))
+		return NM_PARSED_BAD;
+	if (line->there < 12 || nm_line_number(line->text + 9, 3, 999, &status) != 3 ||
+	    status < 100 || (line->there > 12 && line->text[12] != ' '))
+		return NM_PARSED_BAD;
+	/* The connection would speak something else. */
+	if (status == 101)
+		return NM_PARSED_BAD;
+	parser->check = (uint32_t)status | (line->text[7] == '0' ? OLD : 0);
+	parser->left = 0;
+	return go_on(parser, AT_FIELD);
+}
+
+/* Where the answer ends, by its head. */
+static enum nm_parsed end_head(struct nm_app_parser *parser, const struct nm_app_request *request)
+{
+	const uint32_t status = parser->check & STATUS;
+
+	if (status < 200)
+		return go_on(parser, AT_STATUS);
+	if (request->http->method == NM_HTTP_HEAD || status == 204 || status == 304)
+		return end(parser);
+	if (parser->check & CHUNKED) {
+		/* Whoever reads the length instead sees another end: RFC 9112, 6.1. */
+		parser->last |= parser->check & HAS_LENGTH;
+		return go_on(parser, AT_CHUNK);
+	}
+	if (!(parser->check & CODED) && (parser->check & HAS_LENGTH))
+		return parser->left ? go_on(parser, IN_BODY) : end(parser);
+	(void)end(parser);
+	parser->last = parser->to_end = true;
+	return go_on(parser, TO_END);
+}
+
+static bool take_length(struct nm_app_parser *parser, const struct nm_http_field *field)
+{
+	uint64_t length;
+
+	if (!nm_http_field_length(field, &length) ||
+	    ((parser->check & HAS_LENGTH) && length != parser->left))
+		return false;
+	parser->left = length;
+	parser->check |= HAS_LENGTH;
+	return true;
+}
+
+/* Whether the last coding is chunked; any before it are the server's choice. */
+static bool ends_chunked(const struct nm_http_field *field)
+{
+	struct nm_http_field last = *field;
+
+	for (size_t i = field->value_length; i-- > 0;)
+		if (field->value[i] == ',') {
+			last.value += i;
+			last.value_length -= i;
+			break;
+		}
+	return nm_http_field_lists(&last, "chunked");
+}
+
+static enum nm_parsed take_field(struct nm_app_parser *parser, const struct nm_app_request *request,
+				 const struct nm_line_text *line)
+{
+	struct nm_http_field field;
+
+	if (!line->length)
+		return end_head(parser, request);
+	/* A line that goes on the one before it has nothing that counts here. */
+	if (*line->text == ' ' || *line->text == '\t')
+		return NM_PARSED_MORE;
+	if (!nm_http_field_read(line->text, line->there, &field))
+		return NM_PARSED_BAD;
+	if (nm_http_field_is(&field, "content-length"))
+		return take_length(parser, &field) ? NM_PARSED_MORE : NM_PARSED_BAD;
+	if (nm_http_field_is(&field, "transfer-encoding")) {
+		parser->check &= ~(uint32_t)CHUNKED;
+		parser->check |= CODED | (ends_chunked(&field) ? CHUNKED : 0);
+	} else if (nm_http_field_is(&field, "connection")) {
+		parser->check |= (nm_http_field_lists(&field, "close") ? CLOSES : 0) |
+				 (nm_http_field_lists(&field, "keep-alive") ? KEEPS : 0);
+	}
+	return NM_PARSED_MORE;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* "SIZE" in hexadecimal, and maybe ";EXTENSION". */
+static enum nm_parsed take_chunk(struct nm_app_parser *parser, const struct nm_line_text *line)
+{
+	uint64_t size = 0;
+	uint32_t i = 0;
+
+	for (; i < line->there && hex_digit(line->text[i]) >= 0; i++) {
+		if (size > INT64_MAX / 16)
+			return NM_PARSED_BAD;
+		size = size * 16 + (unsigned)hex_digit(line->text[i]);
+	}
+	while (i > 0 && i < line->there && (line->text[i] == ' ' || line->text[i] == '\t'))
+		i++;
+	if (i == 0 || (i < line->there && line->text[i] != ';'))
+		return NM_PARSED_BAD;
+	parser->left = size;
+	return go_on(parser, size ? IN_CHUNK : AT_TRAILER);
+}
+
+static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_app_request *request,
+				struct nm_line_text *line)
+{
+	/* However it came, as much of it counts. */
+	if (line->there >= NM_LINE_KEPT)
+		line->there = NM_LINE_KEPT - 1;
+	switch ((enum state)parser->state) {
+	case AT_STATUS:
+		return take_status(parser, line);
+	case AT_FIELD:
+		return take_field(parser, request, line);
+	case AT_CHUNK:
+		return take_chunk(parser, line);
+	case BEHIND_CHUNK:
+		return line->length ? NM_PARSED_BAD : go_on(parser, AT_CHUNK);
+	default:
+		return line->length ? NM_PARSED_MORE : end(parser);
+	}
+}
+
+/* Takes bytes of a body. */
+static enum nm_parsed take_body(struct nm_app_parser *parser, size_t n, size_t *ret_taken)
+{
+	if (parser->state == TO_END) {
+		*ret_taken = n;
+		return NM_PARSED_MORE;
+	}
+	*ret_taken = n < parser->left ? n : (size_t)parser->left;
+	parser->left -= *ret_taken;
+	if (parser->left)
+		return NM_PARSED_MORE;
+	return parser->state == IN_BODY ? end(parser) : go_on(parser, BEHIND_CHUNK);
+}
+
+static bool is_at_line(const struct nm_app_parser *parser)
+{
+	return parser->state != IN_BODY && parser->state != IN_CHUNK && parser->state != TO_END;
+}
+
+static enum nm_parsed http_parse(struct nm_app_parser *parser, const struct nm_app_request *request,
+				 const char *data, size_t n, size_t *ret_taken)
+{
+	enum nm_parsed parsed = NM_PARSED_MORE;
+	struct nm_line_text line;
+
+	*ret_taken = 0;
+	while (parsed == NM_PARSED_MORE && *ret_taken < n) {
+		const char *at = data + *ret_taken;
+		size_t there = n - *ret_taken, some;
+
+		if (is_at_line(parser)) {
+			/* Chunks have no head, and as many lines as they like. */
+			const bool chunk =
+				parser->state == AT_CHUNK || parser->state == BEHIND_CHUNK;
+			enum nm_line_status status =
+				nm_line_take(&parser->line, at, there, &line, &some);
+
+			parser->at += chunk ? 0 : some;
+			if (status == NM_LINE_WHOLE)
+				parsed = take_line(parser, request, &line);
+			else if (status == NM_LINE_BAD)
+				parsed = NM_PARSED_BAD;
+			if (parser->at > HEAD_MAX)
+				parsed = NM_PARSED_BAD;
+		} else {
+			parsed = take_body(parser, there, &some);
+		}
+		*ret_taken += some;
+	}
+	return parsed;
+}
+
+const struct nm_app nm_app_http = {
+	.name = "http",
+	.help = "HTTP/1.1 (RFC 9112)",
+	.verbs = NM_VERB_BIT(NM_VERB_HTTP),
+	.port = 80,
+	.head_bytes = HEAD_BYTES,
+	.answer_bytes = NM_HTTP_ANSWER_BYTES,
+	.encode = http_encode,
+	.parse = http_parse,
+	.take = nm_http_take,
+};

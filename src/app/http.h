@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* HTTP/1.1 (RFC 9110, RFC 9112): what the client asks for, and netmodel's own server. */
+#ifndef NM_APP_HTTP_H
+#define NM_APP_HTTP_H
+
+#include "app/app.h"
+
+/* The safe methods come first (RFC 9110, 9.2.1). */
+enum nm_http_method {
+	NM_HTTP_GET,
+	NM_HTTP_HEAD,
+	NM_HTTP_OPTIONS,
+	NM_HTTP_POST,
+	NM_HTTP_PUT,
+	NM_HTTP_PATCH,
+	NM_HTTP_DELETE,
+};
+
+extern const char *const nm_http_methods[]; /* by enum nm_http_method; ends with NULL */
+
+/* The longest path and host of a request. */
+#define NM_HTTP_PATH_MAX 1024u
+#define NM_HTTP_HOST_MAX 255u
+
+/* The lines of a request that are always the same, and are put together once. */
+struct nm_http_lines {
+	enum nm_http_method method;
+	uint32_t length;
+	char text[];
+};
+
+/* Puts them together. close: the server is to close the connection behind its answer. NULL, or with
+ * a phrase in why: "path" or "host" in *ret_culprit, "" where there is no memory. The caller frees
+ * it. */
+struct nm_http_lines *nm_http_lines_new(enum nm_http_method method, const char *path,
+					const char *host, bool close, const char **ret_culprit,
+					char *why, size_t why_size);
+
+/* The text of the server's longest answer. */
+#define NM_HTTP_ANSWER_BYTES 128u
+
+enum nm_took nm_http_take(struct nm_app_served *served, const struct nm_app_service *service,
+			  const char *data, size_t n, size_t *ret_taken);
+
+/* --- for both ends --- */
+
+/* A field line "NAME: VALUE", without blanks around the value. */
+struct nm_http_field {
+	const char *name, *value;
+	size_t name_length, value_length;
+};
+
+/* False: the n bytes are no field line. */
+bool nm_http_field_read(const char *line, size_t n, struct nm_http_field *ret);
+bool nm_http_field_is(const struct nm_http_field *field, const char *name);
+/* Whether the value is a list that has the word, which is in lower case. */
+bool nm_http_field_lists(const struct nm_http_field *field, const char *word);
+/* Reads the value of Content-Length, which may be a list of equal numbers. False: it is none. */
+bool nm_http_field_length(const struct nm_http_field *field, uint64_t *ret);
+
+#endif

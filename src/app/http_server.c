@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* netmodel's own server of HTTP/1.1: /bytes/N has a body of N bytes, as at httpbin; any other path is
+ * not found. The body of a request is read and dropped. */
+#include <string.h>
+
+#include "app/http.h"
+
+/* The largest body that it sends. */
+#define BODY_MAX (UINT64_C(1) << 30)
+
+/* What comes next; nm_app_answer() makes it the first. */
+enum state { AT_HEAD, IN_BODY };
+
+/* Bits of served->note: what the answer will be. */
+enum { CLOSES = 1, HEAD_ALONE = 2, FOUND = 4 };
+
+/* The lines of a request's head. */
+struct head {
+	const char *at, *end;
+};
+
+/* The next line, without its end; the head has a last one, which is empty. */
+static size_t next_line(struct head *head, const char **ret)
+{
+	const char *end = memchr(head->at, '\n', (size_t)(head->end - head->at));
+
+	*ret = head->at;
+	head->at = end + 1;
+	return (size_t)(end - *ret) - (end > *ret && end[-1] == '\r');
+}
+
+/* Bytes to the end of the head; 0: it is not whole. */
+static size_t head_bytes(const char *data, size_t n)
+{
+	const char *at = data, *end = data + n;
+
+	while ((at = memchr(at, '\n', (size_t)(end - at)))) {
+		at++;
+		if (at < end && *at == '\n')
+			return (size_t)(at - data) + 1;
+		if (end - at >= 2 && at[0] == '\r' && at[1] == '\n')
+			return (size_t)(at - data) + 2;
+	}
+	return 0;
+}
+
+static bool begins(const char *text, size_t n, const char *with)
+{
+	return n >= strlen(with) && memcmp(text, with, strlen(with)) == 0;
+}
+
+/* "/bytes/N": the number. */
+static bool read_path(const char *path, size_t n, uint64_t *ret)
+{
+	const size_t prefix = strlen("/bytes/");
+
+	return begins(path, n, "/bytes/") && n > prefix &&
+	       nm_line_number(path + prefix, n - prefix, BODY_MAX, ret) == n - prefix;
+}
+
+/* "GET /bytes/N HTTP/1.1". */
+static bool read_request_line(struct nm_app_served *served, const char *line, size_t n)
+{
+	const char *blank = memchr(line, ' ', n), *end = line + n;
+
+	if (!blank || blank == line)
+		return false;
+	const char *path = blank + 1, *behind = memchr(path, ' ', (size_t)(end - path));
+
+	if (!behind || behind == path || end - behind != 9 || !begins(behind, 8, " HTTP/1."))
+		return false;
+	served->note = begins(line, n, "HEAD ") ? HEAD_ALONE : 0;
+	if (behind[8] == '0')
+		served->note |= CLOSES;
+	if (read_path(path, (size_t)(behind - path), &served->at))
+		served->note |= FOUND;
+	return behind[8] == '0' || behind[8] == '1';
+}
+
+/* False: how the body ends cannot be told. */
+static bool read_field(struct nm_app_served *served, const struct nm_http_field *field,
+		       bool *has_length)
+{
+	uint64_t length;
+
+	if (nm_http_field_is(field, "transfer-encoding"))
+		return false;
+	if (nm_http_field_is(field, "connection") && nm_http_field_lists(field, "close"))
+		served->note |= CLOSES;
+	if (!nm_http_field_is(field, "content-length"))
+		return true;
+	if (!nm_http_field_length(field, &length) || (*has_length && length != served->left))
+		return false;
+	served->left = length;
+	*has_length = true;
+	return true;
+}
+
+static bool read_head(struct nm_app_served *served, const char *data, size_t n)
+{
+	struct head head = {data, data + n};
+	struct nm_http_field field;
+	bool has_length = false;
+	const char *line;
+	size_t length = next_line(&head, &line);
+
+	served->left = 0;
+	if (!read_request_line(served, line, length))
+		return false;
+	while ((length = next_line(&head, &line)))
+		if (!nm_http_field_read(line, length, &field) ||
+		    !read_field(served, &field, &has_length))
+			return false;
+	return true;
+}
+
+/* --- answers --- */
+
+static void add(struct nm_app_served *served, const char *text)
+{
+	nm_rope_add(&served->out, text, strlen(text));
+}
+
+static enum nm_took answer(struct nm_app_served *served, const struct nm_app_service *service)
+{
+	const uint8_t what = served->note;
+	const uint64_t bytes = what & FOUND ? served->at : 0;
+	char length[NM_NUMBER_MAX + 1];
+
+	*nm_number_put(bytes, length) = '\0';
+	add(served, what & FOUND ? "HTTP/1.1 200 OK\r\n" : "HTTP/1.1 404 Not Found\r\n");
+	add(served, "Content-Length: ");
+	add(served, length);
+	add(served, what & CLOSES ? "\r\nConnection: close\r\n\r\n" : "\r\n\r\n");
+	if (bytes && !(what & HEAD_ALONE))
+		nm_rope_add_body(&served->out, &(struct nm_rope_body){.data = service->pool->bytes,
+								      .wrap = NM_POOL_BYTES,
+								      .bytes = bytes});
+	return nm_app_answer(served, NM_VERB_HTTP, what & FOUND ? NM_CLASS_OK : NM_CLASS_REFUSED,
+			     "");
+}
+
+enum nm_took nm_http_take(struct nm_app_served *served, const struct nm_app_service *service,
+			  const char *data, size_t n, size_t *ret_taken)
+{
+	*ret_taken = 0;
+	if (!nm_rope_has_room(&served->out, NM_HTTP_ANSWER_BYTES))
+		return NM_TOOK_BAD;
+	if (served->state == AT_HEAD) {
+		const size_t most = n < NM_APP_KEPT_BYTES ? n : NM_APP_KEPT_BYTES;
+		const size_t bytes = head_bytes(data, most);
+
+		if (!bytes)
+			return most == NM_APP_KEPT_BYTES ? NM_TOOK_BAD : NM_TOOK_MORE;
+		if (!read_head(served, data, bytes))
+			return NM_TOOK_BAD;
+		*ret_taken = bytes;
+		served->state = IN_BODY;
+	}
+	const size_t rest = n - *ret_taken,
+		     some = rest < served->left ? rest : (size_t)served->left;
+
+	*ret_taken += some;
+	served->left -= some;
+	return served->left ? NM_TOOK_MORE : answer(served, service);
+}

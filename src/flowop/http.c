@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* http: a request of HTTP, and its answer. */
+#include "app/http.h"
+#include "flowop/ask.h"
+
+static const struct nm_opt http_opts[] = {
+	{.name = "path",
+	 .type = NM_TYPE_STRING,
+	 .offset = offsetof(struct nm_opts_ask, path),
+	 .def = "/",
+	 .help = "what is asked for: the path, and behind ? the query; at netmodel's own server "
+		 "/bytes/N has N bytes, and there is nothing else"},
+	{.name = "method",
+	 .type = NM_TYPE_ENUM,
+	 .offset = offsetof(struct nm_opts_ask, method),
+	 .choices = nm_http_methods,
+	 .def = "GET",
+	 .help = "what is to be done with it"},
+	{.name = "host",
+	 .type = NM_TYPE_STRING,
+	 .offset = offsetof(struct nm_opts_ask, host),
+	 .help = "the field Host of the request; without it, the first server of connect, or its "
+		 "remotehost"},
+	{.name = "size",
+	 .type = NM_TYPE_SIZES,
+	 .offset = offsetof(struct nm_opts_ask, size),
+	 .max = UINT64_C(1) << 30,
+	 .def = "0",
+	 .help = "bytes of the request's body; a law draws them anew each time"},
+	{.name = "keep",
+	 .type = NM_TYPE_FLAG,
+	 .offset = offsetof(struct nm_opts_ask, keep),
+	 .def = "yes",
+	 .help = "keep the connection for further requests; no: the server is asked to close it "
+		 "behind its answer (Connection: close)"},
+	NM_OPT_END};
+
+NM_FLOWOP_OF_VERB(
+	http, NM_VERB_HTTP,
+	"sends a request of HTTP, and takes its whole answer; a status of 400 or more counts "
+	"as refused");

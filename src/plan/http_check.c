@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests of HTTP: what of them is known before the run. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/http.h"
+#include "base/diag.h"
+#include "flowop/ask.h"
+#include "flowop/open_opts.h"
+#include "plan/diag.h"
+#include "plan/ir.h"
+
+/* The field Host where the profile has none: the first server as it is written, or the host on
+ * which netmodel plays it. */
+static void name_host(const struct nm_ir_step *opened, char *buf, size_t size)
+{
+	const struct nm_opts_open *opts = opened->opts;
+	const bool is_unix = opened->transport->caps & NM_TRANSPORT_ONE_HOST;
+	const char *text = nm_ir_is_to_server(opened) ? opts->server : opts->remotehost;
+	const char *name = is_unix || !text ? "localhost" : text;
+
+	snprintf(buf, size, "%.*s", (int)strcspn(name, ","), name);
+}
+
+/* Whether the connection is closed next, as the request says. */
+static bool is_closed_next(const struct nm_ir_group *group, const struct nm_ir_step *step)
+{
+	const struct nm_ir_step *next = step + 1;
+
+	return step->common->count == 1 && !step->in.member &&
+	       next < group->steps + group->n_steps && next->op && next->opened == step->opened &&
+	       (next->op->flags & NM_FLOWOP_CLOSES);
+}
+
+void nm_ir_check_http(struct nm_ir *ir, const struct nm_ir_group *group, struct nm_ir_step *step)
+{
+	const struct nm_opts_ask *opts = step->opts;
+	char host[NM_HTTP_HOST_MAX + 2], why[128];
+	const char *culprit;
+
+	if (opts->host && *opts->host)
+		snprintf(host, sizeof host, "%s", opts->host);
+	else
+		name_host(step->opened, host, sizeof host);
+	struct nm_http_lines *lines =
+		nm_http_lines_new((enum nm_http_method)opts->method, opts->path, host, !opts->keep,
+				  &culprit, why, sizeof why);
+
+	if (!lines && *culprit)
+		nm_origin_option(nm_step_error(ir, step, " %s=\"%s\": %s", culprit,
+					       strcmp(culprit, "path") == 0 ? opts->path : host,
+					       why),
+				 step, culprit);
+	else if (!lines || nm_arena_keep(ir->arena, lines) < 0)
+		nm_step_error(ir, step, ": out of memory");
+	else
+		step->ask.http = lines;
+	if (!opts->keep && !nm_ir_is_to_server(step->opened) && !is_closed_next(group, step))
+		nm_origin_option(
+			nm_step_error(ir, step,
+				      " keep=no: the connection to netmodel's own server must be "
+				      "closed by a disconnect right behind the request"),
+			step, "keep");
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* HTTP: requests to the byte, where answers end however they are cut, and netmodel's own server. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../suite.h"
+#include "app/http.h"
+#include "pieces.h"
+
+static struct nm_pool *pool;
+static const struct nm_app *http;
+
+static void begin(void)
+{
+	pool = nm_pool_new();
+	service.pool = pool;
+	http = nm_app_find("http");
+}
+
+static void end(void)
+{
+	pool = nm_pool_free(pool);
+}
+
+static struct nm_http_lines *lines_of(enum nm_http_method method, bool close)
+{
+	char why[128];
+	const char *culprit;
+	struct nm_http_lines *lines =
+		nm_http_lines_new(method, "/a?b", "h:81", close, &culprit, why, sizeof why);
+
+	ck_assert_ptr_nonnull(lines);
+	return lines;
+}
+
+/* --- requests --- */
+
+static const struct {
+	enum nm_http_method method;
+	bool close;
+	uint64_t size;
+	const char *head;
+} requests[] = {
+	{NM_HTTP_GET, false, 0, "GET /a?b HTTP/1.1\r\nHost: h:81\r\n\r\n"},
+	{NM_HTTP_HEAD, true, 0, "HEAD /a?b HTTP/1.1\r\nHost: h:81\r\nConnection: close\r\n\r\n"},
+	{NM_HTTP_POST, false, 0, "POST /a?b HTTP/1.1\r\nHost: h:81\r\nContent-Length: 0\r\n\r\n"},
+	{NM_HTTP_PUT, false, 70000,
+	 "PUT /a?b HTTP/1.1\r\nHost: h:81\r\nContent-Length: 70000\r\n\r\n"},
+	{NM_HTTP_GET, false, 5, "GET /a?b HTTP/1.1\r\nHost: h:81\r\nContent-Length: 5\r\n\r\n"},
+	{NM_HTTP_DELETE, false, 0, "DELETE /a?b HTTP/1.1\r\nHost: h:81\r\n\r\n"},
+};
+
+START_TEST(a_request_to_the_byte)
+{
+	struct nm_http_lines *lines = lines_of(requests[_i].method, requests[_i].close);
+	struct nm_app_request request = {
+		.verb = NM_VERB_HTTP, .size = requests[_i].size, .pool = pool, .http = lines};
+	const size_t head = strlen(requests[_i].head);
+	char buf[MAX_BYTES];
+	uint64_t total;
+
+	ck_assert_uint_gt(nm_app_compose(http, &request, 0, buf, sizeof buf, &total), 0);
+	ck_assert_uint_eq(total, head + requests[_i].size);
+	ck_assert_mem_eq(buf, requests[_i].head, head);
+	ck_assert_uint_le(head, http->head_bytes);
+	free(lines);
+}
+END_TEST
+
+START_TEST(what_is_no_target)
+{
+	static const struct {
+		const char *path, *host, *culprit;
+	} wrong[] = {
+		{"a", "h", "path"},	    {"", "h", "path"},	   {"/a b", "h", "path"},
+		{"/\xc3\xa4", "h", "path"}, {"/a#b", "h", "path"}, {"/", "h/", "host"},
+		{"/", "a b", "host"},	    {"/", "u@h", "host"},
+	};
+	const char *culprit;
+	char why[128], longest[NM_HTTP_PATH_MAX + 2], host[NM_HTTP_HOST_MAX + 1];
+
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		ck_assert_ptr_null(nm_http_lines_new(NM_HTTP_GET, wrong[i].path, wrong[i].host,
+						     false, &culprit, why, sizeof why));
+		ck_assert_str_eq(culprit, wrong[i].culprit);
+	}
+	memset(longest, '/', sizeof longest);
+	longest[NM_HTTP_PATH_MAX + 1] = '\0';
+	ck_assert_ptr_null(
+		nm_http_lines_new(NM_HTTP_GET, longest, "h", false, &culprit, why, sizeof why));
+	longest[NM_HTTP_PATH_MAX] = '\0';
+	memset(host, 'h', sizeof host);
+	host[NM_HTTP_HOST_MAX] = '\0';
+	struct nm_http_lines *lines =
+		nm_http_lines_new(NM_HTTP_OPTIONS, longest, host, true, &culprit, why, sizeof why);
+
+	ck_assert_ptr_nonnull(lines);
+	ck_assert_uint_lt(lines->length + 40u, http->head_bytes);
+	free(lines);
+}
+END_TEST
+
+/* --- answers --- */
+
+#define OK	  "HTTP/1.1 200 OK\r\n"
+#define LENGTH(n) "Content-Length: " #n "\r\n"
+#define CHUNKED	  "Transfer-Encoding: chunked\r\n"
+/* Longer than what is kept of a line. */
+#define TEXT_50 "01234567890123456789012345678901234567890123456789"
+#define LONG	TEXT_50 TEXT_50 TEXT_50 TEXT_50 TEXT_50 TEXT_50 TEXT_50 TEXT_50
+
+enum outcome { BAD, ANSWERED, REFUSED, UNFINISHED };
+
+static const struct {
+	enum nm_http_method method;
+	const char *text; /* what is behind the answer begins with '~' */
+	enum outcome outcome;
+	bool last, to_end;
+} answers[] = {
+	{NM_HTTP_GET, OK LENGTH(3) "\r\nabc~", ANSWERED, false, false},
+	{NM_HTTP_GET, OK LENGTH(0) "\r\n~", ANSWERED, false, false},
+	{NM_HTTP_GET, OK "content-LENGTH:3 \t\r\n\r\nabc~", ANSWERED, false, false},
+	{NM_HTTP_GET, OK "Content-Length: 3, 3\r\nContent-Length: 3\r\n\r\nabc~", ANSWERED, false,
+	 false},
+	{NM_HTTP_GET, "HTTP/1.1 200\r\n" LENGTH(0) "\r\n~", ANSWERED, false, false},
+	{NM_HTTP_GET, "HTTP/1.1 200 \r\n" LENGTH(0) "\r\n~", ANSWERED, false, false},
+	{NM_HTTP_GET, OK LENGTH(0) "X: " LONG "\r\n" LONG ": x\r\n\r\n~", BAD, false, false},
+	{NM_HTTP_GET, OK LENGTH(0) "X: " LONG "\r\n folded\r\n\r\n~", ANSWERED, false, false},
+	{NM_HTTP_GET, "HTTP/1.1 304 Not Modified\r\n" LENGTH(7) "\r\n~", ANSWERED, false, false},
+	{NM_HTTP_GET, "HTTP/1.1 204 No Content\r\n\r\n~", ANSWERED, false, false},
+	{NM_HTTP_HEAD, OK LENGTH(7) "\r\n~", ANSWERED, false, false},
+	{NM_HTTP_HEAD, OK CHUNKED "\r\n~", ANSWERED, false, false},
+	{NM_HTTP_GET, "HTTP/1.1 404 Not Found\r\n" LENGTH(1) "\r\nx~", REFUSED, false, false},
+	{NM_HTTP_GET, "HTTP/1.1 503 \r\nConnection: close\r\n" LENGTH(1) "\r\nx~", REFUSED, true,
+	 false},
+	{NM_HTTP_GET, OK "Connection: Keep-Alive\r\n" LENGTH(0) "\r\n~", ANSWERED, false, false},
+	{NM_HTTP_GET, OK "Connection: x , Close\r\n" LENGTH(0) "\r\n~", ANSWERED, true, false},
+	{NM_HTTP_GET, OK "Connection: closed\r\n" LENGTH(0) "\r\n~", ANSWERED, false, false},
+	{NM_HTTP_GET, "HTTP/1.0 200 OK\r\n" LENGTH(0) "\r\n~", ANSWERED, true, false},
+	{NM_HTTP_GET, "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n" LENGTH(0) "\r\n~", ANSWERED,
+	 false, false},
+	{NM_HTTP_GET,
+	 "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 \r\nLink: x\r\n\r\n" OK LENGTH(1) "\r\nx~",
+	 ANSWERED, false, false},
+	{NM_HTTP_GET, OK CHUNKED "\r\n3\r\nabc\r\n10;x=y\r\n0123456789abcdef\r\n0\r\n\r\n~",
+	 ANSWERED, false, false},
+	{NM_HTTP_GET, OK CHUNKED "\r\n1 \r\na\r\n00\r\nX: y\r\nZ: w\r\n\r\n~", ANSWERED, false,
+	 false},
+	{NM_HTTP_GET, OK "Transfer-Encoding: gzip, Chunked\r\n\r\n0\r\n\r\n~", ANSWERED, false,
+	 false},
+	{NM_HTTP_GET, OK CHUNKED LENGTH(5) "\r\n0\r\n\r\n~", ANSWERED, true, false},
+	{NM_HTTP_GET, OK "Transfer-Encoding: gzip\r\n" LENGTH(1) "\r\nabc", ANSWERED, true, true},
+	{NM_HTTP_GET, OK "\r\nabc", ANSWERED, true, true},
+	{NM_HTTP_GET, "HTTP/1.0 500 \r\n\r\n", REFUSED, true, true},
+	{NM_HTTP_GET, OK LENGTH(3) "\r\nab", UNFINISHED, false, false},
+	{NM_HTTP_GET, OK CHUNKED "\r\n3\r\nabc\r\n", UNFINISHED, false, false},
+	{NM_HTTP_GET, "HTTP/1.1 100 Continue\r\n\r\n", UNFINISHED, false, false},
+	{NM_HTTP_GET, "HTTP/1.1 101 Switching Protocols\r\n\r\n", BAD, false, false},
+	{NM_HTTP_GET, "HTTP/2 200 OK\r\n\r\n", BAD, false, false},
+	{NM_HTTP_GET, "HTTP/1.1 20 OK\r\n\r\n", BAD, false, false},
+	{NM_HTTP_GET, "HTTP/1.1 2000 OK\r\n\r\n", BAD, false, false},
+	{NM_HTTP_GET, "HTTP/1.1 099 OK\r\n\r\n", BAD, false, false},
+	{NM_HTTP_GET, "http/1.1 200 OK\r\n\r\n", BAD, false, false},
+	{NM_HTTP_GET, "PONG\r\n", BAD, false, false},
+	{NM_HTTP_GET, OK "Content-Length: 3\r\nContent-Length: 4\r\n\r\n", BAD, false, false},
+	{NM_HTTP_GET, OK "Content-Length: 3,4\r\n\r\n", BAD, false, false},
+	{NM_HTTP_GET, OK "Content-Length: -1\r\n\r\n", BAD, false, false},
+	{NM_HTTP_GET, OK "Content-Length: \r\n\r\n", BAD, false, false},
+	{NM_HTTP_GET, OK "Content-Length: 9223372036854775808\r\n\r\n", BAD, false, false},
+	{NM_HTTP_GET, OK "Content-Length : 3\r\n\r\n", BAD, false, false},
+	{NM_HTTP_GET, OK "no field\r\n\r\n", BAD, false, false},
+	{NM_HTTP_GET, OK ": x\r\n\r\n", BAD, false, false},
+	{NM_HTTP_GET, OK CHUNKED "\r\nx\r\n", BAD, false, false},
+	{NM_HTTP_GET, OK CHUNKED "\r\n\r\n", BAD, false, false},
+	{NM_HTTP_GET, OK CHUNKED "\r\n-1\r\n", BAD, false, false},
+	{NM_HTTP_GET, OK CHUNKED "\r\n8000000000000000\r\n", BAD, false, false},
+	{NM_HTTP_GET, OK CHUNKED "\r\n1\r\nabc\r\n", BAD, false, false},
+};
+
+/* However the answer is cut, it ends at the same place, and is found to be the same. */
+START_TEST(answers_end)
+{
+	struct nm_http_lines *lines = lines_of(answers[_i].method, false);
+	const struct nm_app_request request = {.verb = NM_VERB_HTTP, .pool = pool, .http = lines};
+	const char *text = answers[_i].text, *behind = strchr(text, '~');
+	const enum outcome outcome = answers[_i].outcome;
+	const bool done = (outcome == ANSWERED || outcome == REFUSED) && !answers[_i].to_end;
+	const size_t n = strlen(text);
+
+	for (size_t piece = 1; piece <= n; piece++) {
+		struct nm_app_parser parser;
+		size_t taken;
+		enum nm_parsed parsed = parse_into(&parser, http, &request, text, n, piece, &taken);
+
+		ck_assert_int_eq(parsed, outcome == BAD ? NM_PARSED_BAD
+					 : done		? NM_PARSED_DONE
+							: NM_PARSED_MORE);
+		ck_assert_uint_eq(parser.to_end, answers[_i].to_end);
+		if (done)
+			ck_assert_uint_eq(taken, (size_t)(behind - text));
+		if (outcome != ANSWERED && outcome != REFUSED)
+			continue;
+		ck_assert_uint_eq(parser.last, answers[_i].last);
+		ck_assert_uint_eq(parser.class,
+				  outcome == ANSWERED ? NM_CLASS_OK : NM_CLASS_REFUSED);
+	}
+	free(lines);
+}
+END_TEST
+
+/* A head is no longer than 64 KiB, however many lines it has. */
+START_TEST(a_head_that_never_ends)
+{
+	struct nm_http_lines *lines = lines_of(NM_HTTP_GET, false);
+	const struct nm_app_request request = {.verb = NM_VERB_HTTP, .pool = pool, .http = lines};
+	struct nm_app_parser parser = {.at = 0};
+	enum nm_parsed parsed = http->parse(&parser, &request, OK, strlen(OK), &(size_t){0});
+	size_t bytes = strlen(OK), taken;
+
+	for (; parsed == NM_PARSED_MORE && bytes < 100000; bytes += taken)
+		parsed = http->parse(&parser, &request, "X: y\r\n", 6, &taken);
+	ck_assert_int_eq(parsed, NM_PARSED_BAD);
+	ck_assert_uint_ge(bytes, 65536);
+	free(lines);
+}
+END_TEST
+
+/* --- the server --- */
+
+#define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
+#define EMPTY	  "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+#define NO	  "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+
+static const struct {
+	const char *text, *answer; /* NULL: it is no request */
+	unsigned body;		   /* bytes of the pool behind the answer */
+} served_requests[] = {
+	{GET("/bytes/0"), EMPTY, 0},
+	{GET("/bytes/100"), "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n", 100},
+	{"HEAD /bytes/100 HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n", 0},
+	{GET("/"), NO, 0},
+	{GET("/bytes/"), NO, 0},
+	{GET("/bytes/1x"), NO, 0},
+	{GET("/bytes/1073741825"), NO, 0},
+	{GET("/bytes/0") GET("/x"), EMPTY NO, 0},
+	{"POST /bytes/0 HTTP/1.1\r\nContent-Length: 4\r\n\r\nabcd" GET("/bytes/0"), EMPTY EMPTY, 0},
+	{"GET /bytes/0 HTTP/1.1\nA: b\n\n", EMPTY, 0},
+	{"GET /bytes/0 HTTP/1.1\r\nconnection: x, CLOSE\r\n\r\n",
+	 "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", 0},
+	{"GET /bytes/0 HTTP/1.0\r\n\r\n",
+	 "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", 0},
+	{"GET /bytes/0\r\n\r\n", NULL, 0},
+	{"GET  HTTP/1.1\r\n\r\n", NULL, 0},
+	{" /bytes/0 HTTP/1.1\r\n\r\n", NULL, 0},
+	{"GET /bytes/0 HTTP/2.0\r\n\r\n", NULL, 0},
+	{"GET /bytes/0 HTTP/1.2\r\n\r\n", NULL, 0},
+	{"\r\n\r\n", NULL, 0},
+	{"GET /bytes/0 HTTP/1.1\r\nno field\r\n\r\n", NULL, 0},
+	{"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", NULL, 0},
+	{"POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", NULL, 0},
+};
+
+START_TEST(a_server)
+{
+	const char *text = served_requests[_i].text, *answer = served_requests[_i].answer;
+	const size_t n = strlen(text);
+
+	for (size_t piece = 1; piece <= n; piece++) {
+		char said[2 * MAX_BYTES], room[NM_HTTP_ANSWER_BYTES];
+		struct nm_app_served served = served_of(room, sizeof room);
+		size_t used = 0;
+
+		ck_assert((serve(http, &served, text, n, piece, said, &used) < 0) == !answer);
+		if (!answer)
+			continue;
+		ck_assert_uint_eq(used, strlen(answer) + served_requests[_i].body);
+		ck_assert_mem_eq(said, answer, strlen(answer));
+		ck_assert(nm_pool_equals(pool->bytes, 0, said + strlen(answer),
+					 served_requests[_i].body));
+	}
+}
+END_TEST
+
+/* A head of 2 KiB at most. */
+START_TEST(a_request_that_never_ends)
+{
+	char data[NM_APP_KEPT_BYTES], room[NM_HTTP_ANSWER_BYTES];
+	struct nm_app_served served = served_of(room, sizeof room);
+	size_t taken = 0;
+
+	memset(data, 'P', sizeof data);
+	ck_assert_int_eq(http->take(&served, &service, data, sizeof data - 1, &taken),
+			 NM_TOOK_MORE);
+	ck_assert_uint_eq(taken, 0);
+	ck_assert_int_eq(http->take(&served, &service, data, sizeof data, &taken), NM_TOOK_BAD);
+}
+END_TEST
+
+#define COUNT(table) (int)(sizeof table / sizeof *table)
+
+int main(void)
+{
+	Suite *suite = suite_create("http");
+	TCase *tests = tcase_create("http");
+
+	tcase_add_checked_fixture(tests, begin, end);
+	tcase_add_loop_test(tests, a_request_to_the_byte, 0, COUNT(requests));
+	tcase_add_test(tests, what_is_no_target);
+	tcase_add_loop_test(tests, answers_end, 0, COUNT(answers));
+	tcase_add_test(tests, a_head_that_never_ends);
+	tcase_add_loop_test(tests, a_server, 0, COUNT(served_requests));
+	tcase_add_test(tests, a_request_that_never_ends);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}
