@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* netmodel's own server of HTTP/1.1: /bytes/N has a body of N bytes, as at httpbin; any other path is
- * not found. The body of a request is read and dropped. */
+/* netmodel's own server of HTTP/1.1: /bytes/N has a body of N bytes, as at httpbin; any other path
+ * is not found. The body of a request is read and dropped. */
 #include <string.h>
 
 #include "app/http.h"

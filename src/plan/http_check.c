@@ -24,14 +24,18 @@ static void name_host(const struct nm_ir_step *opened, char *buf, size_t size)
 	snprintf(buf, size, "%.*s", (int)strcspn(name, ","), name);
 }
 
-/* Whether the connection is closed next, as the request says. */
+/* Whether the pass closes the connection next, as the request asks the server to. */
 static bool is_closed_next(const struct nm_ir_group *group, const struct nm_ir_step *step)
 {
-	const struct nm_ir_step *next = step + 1;
+	const size_t next = (size_t)(step - group->steps) + 1;
 
-	return step->common->count == 1 && !step->in.member &&
-	       next < group->steps + group->n_steps && next->op && next->opened == step->opened &&
-	       (next->op->flags & NM_FLOWOP_CLOSES);
+	if (step->common->count != 1 || step->in.member || next == group->n_steps)
+		return false;
+	for (size_t i = 0; i < group->n_transactions; i++)
+		if (group->transactions[i].first == next)
+			return false;
+	return group->steps[next].opened == step->opened &&
+	       (group->steps[next].op->flags & NM_FLOWOP_CLOSES);
 }
 
 void nm_ir_check_http(struct nm_ir *ir, const struct nm_ir_group *group, struct nm_ir_step *step)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "app/app.h"
+#include "app/http.h"
 #include "app/store.h"
 #include "fuzz.h"
 
@@ -26,15 +27,19 @@ struct said {
 
 static struct nm_pool *pool;
 static struct nm_keyspace keyspace;
+static struct nm_http_lines *lines;
 
 static void init(void)
 {
 	char why[128];
+	const char *culprit;
 
 	if (pool)
 		return;
 	pool = nm_pool_new();
-	demand(pool && nm_keyspace_init(&keyspace, "uniform", "k", 10, 0, why, sizeof why) == 0);
+	lines = nm_http_lines_new(NM_HTTP_GET, "/bytes/99", "h", false, &culprit, why, sizeof why);
+	demand(pool && lines &&
+	       nm_keyspace_init(&keyspace, "uniform", "k", 10, 0, why, sizeof why) == 0);
 }
 
 /* The byte counts through the verbs of all protocols. */
@@ -50,6 +55,8 @@ static const struct nm_app *app_of(uint8_t byte, struct nm_app_request *ret)
 			*ret = (struct nm_app_request){.verb = verb, .pool = pool, .verify = true};
 			if (nm_verb_has_key(verb))
 				ret->keyspace = &keyspace;
+			if (verb == NM_VERB_HTTP)
+				ret->http = lines;
 			if (byte-- == 0)
 				return app;
 		}
@@ -103,7 +110,7 @@ static void take(const struct nm_app *app, const uint8_t *data, size_t size, siz
 		 struct said *said)
 {
 	char text[TEXT_BYTES];
-	struct nm_app_service service = {.store = nm_store_new(STORE_BYTES)};
+	struct nm_app_service service = {.store = nm_store_new(STORE_BYTES), .pool = pool};
 	struct nm_app_served served = {.out = {.text = text, .room = sizeof text}};
 	size_t there = 0;
 	bool any;
@@ -149,7 +156,7 @@ static const struct nm_app *request_of(const uint8_t *data, struct nm_app_reques
 
 	if (!app)
 		return NULL;
-	if (app->echoes || ret->verb == NM_VERB_SET)
+	if (app->echoes || ret->verb == NM_VERB_SET || ret->http)
 		ret->size = data[1];
 	if (ret->keyspace) {
 		ret->key = data[1] % keyspace.count;

@@ -21,7 +21,12 @@ from nmtest import TOP, free_port
 
 PARTNERS = TOP / "build" / "partners"
 REDIS = ("redis-server", "redis-tools", "libatomic1", "libjemalloc2", "liblzf1")
-PACKAGES = {"memcached": ("memcached", "libevent-2.1-7"), "redis-server": REDIS, "redis-cli": REDIS}
+PACKAGES = {
+    "memcached": ("memcached", "libevent-2.1-7"),
+    "redis-server": REDIS,
+    "redis-cli": REDIS,
+    "nginx": ("nginx",),
+}
 
 
 @cache
@@ -168,4 +173,47 @@ def memcached(*args: str) -> Iterator[Memcached]:
         yield Memcached(process, address)
     finally:
         process.kill()
+        process.wait()
+
+
+class Nginx:
+    """An nginx that a test has started; files below `root` are what it has."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        self.root = folder / "root"
+        self.server = f"127.0.0.1:{port}"
+        self._log = folder / "log"
+
+    def log(self) -> list[list[str]]:
+        """A line of each request that it has answered: method and path, status, bytes of the request's body, number of the connection."""
+        return [line.split("|") for line in self._log.read_text().splitlines()]
+
+
+@contextmanager
+def nginx(folder: Path, *directives: str) -> Iterator[Nginx]:
+    """folder: where it keeps all that it writes."""
+    program, env = partner("nginx")
+    port = free_port()
+    server = Nginx(folder, port)
+    server.root.mkdir()
+    paths = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    config = (
+        f"daemon off; master_process off; worker_processes 1; pid {folder}/pid; error_log {folder}/error;"
+        f"events {{ worker_connections 256; }} http {{ {paths}"
+        "log_format short '$request|$status|$content_length|$connection';"
+        f"access_log {folder}/log short; server {{ listen 127.0.0.1:{port}; root {server.root}; {' '.join(directives)} }} }}"
+    )
+    (folder / "nginx.conf").write_text(config)
+    process = subprocess.Popen([str(program), "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", str(folder / "error")], env=env)
+    try:
+        deadline = time.monotonic() + 10
+        while True:
+            with suppress(OSError):
+                socket.create_connection(("127.0.0.1", port), 2).close()
+                break
+            assert process.poll() is None and time.monotonic() < deadline, (folder / "error").read_text()
+            time.sleep(0.01)
+        yield server
+    finally:
+        process.terminate()
         process.wait()

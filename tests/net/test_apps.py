@@ -246,7 +246,6 @@ def test_redis(path: bool, netmodel: Netmodel, profile: WriteProfile, tmp_path: 
         ("ping", lambda _number, _line: [b"PONG\r\nPONG\r\n"], '"PONG" has come, which is no answer of app=ping'),
         ("ping", lambda _number, _line: [b"\x00\xff\n"], '"??" has come, which is no answer of app=ping'),
         ("echo", lambda _number, line: [line[::-1]], "has come, which is no answer of app=echo"),
-        ("ping", lambda number, _line: [b"PONG\r\n"] if number < 5 else None, "Connection reset by peer"),
         ("ping", lambda _number, _line: None, "Connection reset by peer"),
     ],
 )
@@ -260,6 +259,17 @@ def test_bad_answers(
     assert document["run"]["complete"] is False
     assert f"flowop {app} at {path}:{line}: " in document["run"]["incomplete_why"]
     assert why in document["run"]["incomplete_why"]
+
+
+@pytest.mark.parametrize("flows", [1, 3])
+def test_a_server_that_ends_connections(flows: int, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """They are opened anew, and what was on its way is asked once more."""
+    with serving(lambda number, _line: [b"PONG\r\n"] if number < 5 else None) as server:
+        body = asking("ping", f"server={server.place}", f"nflows='{flows}'").replace('duration="200ms"', 'iterations="52"')
+        document = netmodel.measure(profile(body))
+    assert_complete(document)
+    assert asked(document, flows) == 52 * flows
+    assert sorted(server.connections) == [0] + [2] * flows + [6] * 10 * flows
 
 
 def test_a_server_that_does_not_answer(netmodel: Netmodel, profile: WriteProfile) -> None:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replaces connections that will not last, since their keys will expire, while their phase goes on; and
- * connections to servers that are not netmodel, which the server has closed between two requests.
+/* Replaces connections that will not last, since their keys will expire, while their phase goes on;
+ * and connections to servers that are not netmodel, which have ended between two requests.
  *
  * The side that leads the phase closes such a connection where one of its passes is over and the
  * next has not begun, so that nothing is on the way to it, and all that it has sent arrives before

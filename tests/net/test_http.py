@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+"""HTTP/1.1: netmodel at both ends, and as the client of nginx and of servers that end connections."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from nmtest import Json, Netmodel, assert_complete, assert_ends_agree, defines, line_of, master_of, phase_of, slaves_of
+from partners import nginx
+
+WriteProfile = Callable[..., Path]
+HTTP = 'type="http"'
+LENGTH_0 = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+
+def asking(http: str, connect: str = "remotehost=local", attributes: str = "", transaction: str = 'duration="200ms"') -> str:
+    return (
+        f'<group {attributes}>\n<transaction><flowop type="connect" options="app=http {connect}"/></transaction>\n'
+        f'<transaction name="ask" {transaction}>\n<flowop type="http" options="{http}"/></transaction>\n'
+        '<transaction><flowop type="disconnect"/></transaction></group>'
+    )
+
+
+def own(document: Json) -> Json:
+    group: Json = master_of(document)["groups"][0]
+    return group
+
+
+@contextmanager
+def server_of(serve: Callable[[socket.socket, int], None]) -> Iterator[str]:
+    """Each connection has a thread, in which serve(connection, number) has it."""
+    listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+
+    def one(conn: socket.socket, number: int) -> None:
+        with conn, suppress(OSError):
+            conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            serve(conn, number)
+
+    def listen() -> None:
+        number = 0
+        with suppress(OSError):
+            while True:
+                conn, _ = listener.accept()
+                threading.Thread(target=one, args=(conn, number), daemon=True).start()
+                number += 1
+
+    threading.Thread(target=listen, daemon=True).start()
+    try:
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+
+
+def requests_of(conn: socket.socket) -> Iterator[bytes]:
+    """The heads of requests without a body."""
+    got = b""
+    while some := conn.recv(65536):
+        got += some
+        while b"\r\n\r\n" in got:
+            head, _, got = got.partition(b"\r\n\r\n")
+            yield head
+
+
+# --- netmodel at both ends ---
+
+
+@pytest.mark.parametrize("name", ["http", "http_crr"])
+@pytest.mark.parametrize("params", [{}, {"num_flows": 7, "num_threads": 2}, {"arrivals": "poisson(300/s)", "num_flows": 4}])
+def test_both_ends(name: str, params: dict[str, object], netmodel: Netmodel) -> None:
+    document = netmodel.measure(name, *defines(test_length="300ms", **params))
+    assert_complete(document)
+    assert_ends_agree(document)
+    assert phase_of(document, "request" if name == "http" else "connect-request-close")["transactions"] > 10
+    assert own(document)["refused"] == 0
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "mptcp", "ssl", "unix"])
+def test_streams(protocol: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    document = netmodel.measure(profile(asking("path=/bytes/5000", f"remotehost=local protocol={protocol}", "nflows='3'")))
+    assert_ends_agree(document)
+
+
+@pytest.mark.parametrize("size", [0, 1, 100, 70000, 3000000])
+def test_bytes_of_both_ends(size: int, netmodel: Netmodel, profile: WriteProfile) -> None:
+    head = f"GET /bytes/{size} HTTP/1.1\r\nHost: local\r\n\r\n"
+    answer = f"HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n\r\n"
+    document = netmodel.measure(profile(asking(f"path=/bytes/{size}", transaction='iterations="5"')))
+    assert_ends_agree(document)
+    assert own(document)["bytes_sent"] == 5 * len(head)
+    assert own(document)["bytes_received"] == 5 * (len(answer) + size)
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"])
+def test_methods_and_bodies(method: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    document = netmodel.measure(profile(asking(f"method={method} path=/bytes/300 size=uniform(0,200000)", attributes="nflows='3'")))
+    assert_ends_agree(document)
+    assert own(document)["refused"] == 0
+
+
+def test_what_is_not_found_is_refused(netmodel: Netmodel, profile: WriteProfile) -> None:
+    document = netmodel.measure(profile(asking("path=/nowhere", transaction='iterations="20"')))
+    assert_ends_agree(document)
+    assert own(document)["refused"] == slaves_of(document)[0]["groups"][0]["refused"] == 20
+
+
+# --- nginx ---
+
+
+@pytest.mark.parametrize("flows", [1, 7])
+def test_nginx_has_answered_as_many(flows: int, netmodel: Netmodel, tmp_path: Path) -> None:
+    with nginx(tmp_path) as server:
+        (server.root / "file").write_bytes(b"x" * 20000)
+        document = netmodel.measure("http", *defines(server=server.server, path="/file", num_flows=flows, test_length="300ms"))
+        assert_complete(document)
+        requests = Counter(tuple(line[:2]) for line in server.log())
+    assert requests == {("GET /file HTTP/1.1", "200"): own(document)["transactions"] - 2 * flows}
+    assert own(document)["bytes_received"] > requests.total() * 20000
+    assert own(document)["refused"] == 0
+
+
+@pytest.mark.parametrize("flows", [1, 7])
+def test_a_connection_to_nginx_lasts_for_some_requests(flows: int, netmodel: Netmodel, tmp_path: Path) -> None:
+    """It says so in its last answer, and nothing is lost."""
+    with nginx(tmp_path, "keepalive_requests 5;") as server:
+        (server.root / "file").write_bytes(b"x")
+        params = defines(server=server.server, path="/file", num_flows=flows, num_transactions=203)
+        document = netmodel.measure("http", *params)
+        assert_complete(document)
+        lines = server.log()
+    of_connections = Counter(line[3] for line in lines)
+    assert len(lines) == 203
+    assert set(of_connections.values()) <= {1, 2, 3, 4, 5}
+    assert own(document)["connects"] == len(of_connections) >= 203 / 5
+
+
+def test_a_connection_to_nginx_for_each_request(netmodel: Netmodel, tmp_path: Path) -> None:
+    with nginx(tmp_path) as server:
+        (server.root / "file").write_bytes(b"x")
+        document = netmodel.measure("http_crr", *defines(server=server.server, path="/file", num_flows=3, num_transactions=50))
+        assert_complete(document)
+        assert len({line[3] for line in server.log()}) == len(server.log()) == 50
+        document = netmodel.measure("http_crr", *defines(server=server.server, path="/none", num_flows=3, num_transactions=50))
+    assert own(document)["refused"] == 50
+
+
+def test_keep_no_at_a_server_needs_no_disconnect(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+    with nginx(tmp_path) as server:
+        (server.root / "file").write_bytes(b"x")
+        document = netmodel.measure(profile(asking("path=/file keep=no", f"server={server.server}", transaction='iterations="30"')))
+        assert_complete(document)
+        assert len({line[3] for line in server.log()}) == 30 == own(document)["connects"]
+
+
+def test_bodies_reach_nginx(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+    with nginx(tmp_path, "client_max_body_size 1m; dav_methods PUT;") as server:
+        path = profile(asking("path=/new method=PUT size=150000", f"server={server.server}", transaction='iterations="9"'))
+        document = netmodel.measure(path)
+        assert_complete(document)
+        statuses = {tuple(line[:3]) for line in server.log()}
+        assert (server.root / "new").stat().st_size == 150000
+    assert statuses == {("PUT /new HTTP/1.1", "201", "150000"), ("PUT /new HTTP/1.1", "204", "150000")}
+
+
+def test_chunks_of_nginx(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+    """With server-side includes the length is not known before."""
+    with nginx(tmp_path, "ssi on; ssi_types text/plain;") as server:
+        (server.root / "page").write_text('<!--# echo var="request_uri" -->' * 500)
+        document = netmodel.measure(profile(asking("path=/page host=a.example", f"server={server.server}", "nflows='2'")))
+        assert_complete(document)
+        assert own(document)["bytes_received"] > own(document)["transactions"] * 1000
+
+
+# --- servers that end connections ---
+
+
+def test_a_connection_that_ends_without_a_word(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """The request that was on its way is sent once more, over another connection."""
+
+    def serve(conn: socket.socket, _number: int) -> None:
+        for count, _ in enumerate(requests_of(conn)):
+            if count == 3:
+                return
+            conn.sendall(LENGTH_0)
+
+    with server_of(serve) as server:
+        document = netmodel.measure(profile(asking("", f"server={server}", "nflows='2'", 'iterations="40"')))
+    assert_complete(document)
+    assert own(document)["connects"] == 28, "of three answers each, for 40 requests of each flow"
+
+
+@pytest.mark.parametrize("flows", [1, 2])
+def test_the_end_of_the_stream_ends_an_answer(flows: int, netmodel: Netmodel, profile: WriteProfile) -> None:
+    def serve(conn: socket.socket, _number: int) -> None:
+        next(requests_of(conn), None)
+        for piece in (b"HTTP/1.0 200 OK\r\n\r\n", b"some ", b"text"):
+            conn.sendall(piece)
+
+    with server_of(serve) as server:
+        path = profile(asking("", f"server={server}", f"nflows='{flows}'", 'iterations="20"'))
+        document = netmodel.measure(path)
+    assert_complete(document)
+    assert own(document)["connects"] == 20 * flows
+    assert own(document)["bytes_received"] == 20 * flows * 28
+
+
+def test_a_request_that_changes_something_is_not_sent_twice(netmodel: Netmodel, profile: WriteProfile) -> None:
+    def serve(conn: socket.socket, _number: int) -> None:
+        requests = requests_of(conn)
+        next(requests, None)
+        conn.sendall(LENGTH_0)
+        next(requests, None)
+
+    with server_of(serve) as server:
+        path = profile(asking("method=POST", f"server={server}"))
+        document = netmodel.measure(path, code=2)
+    assert f"flowop http at {path}:{line_of(path, HTTP)}: Connection reset by peer" in document["run"]["incomplete_why"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (b"", "Connection reset by peer"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc", "Connection reset by peer"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", '"SSH-2.0-OpenSSH_9.2" has come, which is no answer of app=http'),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nmore", '"more" has come, which is no answer of app=http'),
+    ],
+)
+def test_bad_answers(answer: bytes, why: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    def serve(conn: socket.socket, _number: int) -> None:
+        next(requests_of(conn), None)
+        conn.sendall(answer)
+
+    with server_of(serve) as server:
+        document = netmodel.measure(profile(asking("", f"server={server}")), code=2)
+    assert why in document["run"]["incomplete_why"]
+
+
+def test_a_server_that_is_gone(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """What cannot be opened anew ends the run, and the message has the line of the connect."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def listen() -> None:
+        listener.accept()[0].close()  # the one that looks for the server
+        conn, _ = listener.accept()
+        with conn:
+            next(requests_of(conn), None)
+            listener.close()
+            conn.sendall(LENGTH_0.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+
+    thread = threading.Thread(target=listen, daemon=True)
+    thread.start()
+    place = "127.0.0.1:%d" % listener.getsockname()[1]
+    path = profile(asking("", f"server={place}"))
+    document = netmodel.measure(path, code=2)
+    thread.join(10)
+    said = document["run"]["incomplete_why"]
+    assert f"flowop connect at {path}:{line_of(path, 'connect')}: Connection refused" in said and place in said
+
+
+# --- mistakes ---
+
+
+@pytest.mark.parametrize(
+    ("http", "why"),
+    [
+        ("path=index.html", 'path="index.html": must begin with /'),
+        ("path=/a#b", "must have visible ASCII characters alone, and no #"),
+        (f"path=/{'x' * 1024}", "must have 1024 bytes at most"),
+        ("host=a/b", 'host="a/b": must be a name or an address'),
+        ("method=FETCH", "must be GET, HEAD, OPTIONS, POST, PUT, PATCH or DELETE"),
+        ("keep=no", "keep=no: the connection to netmodel's own server must be closed by a disconnect right behind the request"),
+        ("size=2g", "size"),
+    ],
+)
+def test_mistakes(http: str, why: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(asking(http))
+    result = netmodel.run("-m", path, "--check", code=1)
+    assert f"{path}:{line_of(path, HTTP)}: error: " in result.err and why in result.err
