@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The most answers of status 100 to 199 before the one that counts. */
+#define INTERIM_MAX 32u
+
 /* All lines of an answer's head, and of its trailer. */
 #define HEAD_MAX 65536u
 
@@ -67,6 +70,7 @@ struct nm_http_lines *nm_http_lines_new(enum nm_http_method method, const char *
 		return NULL;
 	}
 	lines->method = method;
+	lines->close = close;
 	lines->length = (uint32_t)snprintf(
 		lines->text, HEAD_BYTES, "%s %s HTTP/1.1\r\nHost: %s\r\n%s",
 		nm_http_methods[method], path, host, close ? "Connection: close\r\n" : "");
@@ -110,14 +114,16 @@ enum {
 	CODED = 1 << 18,   /* there are codings */
 	CLOSES = 1 << 19,
 	KEEPS = 1 << 20,
-	OLD = 1 << 21, /* HTTP/1.0 */
+	OLD = 1 << 21,	  /* HTTP/1.0 */
+	COUNTS = 1 << 22, /* the last field is one of those that are read */
 };
 
-static enum nm_parsed end(struct nm_app_parser *parser)
+static enum nm_parsed end(struct nm_app_parser *parser, const struct nm_app_request *request)
 {
 	parser->class = (parser->check & STATUS) < 400 ? NM_CLASS_OK : NM_CLASS_REFUSED;
-	parser->last |=
-		(parser->check & CLOSES) || ((parser->check & OLD) && !(parser->check & KEEPS));
+	/* Who has asked for the end sends nothing more: RFC 9112, 9.6. */
+	parser->last |= request->http->close || (parser->check & CLOSES) ||
+			((parser->check & OLD) && !(parser->check & KEEPS));
 	return NM_PARSED_DONE;
 }
 
@@ -151,31 +157,31 @@ static enum nm_parsed end_head(struct nm_app_parser *parser, const struct nm_app
 	const uint32_t status = parser->check & STATUS;
 
 	if (status < 200)
-		return go_on(parser, AT_STATUS);
+		return ++parser->ending > INTERIM_MAX ? NM_PARSED_BAD : go_on(parser, AT_STATUS);
 	if (request->http->method == NM_HTTP_HEAD || status == 204 || status == 304)
-		return end(parser);
+		return end(parser, request);
 	if (parser->check & CHUNKED) {
 		/* Whoever reads the length instead sees another end: RFC 9112, 6.1. */
 		parser->last |= parser->check & HAS_LENGTH;
 		return go_on(parser, AT_CHUNK);
 	}
 	if (!(parser->check & CODED) && (parser->check & HAS_LENGTH))
-		return parser->left ? go_on(parser, IN_BODY) : end(parser);
-	(void)end(parser);
+		return parser->left ? go_on(parser, IN_BODY) : end(parser, request);
+	(void)end(parser, request);
 	parser->last = parser->to_end = true;
 	return go_on(parser, TO_END);
 }
 
-static bool take_length(struct nm_app_parser *parser, const struct nm_http_field *field)
+static enum nm_parsed take_length(struct nm_app_parser *parser, const struct nm_http_field *field)
 {
 	uint64_t length;
 
 	if (!nm_http_field_length(field, &length) ||
 	    ((parser->check & HAS_LENGTH) && length != parser->left))
-		return false;
+		return NM_PARSED_BAD;
 	parser->left = length;
 	parser->check |= HAS_LENGTH;
-	return true;
+	return NM_PARSED_MORE;
 }
 
 /* Whether the last coding is chunked; any before it are the server's choice. */
@@ -183,7 +189,10 @@ static bool ends_chunked(const struct nm_http_field *field)
 {
 	struct nm_http_field last = *field;
 
-	for (size_t i = field->value_length; i-- > 0;)
+	/* Empty members of a list do not count. */
+	while (last.value_length && strchr(" \t,", last.value[last.value_length - 1]))
+		last.value_length--;
+	for (size_t i = last.value_length; i-- > 0;)
 		if (field->value[i] == ',') {
 			last.value += i;
 			last.value_length -= i;
@@ -192,27 +201,47 @@ static bool ends_chunked(const struct nm_http_field *field)
 	return nm_http_field_lists(&last, "chunked");
 }
 
+static enum nm_parsed take_connection(struct nm_app_parser *parser,
+				      const struct nm_http_field *field)
+{
+	parser->check |= (nm_http_field_lists(field, "close") ? CLOSES : 0) |
+			 (nm_http_field_lists(field, "keep-alive") ? KEEPS : 0);
+	return NM_PARSED_MORE;
+}
+
+static enum nm_parsed take_codings(struct nm_app_parser *parser, const struct nm_http_field *field)
+{
+	parser->check &= ~(uint32_t)CHUNKED;
+	parser->check |= CODED | (ends_chunked(field) ? CHUNKED : 0);
+	return NM_PARSED_MORE;
+}
+
 static enum nm_parsed take_field(struct nm_app_parser *parser, const struct nm_app_request *request,
 				 const struct nm_line_text *line)
 {
+	static const struct {
+		const char *name;
+		enum nm_parsed (*take)(struct nm_app_parser *parser,
+				       const struct nm_http_field *field);
+	} read[] = {{"content-length", take_length},
+		    {"transfer-encoding", take_codings},
+		    {"connection", take_connection}};
 	struct nm_http_field field;
 
 	if (!line->length)
 		return end_head(parser, request);
-	/* A line that goes on the one before it has nothing that counts here. */
+	/* The line goes on the one before it. */
 	if (*line->text == ' ' || *line->text == '\t')
-		return NM_PARSED_MORE;
+		return parser->check & COUNTS ? NM_PARSED_BAD : NM_PARSED_MORE;
 	if (!nm_http_field_read(line->text, line->there, &field))
 		return NM_PARSED_BAD;
-	if (nm_http_field_is(&field, "content-length"))
-		return take_length(parser, &field) ? NM_PARSED_MORE : NM_PARSED_BAD;
-	if (nm_http_field_is(&field, "transfer-encoding")) {
-		parser->check &= ~(uint32_t)CHUNKED;
-		parser->check |= CODED | (ends_chunked(&field) ? CHUNKED : 0);
-	} else if (nm_http_field_is(&field, "connection")) {
-		parser->check |= (nm_http_field_lists(&field, "close") ? CLOSES : 0) |
-				 (nm_http_field_lists(&field, "keep-alive") ? KEEPS : 0);
-	}
+	parser->check &= ~(uint32_t)COUNTS;
+	for (size_t i = 0; i < sizeof read / sizeof *read; i++)
+		if (nm_http_field_is(&field, read[i].name)) {
+			parser->check |= COUNTS;
+			return line->length > line->there ? NM_PARSED_BAD
+							  : read[i].take(parser, &field);
+		}
 	return NM_PARSED_MORE;
 }
 
@@ -237,7 +266,7 @@ static enum nm_parsed take_chunk(struct nm_app_parser *parser, const struct nm_l
 	}
 	while (i > 0 && i < line->there && (line->text[i] == ' ' || line->text[i] == '\t'))
 		i++;
-	if (i == 0 || (i < line->there && line->text[i] != ';'))
+	if (i == 0 || (i < line->there ? line->text[i] != ';' : line->length > line->there))
 		return NM_PARSED_BAD;
 	parser->left = size;
 	return go_on(parser, size ? IN_CHUNK : AT_TRAILER);
@@ -259,12 +288,13 @@ static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_ap
 	case BEHIND_CHUNK:
 		return line->length ? NM_PARSED_BAD : go_on(parser, AT_CHUNK);
 	default:
-		return line->length ? NM_PARSED_MORE : end(parser);
+		return line->length ? NM_PARSED_MORE : end(parser, request);
 	}
 }
 
 /* Takes bytes of a body. */
-static enum nm_parsed take_body(struct nm_app_parser *parser, size_t n, size_t *ret_taken)
+static enum nm_parsed take_body(struct nm_app_parser *parser, const struct nm_app_request *request,
+				size_t n, size_t *ret_taken)
 {
 	if (parser->state == TO_END) {
 		*ret_taken = n;
@@ -274,7 +304,7 @@ static enum nm_parsed take_body(struct nm_app_parser *parser, size_t n, size_t *
 	parser->left -= *ret_taken;
 	if (parser->left)
 		return NM_PARSED_MORE;
-	return parser->state == IN_BODY ? end(parser) : go_on(parser, BEHIND_CHUNK);
+	return parser->state == IN_BODY ? end(parser, request) : go_on(parser, BEHIND_CHUNK);
 }
 
 static bool is_at_line(const struct nm_app_parser *parser)
@@ -308,7 +338,7 @@ static enum nm_parsed http_parse(struct nm_app_parser *parser, const struct nm_a
 			if (parser->at > HEAD_MAX)
 				parsed = NM_PARSED_BAD;
 		} else {
-			parsed = take_body(parser, there, &some);
+			parsed = take_body(parser, request, there, &some);
 		}
 		*ret_taken += some;
 	}

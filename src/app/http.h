@@ -25,11 +25,12 @@ extern const char *const nm_http_methods[]; /* by enum nm_http_method; ends with
 /* The lines of a request that are always the same, and are put together once. */
 struct nm_http_lines {
 	enum nm_http_method method;
+	bool close; /* the server is asked to close the connection behind its answer */
 	uint32_t length;
 	char text[];
 };
 
-/* Puts them together. close: the server is to close the connection behind its answer. NULL, or with
+/* Puts them together. NULL, or with
  * a phrase in why: "path" or "host" in *ret_culprit, "" where there is no memory. The caller frees
  * it. */
 struct nm_http_lines *nm_http_lines_new(enum nm_http_method method, const char *path,

@@ -18,6 +18,7 @@ struct asking {
 	struct nm_app_parser parser;
 	uint64_t total;		/* bytes of the request */
 	bool any;		/* of the answer, bytes have come */
+	bool cut;		/* not all of the request could be sent */
 	bool again;		/* the request is sent once more, over another connection */
 	char said[NM_SAID_MAX]; /* of an answer that is none */
 	uint64_t n_keys[];	/* by instr->site: drawn before */
@@ -89,7 +90,7 @@ static enum nm_step look_for_unasked(struct nm_io *io, struct nm_flow *flow, str
 {
 	ssize_t n;
 
-	if (!(flow->conn->flags & NM_CONN_IN) || !io->recv_flags)
+	if (!(flow->conn->flags & (NM_CONN_IN | NM_CONN_HUP)) || !io->recv_flags)
 		return NM_STEP_NEXT;
 	enum nm_io_status status = nm_conn_recv(io, flow->conn, io->chunk, &n);
 
@@ -151,9 +152,11 @@ static void draw(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *
 static void begin(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 		  struct asking *asking)
 {
-	if (!asking->again)
+	if (asking->again)
+		nm_counter_add(&io->count->reissued, 1);
+	else
 		draw(io, flow, instr, asking);
-	asking->again = asking->any = false;
+	asking->again = asking->any = asking->cut = false;
 	asking->parser.line.length = 0;
 	asking->parser.left = asking->parser.at = 0;
 	asking->parser.check = asking->parser.state = asking->parser.ending = 0;
@@ -177,8 +180,15 @@ static enum nm_step send_request(struct nm_io *io, struct nm_flow *flow,
 					     flow->left ? asking->total - flow->left : 0, io->tx,
 					     io->chunk, &asking->total);
 
-		if (nm_conn_send(io, conn, NULL, io->tx, want, &n) == NM_IO_ERROR)
-			return lose(flow, asking, n);
+		if (nm_conn_send(io, conn, NULL, io->tx, want, &n) == NM_IO_ERROR) {
+			/* A server may answer before it has all of a request, and end the
+			 * connection. */
+			asking->cut = true;
+			conn->flags |= NM_CONN_IN;
+			flow->left = 0;
+			flow->progress = AWAITING;
+			return NM_STEP_NEXT;
+		}
 		flow->left = (flow->left ? flow->left : asking->total) - (uint64_t)n;
 		if (!flow->left) {
 			flow->progress = AWAITING;
@@ -193,7 +203,8 @@ static enum nm_step send_request(struct nm_io *io, struct nm_flow *flow,
 static enum nm_step end(const struct nm_io *io, struct nm_flow *flow, const struct asking *asking)
 {
 	nm_app_count(io, asking->request.verb, (enum nm_class)asking->parser.class);
-	flow->conn->traits |= NM_CONN_ANSWERED | (asking->parser.last ? NM_CONN_LAST : 0);
+	flow->conn->traits |=
+		NM_CONN_ANSWERED | (asking->parser.last || asking->cut ? NM_CONN_LAST : 0);
 	flow->progress = BEGIN;
 	return NM_STEP_NEXT;
 }

@@ -18,10 +18,18 @@ static void name_host(const struct nm_ir_step *opened, char *buf, size_t size)
 {
 	const struct nm_opts_open *opts = opened->opts;
 	const bool is_unix = opened->transport->caps & NM_TRANSPORT_ONE_HOST;
-	const char *text = nm_ir_is_to_server(opened) ? opts->server : opts->remotehost;
-	const char *name = is_unix || !text ? "localhost" : text;
+	const bool is_server = nm_ir_is_to_server(opened);
+	const char *text = is_server ? opts->server : opts->remotehost;
+	const char *name = is_unix || !text ? "localhost" : text, *at = name;
+	const int length = (int)strcspn(name, ",");
+	struct nm_server server;
+	char why[256];
 
-	snprintf(buf, size, "%.*s", (int)strcspn(name, ","), name);
+	if (is_server && !is_unix && nm_server_read(&at, false, &server, why, sizeof why) == 0 &&
+	    !server.port && opts->port && opts->port != opened->ask.app->port)
+		snprintf(buf, size, "%.*s:%u", length, name, (unsigned)opts->port);
+	else
+		snprintf(buf, size, "%.*s", length, name);
 }
 
 /* Whether the pass closes the connection next, as the request asks the server to. */
@@ -35,6 +43,7 @@ static bool is_closed_next(const struct nm_ir_group *group, const struct nm_ir_s
 		if (group->transactions[i].first == next)
 			return false;
 	return group->steps[next].opened == step->opened &&
+	       group->steps[next].in.sequence == step->in.sequence &&
 	       (group->steps[next].op->flags & NM_FLOWOP_CLOSES);
 }
 

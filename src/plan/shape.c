@@ -629,11 +629,12 @@ static void choose_deferral(const struct nm_group *group, const struct nm_phase 
 		shape->close_at = (uint32_t)(conns->last - group->instrs);
 }
 
-/* A flow that opens or closes a connection may look at it from time to time. */
+/* A flow that opens or closes a connection may look at it from time to time; one that asks may have
+ * to open it anew. */
 static bool has_deadlines(const struct nm_phase *phase, const struct conns *conns)
 {
 	for (const struct nm_instr *i = conns->first; i <= conns->last; i++)
-		if (i->timeout_ns || nm_instr_opens(i) || nm_instr_closes(i))
+		if (i->timeout_ns || nm_instr_opens(i) || nm_instr_closes(i) || nm_instr_asks(i))
 			return true;
 	return phase->pipeline || phase->reconnects;
 }

@@ -70,7 +70,10 @@
 	X(open_ns, NULL, "How long passes became due, added up over the workers.")                 \
 	X(hits, "hits", "Keys that get or delete asked for, and that were there.")                 \
 	X(misses, "misses", "Keys that get or delete asked for, and that were not there.")         \
-	X(refused, "refused", "Requests that the server has answered with an error.")
+	X(refused, "refused", "Requests that the server has answered with an error.")              \
+	X(reissued, "reissued",                                                                    \
+	  "Requests that were sent once more, as their connection to a server that is not "        \
+	  "netmodel had ended before any byte of the answer came.")
 
 #define NM_COUNTER_FIELD(name, ...) _Atomic uint64_t name;
 struct nm_counters {

@@ -27,7 +27,7 @@ struct said {
 
 static struct nm_pool *pool;
 static struct nm_keyspace keyspace;
-static struct nm_http_lines *lines;
+static struct nm_http_lines *lines[2]; /* GET, and HEAD that ends the connection */
 
 static void init(void)
 {
@@ -37,8 +37,10 @@ static void init(void)
 	if (pool)
 		return;
 	pool = nm_pool_new();
-	lines = nm_http_lines_new(NM_HTTP_GET, "/bytes/99", "h", false, &culprit, why, sizeof why);
-	demand(pool && lines &&
+	for (int i = 0; i < 2; i++)
+		lines[i] = nm_http_lines_new(i ? NM_HTTP_HEAD : NM_HTTP_GET, "/bytes/99", "h", i,
+					     &culprit, why, sizeof why);
+	demand(pool && lines[0] && lines[1] &&
 	       nm_keyspace_init(&keyspace, "uniform", "k", 10, 0, why, sizeof why) == 0);
 }
 
@@ -56,7 +58,7 @@ static const struct nm_app *app_of(uint8_t byte, struct nm_app_request *ret)
 			if (nm_verb_has_key(verb))
 				ret->keyspace = &keyspace;
 			if (verb == NM_VERB_HTTP)
-				ret->http = lines;
+				ret->http = lines[0];
 			if (byte-- == 0)
 				return app;
 		}
@@ -158,6 +160,8 @@ static const struct nm_app *request_of(const uint8_t *data, struct nm_app_reques
 		return NULL;
 	if (app->echoes || ret->verb == NM_VERB_SET || ret->http)
 		ret->size = data[1];
+	if (ret->http)
+		ret->http = lines[data[1] & 1];
 	if (ret->keyspace) {
 		ret->key = data[1] % keyspace.count;
 		ret->at = nm_pool_at(ret->key);

@@ -79,11 +79,14 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 {
 	if (instr->op == &nm_pseudo_pipeline)
 		instr = nm_pipe_culprit(nm_pipe_of(&worker->io, flow), instr);
+	/* Of a connection that is opened anew no failure is allowed: nothing comes behind it. */
+	const bool can_fail = instr->can_fail;
+
 	instr = nm_reconnect_original(worker, instr);
 	nm_counter_add(&worker->io.count->errors, 1);
 	if (worker->observe.stats)
 		nm_flowop_stats_failed(worker, flow, instr);
-	if (instr->can_fail) {
+	if (can_fail) {
 		pass_over(worker, flow, instr);
 		return;
 	}

@@ -4,6 +4,7 @@
 #include "engine/places.h"
 
 #include "engine/engine_priv.h"
+#include "engine/phase/reconnect.h"
 #include "engine/tune.h"
 #include "flowop/open_opts.h"
 #include "flowop/flowop.h"
@@ -97,7 +98,7 @@ static void find_place(const struct nm_worker *worker, const struct nm_flow *flo
 		       struct nm_flow_place *ret)
 {
 	const struct nm_phase *phase = worker->run.phase;
-	const struct nm_instr *at = flow->at;
+	const struct nm_instr *at = nm_reconnect_original(worker, flow->at);
 	enum nm_flow_wait wait = nm_flow_wait_of(flow->state, at);
 
 	if (wait == NM_FLOW_WAIT_OUTPUT && connects_by_write(flow)) {

@@ -166,13 +166,11 @@ void nm_reconnect_count(struct nm_worker *worker)
 	nm_reconnect_watch(worker);
 }
 
-/* Closes conn and begins to open it anew. False: no opening of the program can be repeated for
- * it. */
+/* Closes conn and begins to open it anew by `opening`, which is one of the copies. False: it is
+ * NULL, as no opening of the program can be repeated. */
 static bool replace(struct nm_worker *worker, struct nm_flow *flow, struct nm_conn *conn,
-		    const struct nm_instr *resume)
+		    const struct nm_instr *opening, const struct nm_instr *resume)
 {
-	const struct nm_instr *opening = opening_of(worker, conn);
-
 	if (!opening)
 		return false;
 	nm_waiter_disarm(worker, conn);
@@ -180,6 +178,7 @@ static bool replace(struct nm_worker *worker, struct nm_flow *flow, struct nm_co
 		nm_copy_modes_drain(&worker->io, conn);
 	conn->transport->close(conn, false);
 	flow->conn = conn;
+	flow->error = 0;
 	flow->left = 0;
 	flow->progress = 0;
 	flow->timer.at_ns = 0;
@@ -194,7 +193,7 @@ bool nm_reconnect_before_pass(struct nm_worker *worker, struct nm_flow *flow)
 	struct nm_conn *conn = NULL;
 
 	return worker->reconnect.pending && reconnects_of(worker, flow, &conn) &&
-	       replace(worker, flow, conn, worker->run.body);
+	       replace(worker, flow, conn, opening_of(worker, conn), worker->run.body);
 }
 
 /* Flows whose next pass is not due yet need not wait for it: it may be after the next rotation. */
@@ -254,32 +253,31 @@ static bool asks_server(const struct nm_worker *worker, const struct nm_instr *i
 static bool replace_after_end(struct nm_worker *worker, struct nm_flow *flow,
 			      const struct nm_instr *instr)
 {
-	if (asks_server(worker, instr)) {
-		flow->error = 0;
-		return replace(worker, flow, flow->conn, instr);
-	}
+	if (asks_server(worker, instr))
+		return replace(worker, flow, flow->conn,
+			       &worker->reconnect.openings[(size_t)2 * instr->opening], instr);
 	if (!worker->run.phase->reconnects || worker->run.phase->leads ||
 	    !instr->pass.rekey_point || flow->repeated)
 		return false;
-	flow->error = 0;
-	return replace(worker, flow, flow->conn, instr);
+	return replace(worker, flow, flow->conn, opening_of(worker, flow->conn), instr);
 }
 
-/* The flow's connection has been replaced. True: the flow is where it was; false: it replaces
- * another connection before that. */
+/* The flow's connection has been replaced. True: the flow is where it was; false: it is queued, to go
+ * on within its pass, or to replace another connection first. */
 static bool finish(struct nm_worker *worker, struct nm_flow *flow)
 {
+	if (asks_server(worker, flow->resume)) {
+		/* The pass goes on, and has taken that much longer. */
+		flow->at = flow->resume;
+		nm_worker_queue(worker, flow);
+		return false;
+	}
 	if (worker->run.rcvlowat.on)
 		nm_rcvlowat_conn(worker, flow->conn);
 	if (worker->run.phase->leads && worker->reconnect.pending &&
 	    --worker->reconnect.pending == 0)
 		nm_worker_set_end(worker, worker->run.end_at);
 	flow->at = flow->resume;
-	if (asks_server(worker, flow->at)) {
-		/* The pass goes on, and has taken that much longer. */
-		nm_worker_queue(worker, flow);
-		return false;
-	}
 	flow->request.sent_ns = nm_clock_ns();
 	flow->request.think_ns = 0;
 	return !nm_reconnect_before_pass(worker, flow);

@@ -106,8 +106,10 @@ END_TEST
 #define LENGTH(n) "Content-Length: " #n "\r\n"
 #define CHUNKED	  "Transfer-Encoding: chunked\r\n"
 /* Longer than what is kept of a line. */
-#define TEXT_50 "01234567890123456789012345678901234567890123456789"
-#define LONG	TEXT_50 TEXT_50 TEXT_50 TEXT_50 TEXT_50 TEXT_50 TEXT_50 TEXT_50
+#define TEXT_50	 "01234567890123456789012345678901234567890123456789"
+#define ZEROS_50 "00000000000000000000000000000000000000000000000000"
+#define ZEROS	 ZEROS_50 ZEROS_50 ZEROS_50 ZEROS_50 ZEROS_50 ZEROS_50 ZEROS_50
+#define LONG	 TEXT_50 TEXT_50 TEXT_50 TEXT_50 TEXT_50 TEXT_50 TEXT_50 TEXT_50
 
 enum outcome { BAD, ANSWERED, REFUSED, UNFINISHED };
 
@@ -148,6 +150,9 @@ static const struct {
 	 false},
 	{NM_HTTP_GET, OK "Transfer-Encoding: gzip, Chunked\r\n\r\n0\r\n\r\n~", ANSWERED, false,
 	 false},
+	{NM_HTTP_GET, OK "Transfer-Encoding: , chunked ,\r\n\r\n0\r\n\r\n~", ANSWERED, false,
+	 false},
+	{NM_HTTP_GET, OK CHUNKED "\r\n0;" LONG "\r\n\r\n~", ANSWERED, false, false},
 	{NM_HTTP_GET, OK CHUNKED LENGTH(5) "\r\n0\r\n\r\n~", ANSWERED, true, false},
 	{NM_HTTP_GET, OK "Transfer-Encoding: gzip\r\n" LENGTH(1) "\r\nabc", ANSWERED, true, true},
 	{NM_HTTP_GET, OK "\r\nabc", ANSWERED, true, true},
@@ -155,6 +160,11 @@ static const struct {
 	{NM_HTTP_GET, OK LENGTH(3) "\r\nab", UNFINISHED, false, false},
 	{NM_HTTP_GET, OK CHUNKED "\r\n3\r\nabc\r\n", UNFINISHED, false, false},
 	{NM_HTTP_GET, "HTTP/1.1 100 Continue\r\n\r\n", UNFINISHED, false, false},
+	{NM_HTTP_GET, OK CHUNKED "\r\n" ZEROS "5\r\n\r\n", BAD, false, false},
+	{NM_HTTP_GET, OK "Content-Length: " ZEROS "5\r\n\r\n01234", BAD, false, false},
+	{NM_HTTP_GET, OK "Connection: " LONG ", close\r\n\r\n", BAD, false, false},
+	{NM_HTTP_GET, OK "Content-Length: 1\r\n 2\r\n\r\n", BAD, false, false},
+	{NM_HTTP_GET, OK "Transfer-Encoding:\r\n chunked\r\n\r\n", BAD, false, false},
 	{NM_HTTP_GET, "HTTP/1.1 101 Switching Protocols\r\n\r\n", BAD, false, false},
 	{NM_HTTP_GET, "HTTP/2 200 OK\r\n\r\n", BAD, false, false},
 	{NM_HTTP_GET, "HTTP/1.1 20 OK\r\n\r\n", BAD, false, false},
@@ -221,6 +231,38 @@ START_TEST(a_head_that_never_ends)
 		parsed = http->parse(&parser, &request, "X: y\r\n", 6, &taken);
 	ck_assert_int_eq(parsed, NM_PARSED_BAD);
 	ck_assert_uint_ge(bytes, 65536);
+	free(lines);
+}
+END_TEST
+
+/* Behind a request that asks for the end of the connection nothing more is sent. */
+START_TEST(the_last_request_of_a_connection)
+{
+	struct nm_http_lines *lines = lines_of(NM_HTTP_GET, true);
+	const struct nm_app_request request = {.verb = NM_VERB_HTTP, .pool = pool, .http = lines};
+	const char text[] = OK LENGTH(0) "\r\n";
+	struct nm_app_parser parser;
+	size_t taken;
+
+	ck_assert_int_eq(parse_into(&parser, http, &request, text, sizeof text - 1, 7, &taken),
+			 NM_PARSED_DONE);
+	ck_assert(parser.last);
+	free(lines);
+}
+END_TEST
+
+/* So many answers may come before the one that counts. */
+START_TEST(interim_answers)
+{
+	struct nm_http_lines *lines = lines_of(NM_HTTP_GET, false);
+	const struct nm_app_request request = {.verb = NM_VERB_HTTP, .pool = pool, .http = lines};
+	struct nm_app_parser parser = {.at = 0};
+	const char text[] = "HTTP/1.1 100 \r\n\r\n";
+	size_t taken;
+
+	for (unsigned i = 1; i <= 33; i++)
+		ck_assert_int_eq(http->parse(&parser, &request, text, sizeof text - 1, &taken),
+				 i <= 32 ? NM_PARSED_MORE : NM_PARSED_BAD);
 	free(lines);
 }
 END_TEST
@@ -308,6 +350,8 @@ int main(void)
 	tcase_add_test(tests, what_is_no_target);
 	tcase_add_loop_test(tests, answers_end, 0, COUNT(answers));
 	tcase_add_test(tests, a_head_that_never_ends);
+	tcase_add_test(tests, the_last_request_of_a_connection);
+	tcase_add_test(tests, interim_answers);
 	tcase_add_loop_test(tests, a_server, 0, COUNT(served_requests));
 	tcase_add_test(tests, a_request_that_never_ends);
 	suite_add_tcase(suite, tests);
