@@ -82,7 +82,7 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 	/* Of a connection that is opened anew no failure is allowed: nothing comes behind it. */
 	const bool can_fail = instr->can_fail;
 
-	instr = nm_reconnect_original(worker, instr);
+	instr = nm_observe_original(worker, instr);
 	nm_counter_add(&worker->io.count->errors, 1);
 	if (worker->observe.stats)
 		nm_flowop_stats_failed(worker, flow, instr);

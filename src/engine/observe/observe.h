@@ -35,6 +35,10 @@ nm_flowop_stats_free(struct nm_flowop_stats *stats); /* accepts NULL, returns NU
  * thread. */
 const struct nm_instr *nm_observe_program(const struct nm_observe *observe,
 					  const struct nm_group *group);
+/* The instruction of that program for which one stands that opens a connection anew
+ * (phase/reconnect.h); any other is returned as it is. On the worker's thread. */
+const struct nm_instr *nm_observe_original(const struct nm_worker *worker,
+					   const struct nm_instr *instr);
 /* The flow has made a pass, which has ended at now_ns; 0: passes are not timed. With
  * NM_OBSERVE_PASSES. On the worker's thread, as all below, and only where statistics are kept. */
 void nm_flowop_stats_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns);

@@ -4,7 +4,6 @@
 #include "engine/places.h"
 
 #include "engine/engine_priv.h"
-#include "engine/phase/reconnect.h"
 #include "engine/tune.h"
 #include "flowop/open_opts.h"
 #include "flowop/flowop.h"
@@ -93,12 +92,28 @@ uint32_t nm_flow_port(const struct nm_worker *worker, const struct nm_flow *flow
 	return port && row > 1 ? port + flow->conn->number % row : port;
 }
 
+const struct nm_instr *nm_observe_original(const struct nm_worker *worker,
+					   const struct nm_instr *instr)
+{
+	const struct nm_instr *first = worker->reconnect.openings;
+
+	if (!first || instr < first || instr >= first + (size_t)2 * worker->group->n_openings)
+		return instr;
+	for (uint32_t i = 0; i < worker->group->n_instrs; i++) {
+		const struct nm_instr *one = &worker->group->instrs[i];
+
+		if (nm_instr_opens(one) && one->opening == instr->opening)
+			return &nm_observe_program(&worker->observe, worker->group)[i];
+	}
+	return instr;
+}
+
 /* The place of a flow, and the port to which it connects. */
 static void find_place(const struct nm_worker *worker, const struct nm_flow *flow,
 		       struct nm_flow_place *ret)
 {
 	const struct nm_phase *phase = worker->run.phase;
-	const struct nm_instr *at = nm_reconnect_original(worker, flow->at);
+	const struct nm_instr *at = nm_observe_original(worker, flow->at);
 	enum nm_flow_wait wait = nm_flow_wait_of(flow->state, at);
 
 	if (wait == NM_FLOW_WAIT_OUTPUT && connects_by_write(flow)) {

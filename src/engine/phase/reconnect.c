@@ -61,23 +61,6 @@ int nm_reconnect_init(struct nm_worker *worker)
 	return 0;
 }
 
-/* The opening of the worker's program for which one of these instructions stands. */
-const struct nm_instr *nm_reconnect_original(const struct nm_worker *worker,
-					     const struct nm_instr *instr)
-{
-	const struct nm_instr *first = worker->reconnect.openings;
-
-	if (!first || instr < first || instr >= first + (size_t)2 * worker->group->n_openings)
-		return instr;
-	for (uint32_t i = 0; i < worker->group->n_instrs; i++) {
-		const struct nm_instr *one = &worker->group->instrs[i];
-
-		if (nm_instr_opens(one) && one->opening == instr->opening)
-			return &nm_observe_program(&worker->observe, worker->group)[i];
-	}
-	return instr;
-}
-
 static const struct nm_instr *opening_of(const struct nm_worker *worker, const struct nm_conn *conn)
 {
 	uint32_t slot = (uint32_t)(conn - nm_flow_conn(conn->flow, 0));
@@ -262,8 +245,8 @@ static bool replace_after_end(struct nm_worker *worker, struct nm_flow *flow,
 	return replace(worker, flow, flow->conn, opening_of(worker, flow->conn), instr);
 }
 
-/* The flow's connection has been replaced. True: the flow is where it was; false: it is queued, to go
- * on within its pass, or to replace another connection first. */
+/* The flow's connection has been replaced. True: the flow is where it was; false: it is queued, to
+ * go on within its pass, or to replace another connection first. */
 static bool finish(struct nm_worker *worker, struct nm_flow *flow)
 {
 	if (asks_server(worker, flow->resume)) {

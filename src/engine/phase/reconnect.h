@@ -29,10 +29,6 @@ struct nm_reconnect {
 /* Makes the worker's programs that open a connection anew, before it starts; nm_worker_fini frees
  * them. 0 or -ENOMEM. */
 int nm_reconnect_init(struct nm_worker *worker);
-/* The opening of the worker's program for which an instruction of those programs stands; any other
- * instruction is returned as it is. */
-const struct nm_instr *nm_reconnect_original(const struct nm_worker *worker,
-					     const struct nm_instr *instr);
 /* Takes the control thread's command: marks the connections that are open, and replaces those of
  * flows that wait for their next pass to be due. Does nothing when there is none. */
 void nm_reconnect_command(struct nm_worker *worker);
