@@ -372,21 +372,20 @@ static const struct kind {
 	const char *name;
 	void (*list)(FILE *out);
 	bool (*tell)(const char *name, FILE *out);
+	bool is_last; /* searched only for a name that no kind before has */
 } kinds[] = {
-	{"element", list_elements, tell_element},
-	{"flowop", list_flowops, tell_flowop},
-	{"transport", list_transports, tell_transport},
-	{"app", list_apps, tell_app},
-	/* Searched only for a name that no kind before has. */
-	{"option", list_options, tell_option},
-	{"type", list_types, tell_type},
+	{"element", list_elements, tell_element, false},
+	{"flowop", list_flowops, tell_flowop, false},
+	{"transport", list_transports, tell_transport, false},
+	{"app", list_apps, tell_app, false},
+	{"option", list_options, tell_option, true},
+	{"type", list_types, tell_type, false},
 	/* The standard parameters. */
-	{"parameter", list_parameters, tell_parameter},
+	{"parameter", list_parameters, tell_parameter, true},
 	/* Of the result, by the names that requirements have for them. */
-	{"figure", list_figures, tell_figure},
+	{"figure", list_figures, tell_figure, true},
 };
-#define N_KINDS	    (sizeof(kinds) / sizeof(kinds[0]))
-#define N_OWN_NAMES 4
+#define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 /* "flowop" or "flowops". */
 static const struct kind *kind_find(const char *word)
@@ -489,7 +488,7 @@ int nm_cli_describe(const char *const *words, size_t n_words, FILE *out, struct 
 			diags);
 	bool found = false;
 	for (size_t i = 0; i < N_KINDS; i++)
-		if (!found || i < N_OWN_NAMES)
+		if (!found || !kinds[i].is_last)
 			found = kinds[i].tell(words[0], out) || found;
 	return found ? NM_EXIT_OK
 		     : unknown(words[0],

@@ -57,7 +57,7 @@ static void take_over(struct nm_worker *worker)
 static void give_up(struct nm_worker *worker)
 {
 	struct nm_waiter *waiter = &worker->waiter;
-	struct nm_conn *conn = only_conn(worker);
+	const struct nm_conn *conn = only_conn(worker);
 
 	worker->io.recv_flags = MSG_DONTWAIT;
 	worker->io.in_kept = ~(uint32_t)NM_CONN_IN;
@@ -67,8 +67,6 @@ static void give_up(struct nm_worker *worker)
 	waiter->given_up_at = nm_count_passes(worker->io.count);
 	if ((conn->flags & NM_CONN_OPEN) && !worker->group->spins)
 		(void)fcntl(conn->fd, F_SETFL, O_NONBLOCK);
-	/* Epoll did not know the connection: what has come meanwhile it may never tell. */
-	conn->flags |= NM_CONN_IN;
 	nm_waiter_rearm(worker);
 }
 
