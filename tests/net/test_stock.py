@@ -433,7 +433,7 @@ def test_latency_under_load_has_an_idle_path_first(netmodel: Netmodel, direction
     assert measured(document) == ["loaded", "stream"]
     phases = {phase["name"]: phase for group in document["groups"] for phase in group["phases"]}
     idle, loaded, stream = (phases[name] for name in ("idle", "loaded", "stream"))
-    assert idle["transactions"] > 10 and loaded["transactions"] > 10
+    assert idle["transactions"] > 3 and loaded["transactions"] > 3
     # Nothing is streamed before.
     assert stream["begin_s"] >= idle["begin_s"] + 0.2
     assert stream["bytes_sent" if direction == "write" else "bytes_received"] > 1e6
