@@ -92,6 +92,21 @@ static int check_mss(uint64_t bytes, struct nm_why *why)
 	return -EINVAL;
 }
 
+#define ECN_BITS 3u
+
+/* The kernel would leave these bits out without a word. */
+static int check_tos(uint64_t tos, struct nm_why *why)
+{
+	if (!(tos & ECN_BITS))
+		return 0;
+	why->option = "tos";
+	snprintf(why->text, sizeof why->text,
+		 "tos=\"%llu\": must be a multiple of 4: over TCP the two lowest bits (ECN) are "
+		 "the kernel's",
+		 (unsigned long long)tos);
+	return -EINVAL;
+}
+
 int nm_inet_prepare(void *opts, struct nm_why *why)
 {
 	struct nm_inet_opts *o = opts;
@@ -99,6 +114,8 @@ int nm_inet_prepare(void *opts, struct nm_why *why)
 
 	if (r == 0)
 		r = check_mss(o->mss_bytes, why);
+	if (r == 0)
+		r = check_tos(o->sock.tos, why);
 	if (r == 0 && o->congestion_control && *o->congestion_control)
 		r = check_congestion_control(o->congestion_control, why);
 	return r;

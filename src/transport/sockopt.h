@@ -95,7 +95,8 @@ extern const char *const nm_dont_fragment_words[];
 		 "CAP_NET_ADMIN; 0: none"}, \
 	{.name = "tos", .type = NM_TYPE_INTEGER, .max = 255, \
 	 .offset = offsetof(struct nm_sock_opts, tos), \
-	 .help = "type of service, or traffic class of IPv6 (IP_TOS, IPV6_TCLASS), at both ends"}, \
+	 .help = "type of service, or traffic class of IPv6 (IP_TOS, IPV6_TCLASS), at both ends; " \
+		 "over TCP without the two lowest bits"}, \
 	{.name = "dscp", .type = NM_TYPE_INTEGER, .max = 63, \
 	 .offset = offsetof(struct nm_sock_opts, dscp), \
 	 .help = "the upper six bits of tos alone: 46 is tos=184"}, \
