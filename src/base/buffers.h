@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* The largest buffers that were cut; 0: none was. */
+/* The largest buffers that are not of the size that was asked for; 0: all are. */
 struct nm_buffers {
 	uint64_t send_asked, send_given, receive_asked, receive_given;
 };

@@ -583,8 +583,8 @@ static const struct nm_figure buffers_figures[] = {
 
 const struct nm_object nm_buffers_object = {
 	.name = "cut_buffers",
-	.doc = "The largest socket buffers of the profile of which the host's kernel gave less; 0: "
-	       "none was cut.",
+	.doc = "The largest socket buffers of the profile of which the host's kernel gave less, or "
+	       "more; 0: none.",
 	.figures = buffers_figures,
 };
 

@@ -94,7 +94,7 @@ static void find_cut(int fd, int option, uint64_t asked, uint64_t *ret_asked, ui
 	socklen_t len = sizeof size;
 
 	if (asked <= *ret_asked || getsockopt(fd, SOL_SOCKET, option, &size, &len) < 0 ||
-	    (uint64_t)size / 2 >= asked)
+	    (uint64_t)size / 2 == asked)
 		return;
 	*ret_asked = asked;
 	*ret_given = (uint64_t)size / 2;

@@ -136,7 +136,7 @@ void nm_setting_put(struct nm_setting *setting, bool wanted, const char *name, i
  * connecting end's. */
 void nm_setting_common(struct nm_setting *setting, const struct nm_sock_opts *opts,
 		       bool connecting);
-/* Reads the buffers back: the kernel gives less than is asked for without an error. */
+/* Reads the buffers back: the kernel gives less than is asked for, or more, without an error. */
 void nm_setting_find_cut(const struct nm_setting *setting, const struct nm_sock_opts *opts,
 			 struct nm_buffers *cut);
 /* "mark: Operation not permitted", for `start`. */

@@ -465,6 +465,20 @@ def test_buffers_that_the_kernel_cuts_are_told(netmodel: Netmodel, profile: Writ
     assert document["hosts"][0]["cut_buffers"]["send_given_bytes"] == given
 
 
+def test_buffers_smaller_than_the_kernel_gives_are_told(netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(
+        '<group nthreads="1"><transaction><flowop type="connect" options="remotehost=local wndsz=1000"/></transaction>'
+        '<transaction iterations="5"><flowop type="write" options="size=64"/></transaction></group>'
+    )
+    document = netmodel.measure(path)
+    cut = document["hosts"][0]["cut_buffers"]
+    for way in ("send", "receive"):
+        (warning,) = [text for text in document["run"]["warnings"] if f"a {way} buffer of 1000 bytes was asked for" in text]
+        given = cut[f"{way}_given_bytes"]
+        assert given > 1000
+        assert f"the kernel gives {given}: it gives no less" in warning
+
+
 def test_pacing_is_kept(netmodel: Netmodel, profile: WriteProfile) -> None:
     body = (
         '<group nthreads="1"><transaction><flowop type="connect" options="remotehost=local max_pacing_rate=40Mb/s sndbuf=64k rcvbuf=64k"/>'

@@ -75,13 +75,17 @@ static void warn_of_others(const struct nm_master *master, const struct nm_resul
 static void warn_of_cut(const struct nm_master *master, const struct nm_result_host *host,
 			const char *way, const char *limit, uint64_t asked, uint64_t given)
 {
+	char why[64] = "it gives no less";
+
 	if (!asked || host->trust == NM_TRUST_EMBEDDED)
 		return;
+	if (given < asked)
+		(void)snprintf(why, sizeof why, "sysctl net.core.%s allows no more", limit);
 	nm_result_warn(master->result,
 		       "%s%.255s: a %s buffer of %llu bytes was asked for (wndsz, %s), and the "
-		       "kernel gives %llu: sysctl net.core.%s allows no more",
+		       "kernel gives %llu: %s",
 		       host->is_master ? "" : "slave ", host->name, way, (unsigned long long)asked,
-		       *way == 's' ? "sndbuf" : "rcvbuf", (unsigned long long)given, limit);
+		       *way == 's' ? "sndbuf" : "rcvbuf", (unsigned long long)given, why);
 }
 
 /* What a limit of CPU has cost looks like the network's fault. */
