@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,22 @@ pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed
 
 from conftest import NETMODEL, Lab
 
-from netmodel_lab.k8s import manifests, netperf_file, options, outputs, placement, results, rules, waits
+from netmodel_lab.k8s import (
+    manifests,
+    matrix,
+    netperf_file,
+    options,
+    outputs,
+    placement,
+    report,
+    results,
+    rules,
+    waits,
+)
 from netmodel_lab.k8s.catalog import CATALOG
 from netmodel_lab.k8s.figures import Cell, mean
 from netmodel_lab.k8s.netperf_file import Test
+from netmodel_lab.k8s.paths import PATHS
 from netmodel_lab.k8s.problems import ApiProblem, MeasurementProblem
 from netmodel_lab.k8s.settings import Limits, Pods, Settings, Where, as_json, from_json, points
 from netmodel_lab.problems import EnvironmentProblem, UsageProblem
@@ -24,6 +37,8 @@ from netmodel_lab.problems import EnvironmentProblem, UsageProblem
 Json = dict[str, Any]
 STREAM = Test("TCPStream", "TCP_STREAM", 10, 3, 1024, 1)
 RR = Test("rr", "TCP_RR", 5, 2, 64, 4, burst=3)
+PAIR = placement.Pair("n1", "n2")
+DIAL = manifests.Dial("10.0.0.1", 20000)
 SERVED = Test("served", "UDP_RR", 5, 1, 64, 1, service=True)
 
 
@@ -172,7 +187,7 @@ def test_pods_need_no_privilege() -> None:
     """All that the level restricted asks for."""
     settings = of(STREAM)
     (point, *_) = points(settings)
-    job = manifests.client(settings, point, 0, "n2", "10.0.0.1", 20000, "1")
+    job = manifests.client(settings, point, 0, PAIR, DIAL, [], "1")
     slave = manifests.server(settings, 0, "pod", "n1", ["10.0.0.0/8"], "1")["spec"]
     for spec in (slave, job["spec"]["template"]["spec"]):
         assert spec["securityContext"]["runAsNonRoot"] is True
@@ -195,8 +210,8 @@ def test_each_object_has_the_label_of_its_run_and_when_it_expires() -> None:
         *manifests.namespaces(settings, ["pod", "host"], "77"),
         manifests.secret(settings, "n", "key", "77"),
         manifests.server(settings, 0, "host", "n1", [], "77"),
-        manifests.service(settings, 0, ["UDP"], "77"),
-        *(manifests.client(settings, point, 0, "n2", "a", 1, "77") for point in some),
+        manifests.service(settings, 0, 1, "service", ["UDP"], "77"),
+        *(manifests.client(settings, point, 0, PAIR, DIAL, [], "77") for point in some),
     ]
     for item in found:
         assert item["metadata"]["labels"][manifests.RUN] == "abcd1234"
@@ -207,15 +222,54 @@ def test_each_object_has_the_label_of_its_run_and_when_it_expires() -> None:
 
 
 def test_a_service_is_that_of_one_slave() -> None:
-    found = manifests.service(of(SERVED), 3, ["UDP"], "1")["spec"]
-    assert found["selector"][manifests.PAIR] == "3"
+    found = manifests.service(of(SERVED), 3, 2, "service", ["UDP"], "1")["spec"]
+    assert (found["type"], found["selector"][manifests.SLAVE]) == ("ClusterIP", "3")
     assert [(one["port"], one["protocol"]) for one in found["ports"]] == [
         (20000, "TCP"),
-        (21048, "TCP"),
-        (21048, "UDP"),
+        (21000, "TCP"),
+        (21000, "UDP"),
+        (21001, "TCP"),
+        (21001, "UDP"),
     ]
     (point,) = points(of(SERVED))
-    assert "port=21048" in manifests.client_args(point, "10.96.0.9", 20000, 3)
+    assert "port=21001" in manifests.client_args(point, manifests.Dial("10.96.0.9", 20000, 21001))
+
+
+def test_services_of_each_path() -> None:
+    """A node's port is the one that the slave listens on; a headless Service stands for the pod's own address."""
+    settings = of(STREAM)
+    node = manifests.service(settings, 0, 1, "nodeport", ["TCP"], "1")["spec"]
+    (data,) = [one for one in node["ports"] if one["name"] != "control"]
+    assert node["type"] == "NodePort"
+    assert data["port"] == data["targetPort"] == data["nodePort"] == manifests.data_port(settings, "nodeport", 0)
+    assert manifests.data_port(settings, "nodeport", 0, 1) != data["port"]
+    headless = manifests.service(settings, 0, 1, "headless", ["TCP"], "1")["spec"]
+    assert (headless["clusterIP"], [one["port"] for one in headless["ports"]]) == ("None", [20000])
+    assert manifests.service(settings, 0, 1, "loadbalancer", ["TCP"], "1")["spec"]["type"] == "LoadBalancer"
+    names = {
+        manifests.service(settings, 0, 1, name, [], "1")["metadata"]["name"] for name in PATHS if PATHS[name].service
+    }
+    assert len(names) == 5
+
+
+def test_each_end_has_the_network_of_its_path() -> None:
+    settings = of(STREAM, networks=("host-to-pod", "pod-to-host"))
+    first, second = points(settings)[:2]
+    assert [manifests.slave_layouts([one]) for one in (first, second)] == [["pod"], ["host"]]
+    jobs = [manifests.client(settings, one, 0, PAIR, DIAL, [], "1") for one in (first, second)]
+    assert [job["metadata"]["namespace"] for job in jobs] == ["netmodel-abcd1234-host", "netmodel-abcd1234"]
+    assert [job["spec"]["template"]["spec"].get("hostNetwork") for job in jobs] == [True, None]
+    assert manifests.layouts([first]) == ["pod", "host"]
+
+
+def test_a_hairpin_has_both_ends_in_one_pod() -> None:
+    (point, *_) = points(of(STREAM, networks=("hairpin",)))
+    template = manifests.client(of(STREAM), point, 0, PAIR, DIAL, ["10.0.0.0/8"], "99")["spec"]["template"]
+    (slave,) = template["spec"]["initContainers"]
+    assert (slave["name"], slave["restartPolicy"], slave["args"][:3]) == ("slave", "Always", ["-s", "--port", "20000"])
+    selector = manifests.service(of(STREAM), 0, 1, "hairpin", ["TCP"], "1")["spec"]["selector"]
+    assert selector.items() <= template["metadata"]["labels"].items()
+    assert manifests.slave_layouts([point]) == []
 
 
 def test_profiles_that_the_image_has_not_go_with_the_run() -> None:
@@ -223,7 +277,7 @@ def test_profiles_that_the_image_has_not_go_with_the_run() -> None:
     files = manifests.config_map(settings, "n", "1")
     assert files and list(files["data"]) == ["tcp_stream_lat.xml"]
     (point,) = points(settings)
-    assert "/profiles/tcp_stream_lat.xml" in manifests.client_args(point, "a", 1, 0)
+    assert "/profiles/tcp_stream_lat.xml" in manifests.client_args(point, DIAL)
     assert manifests.config_map(of(STREAM), "n", "1") is None
 
 
@@ -236,20 +290,77 @@ def node(name: str, *, zone: str = "", ready: bool = True, labels: Json | None =
     return {"metadata": {"name": name, "labels": marks}, "spec": spec, "status": {"conditions": [condition]}}
 
 
-def chosen(nodes: list[Json], **where: Any) -> list[tuple[str, str]]:
-    found = placement.choose(nodes, Where(**where), Pods("i"))
+def chosen(nodes: list[Json], placement: str = "other-node", **where: Any) -> list[tuple[str, str]]:
+    (found,) = placement_of(nodes, Where(placements=(placement,), **where)).values()  # type: ignore[arg-type]
     return [(pair.server, pair.client) for pair in found]
 
 
+def placement_of(nodes: list[Json], where: Where) -> placement.Places:
+    return placement.choose(nodes, where, Pods("i"))
+
+
+THREE = [node("a", zone="x"), node("b", zone="x"), node("c", zone="y")]
+
+
 def test_nodes_of_a_pair() -> None:
-    three = [node("a", zone="x"), node("b", zone="x"), node("c", zone="y")]
-    assert chosen(three) == [("a", "b")]
-    assert chosen(three, is_local=True) == [("a", "a")]
-    assert chosen(three, is_across=True) == [("a", "c")]
-    assert chosen(three, server="c") == [("c", "a")]
-    assert chosen(three, pairs=3) == [("a", "b"), ("b", "c"), ("c", "a")]
+    assert chosen(THREE) == [("a", "b")]
+    assert chosen(THREE, "same-node") == [("a", "a")]
+    assert chosen(THREE, "other-zone") == [("a", "c")]
+    assert chosen(THREE, "same-zone", server="b") == [("b", "a")]
+    assert chosen(THREE, server="c") == [("c", "a")]
+    assert chosen(THREE, pairs=3) == [("a", "b"), ("b", "c"), ("c", "a")]
     hinted = [node("a"), node("b", labels={"netperf": "server"}), node("c", labels={"netperf": "client"})]
     assert chosen(hinted) == [("b", "c")]
+
+
+def test_several_placements_have_slaves_of_their_own() -> None:
+    found = placement_of(THREE, Where(placements=("same-node", "other-zone")))
+    assert {name: [(pair.server, pair.client) for pair in pairs] for name, pairs in found.items()} == {
+        "same-node": [("a", "a")],
+        "other-zone": [("a", "c")],
+    }
+    assert placement.stands(found) == {0: placement.Stand("a", 1), 1: placement.Stand("a", 1)}
+
+
+def test_many_to_one_has_one_slave() -> None:
+    (pairs,) = placement_of(THREE, Where(pattern="many-to-one", pairs=3)).values()
+    assert [(pair.server, pair.client, pair.slave, pair.lane) for pair in pairs] == [
+        ("a", "b", 0, 0),
+        ("a", "c", 0, 1),
+        ("a", "b", 0, 2),
+    ]
+    assert placement.stands({"x": pairs}) == {0: placement.Stand("a", 3)}
+
+
+def test_patterns_over_every_node() -> None:
+    nodes = [*THREE, node("d", ready=False)]
+    where = Where(pattern="matrix")
+    names = placement.every_node(nodes, where, Pods("i"))
+    assert names == ("a", "b", "c")
+    where = replace(where, nodes=names)
+    places = placement_of(nodes, where)
+    assert list(places) == where.places == ["b > a", "c > a", "a > b", "c > b", "a > c", "b > c"]
+    assert placement.stands(places) == {i: placement.Stand(name, 1) for i, name in enumerate(names)}
+    (pairs,) = placement_of(nodes, replace(where, pattern="all-to-all")).values()
+    assert len(pairs) == 6 and placement.stands({"x": pairs})[0] == placement.Stand("a", 2)
+    with pytest.raises(EnvironmentProblem, match="node c is not in the cluster any more"):
+        placement_of(nodes[:2], where)
+    with pytest.raises(EnvironmentProblem, match="two nodes are needed, and 1 can have pods"):
+        placement.every_node(nodes[2:], Where(pattern="matrix"), Pods("i"))
+
+
+def test_a_node_s_port_is_dialled_where_the_server_is_not() -> None:
+    pair = placement.Pair("a", "b")
+    assert placement.door(THREE, pair)["metadata"]["name"] == "b"
+    assert placement.door(THREE, placement.Pair("a", "a"))["metadata"]["name"] == "b"
+    assert placement.door(THREE[:1], placement.Pair("a", "a"))["metadata"]["name"] == "a"
+
+
+def test_a_zone_that_has_changed_has_no_sample() -> None:
+    assert placement.verify_relation(THREE[0], THREE[2], "other-zone") == "other zone"
+    assert placement.verify_relation(THREE[0], THREE[2], "c > a") == "other zone"
+    with pytest.raises(MeasurementProblem, match="a and b are other node, same zone, and not other-zone"):
+        placement.verify_relation(THREE[0], THREE[1], "other-zone")
 
 
 def test_why_nodes_are_left_out() -> None:
@@ -264,7 +375,7 @@ def test_why_nodes_are_left_out() -> None:
         "node c has the taint only:NoSchedule, which --toleration only would bear",
     ]
     with pytest.raises(EnvironmentProblem, match="two zones"):
-        chosen([node("a", zone="x"), node("b", zone="x"), node("c")], is_across=True)
+        chosen([node("a", zone="x"), node("b", zone="x"), node("c")], "other-zone")
     with pytest.raises(EnvironmentProblem, match="no such node; did you mean node1"):
         chosen([node("node1"), node("node2")], server="nod1")
     tolerant = Pods("i", tolerations=({"key": "only", "operator": "Exists"},))
@@ -387,7 +498,7 @@ def test_the_tolerance_is_k8s_netperf_s(pod_value: float, is_worse: bool) -> Non
 
 
 def before(values: list[float]) -> dict[rules.Key, list[Json]]:
-    return {("TCP_STREAM", "1024", "1", "0", "pod"): [{"received_MBps": value / 8} for value in values]}
+    return {("TCP_STREAM", "1024", "1", "0", "pod", "other-node"): [{"received_MBps": value / 8} for value in values]}
 
 
 @pytest.mark.parametrize(
@@ -423,7 +534,7 @@ def test_csv_has_the_columns_of_k8s_netperf_first() -> None:
     one = cell(STREAM, "pod", [100.0, 110.0])
     head, line, *rest = outputs.csv_results([one], of(STREAM), "now").splitlines()
     assert head.startswith("Driver,Profile,Same node,Host Network,VM mode,Service,External Server,UDN Info,")
-    assert head.endswith("Latency Metric,Run,UUID,Time,Test,Server node,Client node")
+    assert head.endswith("Latency Metric,Run,UUID,Time,Test,Server node,Client node,Path,Place")
     assert line.startswith("netmodel,TCP_STREAM,false,false,false,false,false,,,,,,10,1,2,1024,0,")
     assert ",105.000000,Mb/s," in line
     assert rest == []
@@ -463,6 +574,18 @@ def test_flags_of_k8s_netperf(lab: Lab, tmp_path: Path) -> None:
         "netmodel-lab: --local and --across exclude each other",
         "netmodel-lab: bursts: service: has no host network (--hostNet)",
     ]
+    done = lab("k8s", "run", "--paths", "pod,nodport")
+    said = 'argument --paths: "pod,nodport": must be some of pod, host, host-to-pod, pod-to-host, service, headless, '
+    assert done.returncode == 2
+    assert said + "nodeport, loadbalancer, hairpin; did you mean nodeport?" in done.stderr
+    done = lab("k8s", "run", "--pattern", "matrix", "--paths", "pod", "--all", "--local", "--pairs", "2")
+    assert done.stderr.splitlines() == [
+        "netmodel-lab: --all and --paths exclude each other",
+        "netmodel-lab: --pattern matrix and --local exclude each other",
+        "netmodel-lab: --pattern matrix and --pairs exclude each other",
+    ]
+    done = lab("k8s", "run", "--pattern", "many-to-one")
+    assert done.stderr == "netmodel-lab: --pattern many-to-one: --pairs says how many\n"
 
 
 def test_no_cluster_and_no_such_verb(lab: Lab, tmp_path: Path) -> None:
@@ -479,3 +602,26 @@ def test_no_cluster_and_no_such_verb(lab: Lab, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (3, said)
     done = lab("k8s", "rnu")
     assert (done.returncode, done.stderr) == (2, "netmodel-lab: k8s rnu: no such command; did you mean run?\n")
+
+
+# --- from node to node ---
+
+
+def test_a_matrix_as_a_table_and_as_a_heat_map() -> None:
+    where = Where(pattern="matrix", nodes=("a", "b"))
+    settings = of(replace(RR, samples=1), where=where)
+    (first, second) = points(settings)
+    found = [
+        Cell(first, ({"transactions_per_s": 50.0, "p99_us": 9.0, "ok": True},)),
+        Cell(second, ({"transactions_per_s": 100.0, "p99_us": 18.0, "ok": True},)),
+    ]
+    text = outputs.tables(found, settings)
+    assert "rr, pod: Throughput (OP/s)" in text
+    assert "| a               | -    | 100.0 |" in text and "| b               | 50.0 | -     |" in text
+    rows = [{"cell": "x", "block": 1, "ok": False, "why": "<lost>"}]
+    page = report.page(found, rows, [], settings, "now")
+    assert "rr, pod: Throughput, OP/s" in page and "rr, pod: 99%tile latency, usec" in page
+    assert '<td style="background: color-mix(in srgb, var(--c0) 70%, var(--card))">100.0</td>' in page
+    assert '<td style="background: color-mix(in srgb, var(--c0) 35%, var(--card))">50.0</td>' in page
+    assert "x sample 1: &lt;lost&gt;" in page and "<script" not in page
+    assert matrix.squares([cell(STREAM, "pod", [1.0])]) == []

@@ -8,7 +8,7 @@ from typing import Any
 
 from netmodel_lab.k8s import manifests
 from netmodel_lab.k8s.cluster import NAMESPACE, NODE, QUOTA, REVIEW, Cluster
-from netmodel_lab.k8s.placement import choose
+from netmodel_lab.k8s.placement import choose, stands
 from netmodel_lab.k8s.problems import ApiProblem
 from netmodel_lab.k8s.settings import Point, Settings
 from netmodel_lab.problems import EnvironmentProblem
@@ -64,8 +64,8 @@ def check(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> tupl
 def _places(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> tuple[list[str], bool]:
     lines, is_good = [], True
     try:
-        for pair in choose(cluster.listed(NODE), settings.where, settings.pods):
-            lines.append(f"server on {pair.server}, client on {pair.client}")
+        for place, pairs in choose(cluster.listed(NODE), settings.where, settings.pods).items():
+            lines += [f"{place}: server on {pair.server}, client on {pair.client}" for pair in pairs]
     except EnvironmentProblem as problem:
         lines, is_good = list(problem.lines), False
     if settings.namespace:
@@ -91,11 +91,7 @@ def _level(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> lis
         raise EnvironmentProblem([f"namespace {name} is being deleted"])
     level = (there["metadata"].get("labels") or {}).get("pod-security.kubernetes.io/enforce", "privileged")
     needs = (
-        "hostNetwork"
-        if "host" in manifests.layouts(settings, points)
-        else "privileged"
-        if settings.pods.is_privileged
-        else ""
+        "hostNetwork" if "host" in manifests.layouts(points) else "privileged" if settings.pods.is_privileged else ""
     )
     if needs and level != "privileged":
         raise EnvironmentProblem(
@@ -105,7 +101,8 @@ def _level(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> lis
 
 
 def _quotas(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> list[str]:
-    pods = settings.where.pairs * (len(manifests.layouts(settings, points)) + 1)
+    places = choose(cluster.listed(NODE), settings.where, settings.pods)
+    pods = len(stands(places)) * len(manifests.slave_layouts(points)) + max(map(len, places.values()))
     lines = []
     try:
         quotas = cluster.listed(QUOTA, settings.namespace)

@@ -3,7 +3,7 @@
 
   netmodel-lab k8s plan   [FILE]     prints the objects of a run as YAML, and every sample; makes nothing
   netmodel-lab k8s check  [FILE]     asks for rights, nodes and quotas, and names those that are missing
-  netmodel-lab k8s run    [FILE]     measures, to tables, CSV, JSON and JUnit in a folder
+  netmodel-lab k8s run    [FILE]     measures, to tables, a page, CSV, JSON and JUnit in a folder
   netmodel-lab k8s resume FOLDER     does the samples that are missing
   netmodel-lab k8s clean  [RUN...]   removes the objects of runs that were killed
 
@@ -24,11 +24,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from netmodel_lab.k8s import cleaning, options, outputs, rules
+from netmodel_lab.k8s import cleaning, options, outputs, report, rules
 from netmodel_lab.k8s.catalog import CATALOG
-from netmodel_lab.k8s.cluster import Cluster
+from netmodel_lab.k8s.cluster import NODE, Cluster
 from netmodel_lab.k8s.driver import Driver, opened
 from netmodel_lab.k8s.figures import cells, of_pairs
+from netmodel_lab.k8s.placement import every_node
 from netmodel_lab.k8s.problems import MeasurementProblem
 from netmodel_lab.k8s.settings import Limits, Point, Settings, new_run, points
 from netmodel_lab.k8s.store import Store
@@ -43,6 +44,16 @@ def _say(text: str) -> None:
     print(f"netmodel-lab: {text}", file=sys.stderr)
 
 
+def _asked(words: argparse.Namespace) -> tuple[Cluster, Settings]:
+    """What is to be run; patterns over every node have the nodes that there are now."""
+    settings = options.settings(words)
+    cluster = Cluster.connect(words.kubeconfig, words.context)
+    if settings.where.pattern in ("matrix", "all-to-all"):
+        nodes = every_node(cluster.listed(NODE), settings.where, settings.pods)
+        settings = replace(settings, where=replace(settings.where, nodes=nodes))
+    return cluster, settings
+
+
 # --- plan ---
 
 
@@ -50,8 +61,7 @@ def plan(words: argparse.Namespace) -> Exit:
     """Prints the objects as YAML, and the points as comments; asks the cluster for its nodes, and makes nothing."""
     from netmodel_lab.k8s.planning import as_yaml
 
-    settings = options.settings(words)
-    cluster = Cluster.connect(words.kubeconfig, words.context)
+    cluster, settings = _asked(words)
     sys.stdout.write(as_yaml(settings, Driver(cluster, settings, points(settings))))
     return Exit.DONE
 
@@ -63,8 +73,7 @@ def check(words: argparse.Namespace) -> Exit:
     """Asks the cluster whether this user may do what a run does, and whether it has the nodes."""
     from netmodel_lab.k8s.checking import check as ask
 
-    settings = options.settings(words)
-    cluster = Cluster.connect(words.kubeconfig, words.context)
+    cluster, settings = _asked(words)
     lines, is_good = ask(cluster, settings, points(settings))
     print("\n".join(lines))
     return Exit.DONE if is_good else Exit.ENVIRONMENT
@@ -75,10 +84,9 @@ def check(words: argparse.Namespace) -> Exit:
 
 def run(words: argparse.Namespace) -> Exit:
     """Measures each sample, removes what it has made, and writes tables, CSV, JSON and JUnit."""
-    settings = options.settings(words)
     before = rules.read_baseline(Path(words.baseline)) if words.baseline else None
     key = _key(words.server_key_file)
-    cluster = Cluster.connect(words.kubeconfig, words.context)
+    cluster, settings = _asked(words)
     path = Path(words.output or f"k8s-{time.strftime('%Y%m%d-%H%M%S')}")
     store = Store.create(path, settings, ["netmodel-lab", *words.argv])
     return _measure(words, cluster, settings, store, key, before)
@@ -173,14 +181,14 @@ def _conclude(
     if words.csv:
         store.write("result.csv", outputs.csv_results(found, settings, stamp))
         store.write("loss-rt-result.csv", outputs.csv_losses(found, settings, stamp))
+    store.write("report.html", report.page(found, rows, findings, settings, stamp))
     store.write("junit.xml", outputs.junit(rows, findings, settings))
     if words.json:
         print(json.dumps(documents, indent=1))
     elif not words.quiet:
         sys.stdout.write(outputs.tables(found, settings))
     for finding in findings:
-        text = f"{finding.title}: {finding.text}"
-        print(f"{'worse' if finding.is_worse else 'ok' if finding.is_sure else 'open'}: {text}", file=sys.stderr)
+        print(f"{finding.word}: {finding.title}: {finding.text}", file=sys.stderr)
     failed = len(all_points) - sum(bool(row["ok"]) for row in rows)
     if failed:
         _say(f"{failed} of {len(all_points)} samples have failed: netmodel-lab k8s resume {store.path}")

@@ -11,27 +11,16 @@ from typing import Any
 
 from netmodel_lab.k8s import manifests, results
 from netmodel_lab.k8s.cleaning import remove
-from netmodel_lab.k8s.cluster import JOB, NODE, POD, SERVICE_CIDR, Cluster
-from netmodel_lab.k8s.placement import Pair, choose, relation, verify
+from netmodel_lab.k8s.cluster import JOB, NODE, SERVICE_CIDR, Cluster
+from netmodel_lab.k8s.manifests import Dial
+from netmodel_lab.k8s.placement import Pair, Places, choose, verify, verify_relation
 from netmodel_lab.k8s.problems import ApiProblem, MeasurementProblem
-from netmodel_lab.k8s.settings import CONTROL_PORT, Layout, Point, Settings
-from netmodel_lab.k8s.waits import Waits, ended, is_ready
+from netmodel_lab.k8s.settings import Point, Settings
+from netmodel_lab.k8s.slaves import Slaves
+from netmodel_lab.k8s.waits import Waits, ended
 from netmodel_lab.problems import EnvironmentProblem
 
 Json = dict[str, Any]
-_PORTS_TRIED = 4  # of a node, for a slave in its network
-_TAKEN = "Address already in use"
-
-
-@dataclass(frozen=True)
-class Slave:
-    """A server that is ready, and where masters find it."""
-
-    pod: Json
-    uid: str
-    node: Json
-    address: str
-    port: int
 
 
 @dataclass(frozen=True)
@@ -59,22 +48,21 @@ class Driver:
         self._key = key or secrets.token_hex(32)
         self._expires = settings.expires()
         self._waits = Waits(cluster, settings.limits)
-        self._layouts = manifests.layouts(settings, points)
-        self._slaves: dict[tuple[int, Layout], Slave] = {}
-        self._services: dict[int, str] = {}
-        self._pairs: list[Pair] = []
+        self._layouts = manifests.layouts(points)
+        self._places: Places = {}
         self._nodes: dict[str, Json] = {}
+        self._slaves: Slaves
         self.has_begun = False
         self._has_failed = False  # a sample
 
     # --- before the first sample ---
 
-    def look(self) -> list[Pair]:
+    def look(self) -> Places:
         """Which nodes it will be on; nothing is made."""
         nodes = self._cluster.listed(NODE)
         self._nodes = {str(node["metadata"]["name"]): node for node in nodes}
-        self._pairs = choose(nodes, self._settings.where, self._settings.pods)
-        return self._pairs
+        self._places = choose(nodes, self._settings.where, self._settings.pods)
+        return self._places
 
     def open(self) -> None:
         settings, used = self._settings, self._layouts
@@ -87,12 +75,18 @@ class Driver:
             files = manifests.config_map(settings, namespace, self._expires)
             if files:
                 self._create(files)
-        if settings.external:
-            return
-        for pair in range(len(self._pairs)):
-            for layout in used:
-                self._slaves[pair, layout] = self._slave(pair, layout)
-            self._service(pair)
+        self._slaves = Slaves(
+            self._cluster,
+            settings,
+            self._points,
+            self._create,
+            self._nodes,
+            self._places,
+            self.ranges(),
+            self._expires,
+        )
+        if not settings.external:
+            self._slaves.open()
 
     def _create(self, item: Json) -> Json:
         if self._tell:
@@ -114,50 +108,24 @@ class Driver:
             found += [value for name, value in annotations.items() if name.endswith("/IPv4VXLANTunnelAddr")]
         return list(dict.fromkeys(found))
 
-    def _slave(self, pair: int, layout: Layout) -> Slave:
-        wanted = self._pairs[pair].server
-        for attempt in range(_PORTS_TRIED):
-            item = manifests.server(self._settings, pair, layout, wanted, self.ranges(), self._expires, attempt)
-            name, namespace = item["metadata"]["name"], item["metadata"]["namespace"]
-            self._create(item)
-            try:
-                pod = self._waits.ready(name, namespace)
-            except EnvironmentProblem as problem:
-                if layout != "host" or attempt + 1 == _PORTS_TRIED or not any(_TAKEN in line for line in problem.lines):
-                    raise
-                self._cluster.delete(item, grace_s=0)
-                self._waits.gone("Pod", name, namespace)
-                continue
-            uid = verify(pod, wanted)
-            node = self._nodes[pod["spec"]["nodeName"]]
-            return Slave(
-                pod, uid, node, pod["status"]["podIP"], manifests.control_port(self._settings, layout, attempt)
-            )
-        raise AssertionError
-
-    def _service(self, pair: int) -> None:
-        protocols = manifests.protocols(self._points)
-        if not protocols:
-            return
-        item = self._create(manifests.service(self._settings, pair, protocols, self._expires))
-        self._services[pair] = item["spec"]["clusterIP"]
-
     # --- a sample ---
 
     def sample(self, point: Point) -> list[Sample]:
         """One for each pair; all pairs at the same time. Raises MeasurementProblem when one has none that counts."""
-        jobs = []
-        self._stand_again(point.layout)
-        for pair, nodes in enumerate(self._pairs):
-            address, port = self._address(point, pair)
-            item = manifests.client(self._settings, point, pair, nodes.client, address, port, self._expires)
+        self._slaves.stand_again(point.path.server)
+        pairs = self._places[point.place]
+        dials = [self._slaves.dial(point, pair) for pair in pairs]
+        ranges = self.ranges()
+        jobs = [
+            manifests.client(self._settings, point, i, pair, dial, ranges, self._expires)
+            for i, (pair, dial) in enumerate(zip(pairs, dials, strict=True))
+        ]
+        for item in jobs:
             self._again(item)
-            jobs.append(item)
         try:
             pods = [self._waits.started(item["metadata"]["name"], item["metadata"]["namespace"]) for item in jobs]
-            found = [
-                self._result(point, pair, item, pod) for pair, (item, pod) in enumerate(zip(jobs, pods, strict=True))
-            ]
+            each = zip(pairs, dials, jobs, pods, strict=True)
+            found = [self._result(point, i, *one) for i, one in enumerate(each)]
         except MeasurementProblem:
             self._has_failed = True
             if self._settings.keep == "never":  # a client that still runs would disturb the next sample
@@ -171,20 +139,6 @@ class Driver:
         for item in jobs:
             self._cluster.delete(item)
 
-    def _stand_again(self, layout: Layout) -> None:
-        """Slaves that an earlier sample has lost are made anew."""
-        for (pair, its), slave in list(self._slaves.items()):
-            if its != layout:
-                continue
-            name, namespace = slave.pod["metadata"]["name"], slave.pod["metadata"]["namespace"]
-            now = self._cluster.get(POD, name, namespace)
-            if now and now["metadata"]["uid"] == slave.uid and is_ready(now) and ended(now) is None:
-                continue
-            if now:
-                self._cluster.delete({**now, "kind": "Pod"}, grace_s=0)
-                self._waits.gone("Pod", name, namespace)
-            self._slaves[pair, layout] = self._slave(pair, layout)
-
     def _again(self, item: Json) -> None:
         """A Job that an earlier try at this point has left makes way."""
         there = self._cluster.get(JOB, item["metadata"]["name"], item["metadata"]["namespace"])
@@ -193,37 +147,39 @@ class Driver:
             self._waits.gone("Job", item["metadata"]["name"], item["metadata"]["namespace"])
         self._create(item)
 
-    def _address(self, point: Point, pair: int) -> tuple[str, int]:
-        if self._settings.external:
-            host, _, port = self._settings.external.partition(",")
-            return host, int(port or 20000)
-        slave = self._slaves[pair, point.layout]
-        return (self._services[pair], CONTROL_PORT) if point.network == "service" else (slave.address, slave.port)
-
-    def _result(self, point: Point, pair: int, item: Json, pod: Json) -> Sample:
-        nodes, namespace = self._pairs[pair], item["metadata"]["namespace"]
-        slave = self._slaves.get((pair, point.layout))
-        uid = verify(pod, nodes.client)
+    def _result(self, point: Point, number: int, pair: Pair, dial: Dial, item: Json, pod: Json) -> Sample:
+        slave = self._slaves.of(point, pair)
+        uid = verify(pod, pair.client)
         limit = float(item["spec"]["activeDeadlineSeconds"])
-        pod = self._waits.finished(item["metadata"]["name"], pod, limit, nodes.server if slave else None)
-        verify(pod, nodes.client, uid)
-        log = self._log(pod, namespace)
-        document = results.parse(log, ended(pod) or "")
-        if slave:
-            now = self._cluster.get(POD, slave.pod["metadata"]["name"], namespace)
-            if now is None:
-                raise MeasurementProblem([f"pod {slave.pod['metadata']['name']} is gone: the sample does not count"])
-            verify(now, nodes.server, slave.uid)
-        client_node = self._nodes[pod["spec"]["nodeName"]]
+        pod = self._waits.finished(item["metadata"]["name"], pod, limit, pair.server if slave else None)
+        verify(pod, pair.client, uid)
+        document = results.parse(self._log(pod, item["metadata"]["namespace"]), ended(pod) or "")
+        client_node = self._node(pair.client)
         facts: Json = {
             "run": self._settings.run,
             "uuid": self._settings.uuid,
             "network": point.network,
+            "place": point.place,
+            "dialled": {"address": dial.address, "port": dial.port, "data_port": dial.data, "node": dial.via},
             "client": results.end(pod, client_node),
-            "server": results.end(slave.pod, slave.node) if slave else {"address": self._settings.external},
-            "relation": relation(slave.node, client_node) if slave else "external",
         }
-        return Sample(pair, document, facts)
+        if self._settings.external:
+            return Sample(
+                number, document, facts | {"server": {"address": self._settings.external}, "relation": "external"}
+            )
+        server_node = self._node(pair.server)
+        if slave:
+            self._slaves.verify(slave, pair)
+        facts["server"] = results.end(slave.pod if slave else pod, server_node)
+        facts["relation"] = verify_relation(server_node, client_node, point.place)
+        return Sample(number, document, facts)
+
+    def _node(self, name: str) -> Json:
+        """As it is now: labels may have changed since the run began."""
+        node = self._cluster.get(NODE, name)
+        if node is None:
+            raise MeasurementProblem([f"node {name} is not in the cluster any more: the sample does not count"])
+        return node
 
     def _log(self, pod: Json, namespace: str) -> str:
         try:

@@ -29,6 +29,7 @@ def row(settings: Settings, point: Point, document: Json | None, why: str | None
         "parallelism": test.parallelism,
         "burst": test.burst,
         "network": point.network,
+        "place": point.place,
     }
     first = ((document or {}).get("pairs") or [{}])[0]
     run = (first.get("result") or {}).get("run") or {}
@@ -44,9 +45,11 @@ def row(settings: Settings, point: Point, document: Json | None, why: str | None
     found |= {"profile": test.profile, **{f"d.{name}": str(value) for name, value in given.items()}}
     found |= {f"p.{name}": float(value) for name, value in given.items() if isinstance(value, int)}
     if document and why is None:
-        ends = first["k8s"]
-        found |= {f"{name}_node": ends[name].get("node") for name in ("server", "client")}
-        found |= {"relation": ends["relation"], **of_pairs([one["result"] for one in document["pairs"]])}
+        ends = [one["k8s"] for one in document["pairs"]]
+        for name in ("server", "client"):
+            nodes = dict.fromkeys(end[name].get("node") for end in ends)
+            found[f"{name}_node"] = ", ".join(filter(None, nodes)) or None
+        found |= {"relation": ends[0]["relation"], **of_pairs([one["result"] for one in document["pairs"]])}
     return found
 
 
@@ -68,6 +71,9 @@ def of_pairs(documents: Sequence[Json]) -> Row:
     losses = [part["loss_pct"] for part in parts if part.get("loss_pct") is not None]
     found["loss_pct"] = sum(losses) / len(losses) if losses else None
     found["seconds"] = max((part["seconds"] for part in parts if part.get("seconds")), default=None)
+    starts = [reach(document, "run", "start_s") for document in documents]
+    if None not in starts:
+        found["start_skew_s"] = max(filter(None, starts)) - min(filter(None, starts))
     return found
 
 
@@ -110,6 +116,11 @@ class Cell:
     @property
     def unit(self) -> str:
         return "Mb/s" if CATALOG[self.point.test.profile].is_stream else "OP/s"
+
+    @property
+    def has_latency(self) -> bool:
+        """Of an answer."""
+        return self.unit == "OP/s" or self.point.test.profile == "TCP_STREAM_LAT"
 
     @property
     def throughput(self) -> Mean | None:

@@ -7,25 +7,24 @@ import base64
 import hashlib
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from netmodel_lab.k8s.catalog import CATALOG
+from netmodel_lab.k8s.paths import PATHS, Layout
+from netmodel_lab.k8s.placement import Pair
 from netmodel_lab.k8s.settings import (
     CONTROL_PORT,
     DATA_PORT,
-    PORTS_OF_A_PAIR,
     TTL_S,
-    Layout,
     Point,
     Settings,
     own_profiles,
 )
 
 Json = dict[str, Any]
-RUN, EXPIRES, ROLE, PAIR, LAYOUT, POINT = (
-    f"netmodel.io/{name}" for name in ("run", "expires", "role", "pair", "layout", "point")
-)
+RUN, EXPIRES, ROLE, SLAVE, LAYOUT = (f"netmodel.io/{name}" for name in ("run", "expires", "role", "slave", "layout"))
 MANAGED = {"app.kubernetes.io/managed-by": "netmodel-lab"}
 CREATED_BY = "netmodel.io/created-by"
 _CLIENT_SPARE_S = 60  # that a client has beyond what it measures
@@ -48,8 +47,15 @@ def namespace_of(settings: Settings, layout: Layout) -> str:
     return f"netmodel-{settings.run}" + ("-host" if layout == "host" else "")
 
 
-def layouts(settings: Settings, points: Sequence[Point]) -> list[Layout]:
-    used = {point.layout for point in points}
+def layouts(points: Sequence[Point]) -> list[Layout]:
+    """Of the pods of either end: each has its namespace."""
+    used = {layout for point in points for layout in (point.path.server, point.path.client)}
+    return [layout for layout in ("pod", "host") if layout in used]
+
+
+def slave_layouts(points: Sequence[Point]) -> list[Layout]:
+    """Of the slaves that stand for the whole run."""
+    used = {point.path.server for point in points if not point.path.is_within}
     return [layout for layout in ("pod", "host") if layout in used]
 
 
@@ -99,8 +105,10 @@ def control_port(settings: Settings, layout: Layout, attempt: int = 0) -> int:
     return CONTROL_PORT + (int(hashlib.sha256(settings.run.encode()).hexdigest(), 16) + attempt * 37) % 1000
 
 
-def data_port(pair: int) -> int:
-    return DATA_PORT + PORTS_OF_A_PAIR * pair
+def node_port(settings: Settings, slave: int, attempt: int) -> int:
+    """The first of a slave's ports on all nodes, in the range that Kubernetes has for them by default: they must be
+    known before, as the slave listens on the same. They may be taken: a run has its own, and then the next ones."""
+    return 30000 + (int(hashlib.sha256(f"{settings.run}{slave}".encode()).hexdigest(), 16) + attempt * 37) % 2700
 
 
 def _container(settings: Settings, args: Sequence[str], *, has_key: bool, has_profiles: bool) -> Json:
@@ -172,105 +180,172 @@ def _annotations(settings: Settings) -> dict[str, str]:
     }
 
 
-def server_name(settings: Settings, pair: int, layout: Layout) -> str:
-    return f"nm-{settings.run}-s{pair}" + ("h" if layout == "host" else "")
+def server_name(settings: Settings, slave: int, layout: Layout) -> str:
+    return f"nm-{settings.run}-s{slave}" + ("h" if layout == "host" else "")
+
+
+def _slave_args(settings: Settings, port: int, ranges: Sequence[str], expires: str) -> list[str]:
+    args = ["-s", "--port", str(port)]
+    if ranges:
+        args += ["--allow-peer", ",".join(ranges)]
+    return [*args, "--max-lifetime", f"{_lifetime(expires)}s"]
+
+
+def _lifetime(expires: str) -> int:
+    return max(int(expires) - int(time.time()), 60)
+
+
+def _slave_container(settings: Settings, port: int, ranges: Sequence[str], expires: str) -> Json:
+    args = _slave_args(settings, port, ranges, expires)
+    found = _container(settings, args, has_key=True, has_profiles=False)
+    found["ports"] = [{"name": "control", "containerPort": port}]
+    # Once: a probe that goes on would disturb what is measured.
+    found["startupProbe"] = {"tcpSocket": {"port": port}, "periodSeconds": 1, "failureThreshold": 60}
+    return found
 
 
 def server(
     settings: Settings,
-    pair: int,
+    slave: int,
     layout: Layout,
     node: str | None,
     ranges: Sequence[str],
     expires: str,
     attempt: int = 0,
 ) -> Json:
-    """A slave, for all samples of its pair."""
-    port = control_port(settings, layout, attempt)
-    args = ["-s", "--port", str(port)]
-    if ranges:
-        args += ["--allow-peer", ",".join(ranges)]
-    lifetime = max(int(expires) - int(time.time()), 60)
-    container = _container(settings, [*args, "--max-lifetime", f"{lifetime}s"], has_key=True, has_profiles=False)
-    container["ports"] = [{"name": "control", "containerPort": port}]
-    # Once: a probe that goes on would disturb what is measured.
-    container["startupProbe"] = {"tcpSocket": {"port": port}, "periodSeconds": 1, "failureThreshold": 60}
+    """A slave, for all samples of its pairs."""
+    container = _slave_container(settings, control_port(settings, layout, attempt), ranges, expires)
     spec = _spec(settings, layout, node, container, has_profiles=False)
-    spec["activeDeadlineSeconds"] = lifetime
+    spec["activeDeadlineSeconds"] = _lifetime(expires)
     meta = _meta(
         settings,
-        server_name(settings, pair, layout),
+        server_name(settings, slave, layout),
         namespace_of(settings, layout),
         expires,
         role="server",
-        pair=str(pair),
+        slave=str(slave),
         layout=layout,
     )
     meta["annotations"] |= _annotations(settings)
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
 
 
-def service(settings: Settings, pair: int, protocols: Sequence[str], expires: str) -> Json:
-    """Of one slave: each connection is balanced alone, and so several behind one would not get what is theirs."""
-    port = data_port(pair)
+# --- services ---
+
+_MARKS = {
+    "service": "",
+    "headless": "-headless",
+    "nodeport": "-node",
+    "loadbalancer": "-balanced",
+    "hairpin": "-hairpin",
+}
+
+
+def services(points: Sequence[Point]) -> list[str]:
+    """The paths that have a Service."""
+    return list(dict.fromkeys(point.network for point in points if point.path.service))
+
+
+def service_name(settings: Settings, slave: int, network: str) -> str:
+    return server_name(settings, slave, "pod") + _MARKS[network]
+
+
+def service(
+    settings: Settings,
+    slave: int,
+    lanes: int,
+    network: str,
+    protocols: Sequence[str],
+    expires: str,
+    attempt: int = 0,
+) -> Json:
+    """Of one slave: each connection is balanced alone, and so several behind one would not get what is theirs. lanes:
+    how many masters it has at the same time, each with a port of its own."""
+    path = PATHS[network]
+    first = data_port(settings, network, slave, attempt)
     ports: list[Json] = [{"name": "control", "port": CONTROL_PORT, "targetPort": CONTROL_PORT, "protocol": "TCP"}]
-    ports += [
-        {"name": f"data-{protocol.lower()}", "port": port, "targetPort": port, "protocol": protocol}
-        for protocol in dict.fromkeys(["TCP", *protocols])
-    ]
-    return {
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": _meta(
-            settings, server_name(settings, pair, "pod"), namespace_of(settings, "pod"), expires, pair=str(pair)
-        ),
-        "spec": {
-            "type": "ClusterIP",
-            "selector": {RUN: settings.run, ROLE: "server", PAIR: str(pair), LAYOUT: "pod"},
-            "ports": ports,
-        },
+    for lane in range(lanes if path.has_fixed_ports else 0):
+        for protocol in dict.fromkeys(["TCP", *protocols]):
+            port: Json = {"name": f"data-{lane}-{protocol.lower()}", "port": first + lane, "targetPort": first + lane}
+            ports.append(port | {"protocol": protocol} | ({"nodePort": first + lane} if network == "nodeport" else {}))
+    role = "both" if path.is_within else "server"
+    spec: Json = {
+        "type": "ClusterIP" if path.service == "Headless" else path.service,
+        "selector": {RUN: settings.run, ROLE: role, SLAVE: str(slave), LAYOUT: "pod"},
+        "ports": ports,
     }
+    meta = _meta(
+        settings, service_name(settings, slave, network), namespace_of(settings, "pod"), expires, slave=str(slave)
+    )
+    spec |= {"clusterIP": "None"} if path.service == "Headless" else {}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": spec}
+
+
+def data_port(settings: Settings, network: str, slave: int, attempt: int = 0) -> int:
+    """The first port of a slave's data; each of its masters has the next one."""
+    return node_port(settings, slave, attempt) if network == "nodeport" else DATA_PORT
 
 
 def protocols(points: Sequence[Point]) -> list[str]:
     """Of the tests that go through a Service."""
-    return list(dict.fromkeys(CATALOG[point.test.profile].protocol for point in points if point.network == "service"))
+    return list(dict.fromkeys(CATALOG[point.test.profile].protocol for point in points if point.path.service))
 
 
-def client_name(settings: Settings, point: Point, pair: int) -> str:
-    return f"nm-{settings.run}-p{point.seq:04d}-{pair}"
+# --- clients ---
 
 
-def client_args(point: Point, address: str, port: int, pair: int) -> list[str]:
-    through = data_port(pair) if point.network == "service" else None
-    args = ["-m", point.profile, "--port", str(port), "--wait-slaves", "10s"]
-    for name, value in point.params(address, through).items():
+@dataclass(frozen=True)
+class Dial:
+    """Where a master finds its slave. data: the port of its data; None: one that the kernel chooses."""
+
+    address: str
+    port: int
+    data: int | None = None
+    via: str | None = None  # the node whose port it is
+
+
+def client_name(settings: Settings, point: Point, number: int) -> str:
+    return f"nm-{settings.run}-p{point.seq:04d}-{number}"
+
+
+def client_args(point: Point, dial: Dial) -> list[str]:
+    args = ["-m", point.profile, "--port", str(dial.port), "--wait-slaves", "10s"]
+    for name, value in point.params(dial.address, dial.data).items():
         args += ["-D", f"{name}={value}"]
     return [*args, "--format", "json", "-q"]
 
 
 def client(
-    settings: Settings, point: Point, pair: int, node: str | None, address: str, port: int, expires: str
+    settings: Settings, point: Point, number: int, pair: Pair, dial: Dial, ranges: Sequence[str], expires: str
 ) -> Json:
-    """A master, for one sample."""
-    name = client_name(settings, point, pair)
+    """A master, for one sample; number: which of the pairs of its place. Of a hairpin its pod has the slave, too."""
+    path = point.path
     own = point.profile.startswith("/")
     has_key = not settings.external or settings.has_external_key
-    container = _container(settings, client_args(point, address, port, pair), has_key=has_key, has_profiles=own)
-    spec = _spec(settings, point.layout, node, container, has_profiles=own)
-    marks = {"role": "client", "pair": str(pair), "point": str(point.seq), "layout": point.layout}
+    container = _container(settings, client_args(point, dial), has_key=has_key, has_profiles=own)
+    spec = _spec(settings, path.client, pair.client, container, has_profiles=own)
+    if path.is_within:
+        beside = _slave_container(settings, CONTROL_PORT, ranges, expires)
+        spec["initContainers"] = [{**beside, "name": "slave", "restartPolicy": "Always"}]
+    marks = {
+        "role": "both" if path.is_within else "client",
+        "slave": str(pair.slave),
+        "pair": str(number),
+        "point": str(point.seq),
+        "layout": path.client,
+    }
+    meta = _meta(settings, client_name(settings, point, number), namespace_of(settings, path.client), expires, **marks)
     template = {"labels": labels(settings, **marks), "annotations": _annotations(settings)}
+    seconds = point.test.duration + _CLIENT_SPARE_S + settings.limits.start_s + settings.limits.schedule_s
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": _meta(settings, name, namespace_of(settings, point.layout), expires, **marks),
+        "metadata": meta,
         "spec": {
             "backoffLimit": 0,
             "completions": 1,
             "parallelism": 1,
-            "activeDeadlineSeconds": int(
-                point.test.duration + _CLIENT_SPARE_S + settings.limits.start_s + settings.limits.schedule_s
-            ),
+            "activeDeadlineSeconds": int(seconds),
             "ttlSecondsAfterFinished": TTL_S,
             "template": {"metadata": template, "spec": spec},
         },

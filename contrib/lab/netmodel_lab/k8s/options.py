@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from netmodel_lab.k8s import netperf_file
-from netmodel_lab.k8s.settings import Keep, Layout, Limits, Pods, Settings, Where, new_run
-from netmodel_lab.problems import UsageProblem
+from netmodel_lab.k8s.paths import NAMES
+from netmodel_lab.k8s.placement import RELATIONS
+from netmodel_lab.k8s.settings import Keep, Limits, Pattern, Placement, Pods, Settings, Where, new_run
+from netmodel_lab.problems import UsageProblem, nearest
 from netmodel_lab.program import Program
 
 # Flags of k8s-netperf that mean nothing here, or that cannot be, and why.
@@ -44,6 +46,7 @@ REFUSED = {
     "search": "nothing is indexed; -o FOLDER has the documents, as k8s-netperf indexes them, in result.json",
     "index": "nothing is indexed; -o FOLDER has the documents, as k8s-netperf indexes them, in result.json",
 }
+PATTERNS: tuple[Pattern, ...] = ("pairs", "many-to-one", "all-to-all", "matrix")
 _SWITCHES = ("netperf", "clean", "json", "local", "pod", "across", "all", "hostNet", "debug", "csv", "privileged")
 _TRUE, _FALSE = ("1", "t", "T", "true", "TRUE", "True"), ("0", "f", "F", "false", "FALSE", "False")
 
@@ -80,6 +83,18 @@ def _between(low: float, high: float, *, whole: bool = False) -> Callable[[str],
     return convert
 
 
+def _some_of(known: Sequence[str]) -> Callable[[str], tuple[str, ...]]:
+    def convert(text: str) -> tuple[str, ...]:
+        found = tuple(dict.fromkeys(part for part in text.split(",") if part))
+        wrong = [part for part in found if part not in known]
+        if wrong or not found:
+            near = nearest(wrong[0], known) if wrong else ""
+            raise argparse.ArgumentTypeError(f'"{text}": must be some of {", ".join(known)}{near}')
+        return found
+
+    return convert
+
+
 def add_cluster(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
@@ -100,6 +115,19 @@ def add_tests(parser: argparse.ArgumentParser) -> None:
     add("--hostNet", help="host network only", default=False, **switch)
     add("--local", help="client and server on the same node", default=False, **switch)
     add("--across", help="client and server in different zones", default=False, **switch)
+    add(
+        "--paths",
+        metavar="NAME,...",
+        type=_some_of(NAMES),
+        help=f"which traffic goes (default pod): {', '.join(NAMES)}",
+    )
+    add(
+        "--placement",
+        metavar="NAME,...",
+        type=_some_of(tuple(RELATIONS)),
+        help=f"where both ends are (default other-node): {', '.join(RELATIONS)}",
+    )
+    add("--pattern", choices=PATTERNS, default="pairs", help="who sends to whom, at the same time but for matrix")
     add("--serverIP", metavar="ADDRESS[,PORT]", help="a slave outside the cluster; only clients are made")
     add("--server-key-file", metavar="FILE", help="its key (default: it has none)")
     add("--privileged", help="privileged containers", default=False, **switch)
@@ -113,7 +141,13 @@ def add_tests(parser: argparse.ArgumentParser) -> None:
     add("--server-node", metavar="NODE", help="where servers run")
     add("--client-node", metavar="NODE", help="where clients run")
     add("--node-selector", metavar="NAME=VALUE,...", default="", help="labels that nodes must have")
-    add("--pairs", metavar="N", type=_between(1, 1000, whole=True), default=1, help="pairs that run at the same time")
+    add(
+        "--pairs",
+        metavar="N",
+        type=_between(1, 1000, whole=True),
+        default=1,
+        help="pairs, or clients, at the same time",
+    )
     add("--requests", metavar="cpu=N,memory=SIZE", default="", help="what each pod asks for")
     add("--limits", metavar="cpu=N,memory=SIZE", default="", help="what each pod is held to")
     add("--toleration", metavar="KEY[=VALUE][:EFFECT]", action="append", default=[], help="a taint that pods bear")
@@ -164,20 +198,62 @@ def _toleration(text: str) -> dict[str, str]:
     return found | ({"effect": effect} if effect else {})
 
 
+def _exclude_each_other(options: argparse.Namespace) -> list[str]:
+    """What cannot be together."""
+    is_everywhere = options.pattern in ("matrix", "all-to-all")
+    given = {
+        "--all": options.all,
+        "--hostNet": options.hostNet,
+        "--paths": options.paths,
+        "--local": options.local,
+        "--across": options.across,
+        "--placement": options.placement,
+        "--serverIP": options.serverIP,
+        f"--pattern {options.pattern}": options.pattern != "pairs",
+        "--server-node": options.server_node,
+        "--client-node": options.client_node,
+        "--pairs": options.pairs > 1,
+    }
+    sets: list[tuple[str, ...]] = [("--all", "--hostNet", "--paths"), ("--local", "--across", "--placement")]
+    sets += [("--serverIP", other) for other in ("--hostNet", "--paths", "--placement")]
+    sets += [("--serverIP", f"--pattern {options.pattern}")]
+    if is_everywhere:
+        others = ("--local", "--across", "--placement", "--server-node", "--client-node", "--pairs")
+        sets += [(f"--pattern {options.pattern}", other) for other in others]
+    return [
+        f"{a} and {b} exclude each other"
+        for names in sets
+        for n, a in enumerate(names)
+        for b in names[n + 1 :]
+        if given[a] and given[b]
+    ]
+
+
+def _where(options: argparse.Namespace) -> Where:
+    short: Placement = "same-node" if options.local else "other-zone" if options.across else "other-node"
+    return Where(
+        server=options.server_node,
+        client=options.client_node,
+        selector=options.node_selector,
+        placements=options.placement or (short,),
+        pattern=options.pattern,
+        pairs=1 if options.serverIP else int(options.pairs),
+    )
+
+
 def settings(options: argparse.Namespace) -> Settings:
     wrong = [
         text
         for is_wrong, text in (
-            (options.all and options.hostNet, "--all and --hostNet exclude each other"),
-            (options.local and options.across, "--local and --across exclude each other"),
             (options.local and options.pairs > 1 and options.server_node, "--server-node with --local has one pair"),
+            (options.pattern == "many-to-one" and options.pairs < 2, "--pattern many-to-one: --pairs says how many"),
             (not options.pod, "--pod=false: there is nothing else that could be measured"),
             (not options.netperf, "--netperf=false: there is no other driver"),
-            (options.hostNet and options.serverIP, "--hostNet and --serverIP exclude each other"),
             (options.server_key_file and not options.serverIP, "--server-key-file is of --serverIP"),
         )
         if is_wrong
     ]
+    wrong = _exclude_each_other(options) + wrong
     try:
         tests = netperf_file.read(Path(options.file or options.config))
     except UsageProblem as problem:
@@ -187,13 +263,13 @@ def settings(options: argparse.Namespace) -> Settings:
     if wrong:
         raise UsageProblem(wrong)
     run, whole = new_run(options.uuid)
-    networks: tuple[Layout, ...] = ("host",) if options.hostNet else ("pod", "host") if options.all else ("pod",)
+    short = ("host",) if options.hostNet else ("pod", "host") if options.all else ("pod",)
     keep: Keep = getattr(options, "keep", "never") if getattr(options, "clean", True) else "always"
     return Settings(
         run=run,
         uuid=whole,
         tests=tuple(tests),
-        networks=networks,
+        networks=options.paths or short,
         pods=Pods(
             image=options.image or f"localhost/netmodel:{_version()}",
             pull=options.image_pull_policy,
@@ -206,14 +282,7 @@ def settings(options: argparse.Namespace) -> Settings:
             priority_class=options.priority_class,
             is_privileged=options.privileged,
         ),
-        where=Where(
-            options.server_node,
-            options.client_node,
-            options.node_selector,
-            options.local,
-            options.across,
-            1 if options.serverIP else int(options.pairs),
-        ),
+        where=_where(options),
         limits=Limits(options.start_timeout, options.schedule_timeout),
         namespace=options.namespace,
         external=options.serverIP,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from netmodel_lab import __version__
+from netmodel_lab.k8s import matrix
 from netmodel_lab.k8s.catalog import CATALOG
 from netmodel_lab.k8s.figures import Cell, Mean, Row
 from netmodel_lab.k8s.rules import Finding
@@ -20,6 +21,8 @@ _COMMON = (
     "Driver",
     "Scenario",
     "Parallelism",
+    "Path",
+    "Place",
     "Host Network",
     "Service",
     "External Server",
@@ -37,7 +40,7 @@ def _yes(value: bool) -> str:
 
 def _same_node(cell: Cell, settings: Settings) -> bool:
     relations = {row.get("relation") for row in cell.rows}
-    return relations == {"same node"} if cell.rows else settings.where.is_local
+    return relations == {"same node"} if cell.rows else settings.where.placements == ("same-node",)
 
 
 def _common(cell: Cell, settings: Settings) -> list[str]:
@@ -46,8 +49,10 @@ def _common(cell: Cell, settings: Settings) -> list[str]:
         "netmodel",
         test.profile,
         str(test.parallelism),
+        point.network,
+        point.place,
         _yes(point.network == "host"),
-        _yes(point.network == "service"),
+        _yes(bool(point.path.service)),
         _yes(point.network == "external"),
         str(test.messagesize),
         str(test.burst),
@@ -99,14 +104,25 @@ _TABLES: tuple[tuple[str, Callable[[Cell], bool], tuple[Column, ...]], ...] = (
 )
 
 
-def tables(cells: Sequence[Cell], settings: Settings) -> str:
-    parts = []
+def results(cells: Sequence[Cell], settings: Settings) -> list[tuple[str, list[list[str]]]]:
+    """Each table: its title, its head, and a line for each cell that it has."""
+    found = []
     for title, has, columns in _TABLES:
         chosen = [cell for cell in cells if has(cell)]
         if chosen:
-            head = ["Result Type", *_COMMON, *(name for name, _ in columns)]
-            lines = [[title, *_common(cell, settings), *(of(cell) for _, of in columns)] for cell in chosen]
-            parts.append(grid([[name.upper() for name in head], *lines]))
+            head = [*_COMMON, *(name for name, _ in columns)]
+            found.append(
+                (title, [head, *([*_common(cell, settings), *(of(cell) for _, of in columns)] for cell in chosen)])
+            )
+    return found
+
+
+def tables(cells: Sequence[Cell], settings: Settings) -> str:
+    parts = []
+    for title, (head, *lines) in results(cells, settings):
+        parts.append(grid([["RESULT TYPE", *map(str.upper, head)], *([title, *line] for line in lines)]))
+    for square in matrix.squares(cells):
+        parts.append(f"{square.title}: {square.figure} ({square.unit})\n{grid(matrix.lines(square))}")
     nodes = dict.fromkeys(
         (row.get("server_node"), row.get("client_node"), row.get("relation")) for cell in cells for row in cell.rows
     )
@@ -142,7 +158,7 @@ def _document(cell: Cell, settings: Settings, stamp: str, pairs: dict[int, list[
         "parallelism": test.parallelism,
         "profile": test.profile,
         "duration": test.duration,
-        "service": cell.point.network == "service",
+        "service": bool(cell.point.path.service),
         "local": _same_node(cell, settings),
         "virt": False,
         "acrossAZ": ends["relation"] == "other zone",
@@ -166,11 +182,13 @@ def _document(cell: Cell, settings: Settings, stamp: str, pairs: dict[int, list[
         "run": settings.run,
         "test": test.name,
         "network": cell.point.network,
+        "place": cell.point.place,
         "relation": ends["relation"],
         "messageReadSize": test.messagereadsize,
         "latencyMean": _of(cell.of("mean_us")),
         "latencyP50": _of(cell.of("p50_us")),
         "throughputDeviation": throughput.sd if throughput else None,
+        "startSkew": _of(cell.of("start_skew_s")),
         "server": ends["server"],
         "client": ends["client"],
         "sampleRows": list(cell.rows),
@@ -209,7 +227,7 @@ _CSV_COMMON = (
     "Confidence metric - low",
     "Confidence metric - high",
 )
-_CSV_OURS = ("Run", "UUID", "Time", "Test", "Server node", "Client node")
+_CSV_OURS = ("Run", "UUID", "Time", "Test", "Server node", "Client node", "Path", "Place")
 
 
 def _csv_common(cell: Cell, settings: Settings) -> list[str]:
@@ -221,7 +239,7 @@ def _csv_common(cell: Cell, settings: Settings) -> list[str]:
         _yes(_same_node(cell, settings)),
         _yes(point.network == "host"),
         "false",
-        _yes(point.network == "service"),
+        _yes(bool(point.path.service)),
         _yes(point.network == "external"),
         *[""] * 5,
         str(test.duration),
@@ -275,7 +293,8 @@ def csv_losses(cells: Sequence[Cell], settings: Settings, stamp: str) -> str:
 def _csv_ours(cell: Cell, settings: Settings, stamp: str) -> list[str]:
     first: Row = cell.rows[0]
     nodes = [str(first.get(name) or "") for name in ("server_node", "client_node")]
-    return [settings.run, settings.uuid, stamp, cell.point.test.name, *nodes]
+    point = cell.point
+    return [settings.run, settings.uuid, stamp, point.test.name, *nodes, point.network, point.place]
 
 
 def _plain(value: float | None) -> str:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from netmodel_lab.k8s.problems import MeasurementProblem
@@ -18,12 +18,50 @@ _HINT = "netperf"  # label of k8s-netperf: netperf=server, netperf=client
 _KEEPS_AWAY = ("NoSchedule", "NoExecute")
 
 
+RELATIONS: dict[str, tuple[str, ...]] = {  # what each placement admits
+    "same-node": ("same node",),
+    "other-node": ("other node", "other node, same zone", "other zone"),
+    "same-zone": ("other node, same zone",),
+    "other-zone": ("other zone",),
+}
+_WANTED = {
+    "same-node": "one node",
+    "other-node": "two nodes",
+    "same-zone": f"two nodes of one zone (label {ZONE})",
+    "other-zone": f"two zones (label {ZONE}) with a node each",
+}
+
+
 @dataclass(frozen=True)
 class Pair:
-    """The nodes of one server and its client. client is None where the server is somebody else's."""
+    """The nodes of one server and its client. slave: which slave of the run serves it; lane: its number among those
+    that this slave serves at the same time."""
 
     server: str
     client: str
+    slave: int = 0
+    lane: int = 0
+
+
+Places = dict[str, tuple[Pair, ...]]
+
+
+@dataclass(frozen=True)
+class Stand:
+    """Where a slave is, and how many masters it has at the same time."""
+
+    node: str
+    lanes: int
+
+
+def stands(places: Places) -> dict[int, Stand]:
+    """The slaves of a run, by their numbers."""
+    found: dict[int, Stand] = {}
+    for pairs in places.values():
+        for pair in pairs:
+            before = found.get(pair.slave)
+            found[pair.slave] = Stand(pair.server, max(before.lanes if before else 0, pair.lane + 1))
+    return found
 
 
 def zone(node: Json) -> str | None:
@@ -70,33 +108,72 @@ def parse_selector(text: str) -> dict[str, str]:
     return found
 
 
-def choose(nodes: Sequence[Json], where: Where, pods: Pods) -> list[Pair]:
-    """The nodes of each pair. Workers are preferred where nodes have roles; k8s-netperf's labels count as wishes."""
-    selector = parse_selector(where.selector)
+def usable(nodes: Sequence[Json], where: Where, pods: Pods) -> list[Json]:
+    """Those that may have pods of the run. Workers are preferred where nodes have roles."""
     names = [str(node["metadata"]["name"]) for node in nodes]
     for flag, name in (("--server-node", where.server), ("--client-node", where.client)):
         if name and name not in names:
             raise EnvironmentProblem([f"{flag} {name}: the cluster has no such node{nearest(name, names)}"])
-    refused = {str(node["metadata"]["name"]): why for node in nodes if (why := why_not(node, pods, selector))}
-    asked = [name for name in (where.server, where.client) if name]
+    refused = _refused(nodes, where, pods)
+    asked = [name for name in (where.server, where.client, *where.nodes) if name]
     for name in asked:
+        if name not in names:
+            raise EnvironmentProblem([f"node {name} is not in the cluster any more"])
         if name in refused:
             raise EnvironmentProblem([f"node {name} {refused[name]}"])
     good = [node for node in nodes if node["metadata"]["name"] not in refused]
     workers = [node for node in good if WORKER in (node["metadata"].get("labels") or {})]
-    good = workers or good
-    for name in asked:
-        if all(node["metadata"]["name"] != name for node in good):
-            good += [node for node in nodes if node["metadata"]["name"] == name]
-    pairs = _pairs(good, where)
-    if pairs:
-        return pairs
-    wanted = "two zones with a node each" if where.is_across else "one node" if where.is_local else "two nodes"
-    refusals = [f"node {name} {text}" for name, text in refused.items()]
-    raise EnvironmentProblem([f"{wanted} are needed, and {len(good)} of {len(nodes)} nodes can have pods", *refusals])
+    chosen = {str(node["metadata"]["name"]) for node in workers or good} | set(asked)
+    return [node for node in good if node["metadata"]["name"] in chosen]
 
 
-def _pairs(good: Sequence[Json], where: Where) -> list[Pair]:
+def _refused(nodes: Sequence[Json], where: Where, pods: Pods) -> dict[str, str]:
+    selector = parse_selector(where.selector)
+    return {str(node["metadata"]["name"]): why for node in nodes if (why := why_not(node, pods, selector))}
+
+
+def choose(nodes: Sequence[Json], where: Where, pods: Pods) -> Places:
+    """The nodes of each place; k8s-netperf's labels count as wishes."""
+    good = usable(nodes, where, pods)
+    if where.pattern in ("matrix", "all-to-all"):
+        return _everywhere(where)
+    found: Places = {}
+    first = 0
+    for placement in where.placements:
+        pairs = _pairs(good, where, placement, first)
+        if not pairs:
+            refusals = [f"node {name} {text}" for name, text in _refused(nodes, where, pods).items()]
+            have = f"{len(good)} of {len(nodes)} nodes can have pods"
+            raise EnvironmentProblem([f"{_WANTED[placement]} are needed, and {have}", *refusals])
+        found[placement] = pairs
+        first = max(pair.slave for pair in pairs) + 1
+    return found
+
+
+def every_node(nodes: Sequence[Json], where: Where, pods: Pods) -> tuple[str, ...]:
+    """Of patterns over every node: those that can have pods."""
+    names = tuple(sorted(str(node["metadata"]["name"]) for node in usable(nodes, where, pods)))
+    if len(names) < 2:
+        refusals = [f"node {name} {text}" for name, text in _refused(nodes, where, pods).items()]
+        raise EnvironmentProblem([f"{where.pattern}: two nodes are needed, and {len(names)} can have pods", *refusals])
+    return names
+
+
+def _everywhere(where: Where) -> Places:
+    """A slave on each node, which serves all others."""
+    pairs = [
+        Pair(server, client, i, lane)
+        for i, server in enumerate(where.nodes)
+        for lane, client in enumerate(name for name in where.nodes if name != server)
+    ]
+    if where.pattern == "all-to-all":
+        return {"all-to-all": tuple(pairs)}
+    return {f"{pair.client} > {pair.server}": (replace(pair, lane=0),) for pair in pairs}
+
+
+def _pairs(good: Sequence[Json], where: Where, placement: str, first: int) -> tuple[Pair, ...]:
+    """first: the number of the first slave."""
+
     def wished(role: str) -> list[Json]:
         """Those that are wished for this end come first."""
         return sorted(good, key=lambda node: (node["metadata"].get("labels") or {}).get(_HINT) != role)
@@ -105,11 +182,7 @@ def _pairs(good: Sequence[Json], where: Where) -> list[Pair]:
         a, b = server["metadata"]["name"], client["metadata"]["name"]
         if where.server not in (None, a) or where.client not in (None, b):
             return False
-        if where.is_local:
-            return bool(a == b)
-        return a != b and (
-            not where.is_across or (None not in (zone(server), zone(client)) and zone(server) != zone(client))
-        )
+        return relation(server, client) in RELATIONS[placement]
 
     found = [
         Pair(str(server["metadata"]["name"]), str(client["metadata"]["name"]))
@@ -118,11 +191,15 @@ def _pairs(good: Sequence[Json], where: Where) -> list[Pair]:
         if fits(server, client)
     ]
     if not found:
-        return []
+        return ()
     chosen: list[Pair] = []
     for _ in range(where.pairs):
         chosen.append(min(found, key=lambda pair: _uses(pair, chosen)))
-    return chosen
+        if where.pattern == "many-to-one":
+            found = [pair for pair in found if pair.server == chosen[0].server]
+    if where.pattern == "many-to-one":
+        return tuple(replace(pair, slave=first, lane=i) for i, pair in enumerate(chosen))
+    return tuple(replace(pair, slave=first + i) for i, pair in enumerate(chosen))
 
 
 def _uses(pair: Pair, chosen: Sequence[Pair]) -> tuple[int, int]:
@@ -154,3 +231,34 @@ def relation(server: Json, client: Json) -> str:
     if a is None or b is None:
         return "other node"
     return "other node, same zone" if a == b else "other zone"
+
+
+def verify_relation(server: Json, client: Json, place: str) -> str:
+    """How far two nodes are apart, as they are now. Raises MeasurementProblem when that is not what was asked for."""
+    found = relation(server, client)
+    if place in RELATIONS and found not in RELATIONS[place]:
+        names = [str(node["metadata"]["name"]) for node in (server, client)]
+        raise MeasurementProblem(
+            [f"{names[0]} and {names[1]} are {found}, and not {place}: the sample would be wrongly named"]
+        )
+    return found
+
+
+def node_address(node: Json) -> str:
+    """Where other nodes reach it."""
+    for kind in ("InternalIP", "ExternalIP"):
+        for one in (node.get("status") or {}).get("addresses") or []:
+            if one["type"] == kind:
+                return str(one["address"])
+    raise EnvironmentProblem([f"node {node['metadata']['name']} has no address"])
+
+
+def door(nodes: Sequence[Json], pair: Pair) -> Json:
+    """The node whose port is dialled: one that the server is not on, so that it has to pass the traffic on. The
+    client's own comes first."""
+
+    def order(node: Json) -> tuple[bool, bool]:
+        name = node["metadata"]["name"]
+        return name == pair.server, name != pair.client
+
+    return min((node for node in nodes if is_ready(node)), key=order)

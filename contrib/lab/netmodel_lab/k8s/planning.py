@@ -10,7 +10,8 @@ from ruamel.yaml import YAML
 
 from netmodel_lab.k8s import manifests
 from netmodel_lab.k8s.driver import Driver
-from netmodel_lab.k8s.settings import Settings, points
+from netmodel_lab.k8s.placement import Pair, stands
+from netmodel_lab.k8s.settings import Point, Settings, points
 from netmodel_lab.words import clock
 
 Json = dict[str, Any]
@@ -22,25 +23,33 @@ def items(settings: Settings, driver: Driver) -> list[Json]:
     """All objects, in their order; addresses of servers are not known yet."""
     every = points(settings)
     expires = settings.expires()
-    pairs = driver.look()
-    used = manifests.layouts(settings, every)
+    places = driver.look()
+    ranges = driver.ranges()
+    used = manifests.layouts(every)
     found = manifests.namespaces(settings, used, expires)
     for namespace in dict.fromkeys(manifests.namespace_of(settings, layout) for layout in used):
         found.append(manifests.secret(settings, namespace, "made for the run", expires))
         files = manifests.config_map(settings, namespace, expires)
         found += [files] if files else []
     if not settings.external:
-        for i, pair in enumerate(pairs):
-            for layout in used:
-                found.append(manifests.server(settings, i, layout, pair.server, driver.ranges(), expires))
-            protocols = manifests.protocols(every)
-            found += [manifests.service(settings, i, protocols, expires)] if protocols else []
+        protocols = manifests.protocols(every)
+        for slave, stand in stands(places).items():
+            for layout in manifests.slave_layouts(every):
+                found.append(manifests.server(settings, slave, layout, stand.node, ranges, expires))
+            for network in manifests.services(every):
+                found.append(manifests.service(settings, slave, stand.lanes, network, protocols, expires))
     for point in every:
-        for i, pair in enumerate(pairs):
-            address = settings.external or _NO_ADDRESS
-            port = manifests.control_port(settings, point.layout)
-            found.append(manifests.client(settings, point, i, pair.client, address, port, expires))
+        for i, pair in enumerate(places[point.place]):
+            dial = _dial(settings, point, pair)
+            found.append(manifests.client(settings, point, i, pair, dial, ranges, expires))
     return found
+
+
+def _dial(settings: Settings, point: Point, pair: Pair) -> manifests.Dial:
+    port = manifests.control_port(settings, point.path.server)
+    if not point.path.has_fixed_ports:
+        return manifests.Dial(settings.external or _NO_ADDRESS, port)
+    return manifests.Dial(_NO_ADDRESS, port, manifests.data_port(settings, point.network, pair.slave) + pair.lane)
 
 
 def as_yaml(settings: Settings, driver: Driver) -> str:
@@ -56,5 +65,6 @@ def as_yaml(settings: Settings, driver: Driver) -> str:
     for point in every:
         out.write(f"# {point.seq:4}  {point.title}\n")
     seconds = sum(point.test.duration + _START_S for point in every)
-    out.write(f"# {len(every)} samples, {settings.where.pairs} pairs; about {clock(seconds)}\n")
+    most = max(map(len, driver.look().values()))
+    out.write(f"# {len(every)} samples, of {most} pairs at the same time; about {clock(seconds)}\n")
     return out.getvalue()

@@ -28,6 +28,10 @@ class Finding:
     is_worse: bool
     is_sure: bool = True
 
+    @property
+    def word(self) -> str:
+        return "worse" if self.is_worse else "ok" if self.is_sure else "open"
+
 
 # --- host network beside pods ---
 
@@ -39,8 +43,10 @@ def tolerance(cells: Sequence[Cell], percent: float) -> list[Finding]:
         test = host.point.test
         if host.point.network != "host" or test.profile != "TCP_STREAM" or test.parallelism != 1:
             continue
-        pod = next((one for one in cells if one.point.test == test and one.point.network == "pod"), None)
-        title = f"{test.name} {test.messagesize} B: pod network beside host network"
+        place = host.point.place
+        same = [one for one in cells if one.point.test == test and one.point.place == place]
+        pod = next((one for one in same if one.point.network == "pod"), None)
+        title = f"{test.name} {test.messagesize} B, {place}: pod network beside host network"
         if pod is None:
             continue
         a, b = host.throughput, pod.throughput
@@ -55,12 +61,18 @@ def tolerance(cells: Sequence[Cell], percent: float) -> list[Finding]:
 
 # --- an earlier run ---
 
-_KEYS = ("profile", "messagesize", "parallelism", "burst", "network")
+_KEYS = ("profile", "messagesize", "parallelism", "burst", "network", "place")
 Key = tuple[str, ...]
 
 
 def _key(row: Row) -> Key:
     return tuple(str(row.get(f"d.{name}")) for name in _KEYS)
+
+
+def key_of(cell: Cell) -> Key:
+    test = cell.point.test
+    given = (test.profile, test.messagesize, test.parallelism, test.burst, cell.point.network, cell.point.place)
+    return tuple(map(str, given))
 
 
 def read_baseline(path: Path) -> dict[Key, list[Row]]:
@@ -90,10 +102,10 @@ def baseline(cells: Sequence[Cell], before: dict[Key, list[Row]], percent: float
     found: list[Finding] = []
     for cell in cells:
         test = cell.point.test
-        title = f"{test.name} {test.profile} {test.messagesize} B, {cell.point.network}: beside the baseline"
+        where = f"{cell.point.network}, {cell.point.place}"
+        title = f"{test.name} {test.profile} {test.messagesize} B, {where}: beside the baseline"
         name = figure_of(test.profile)
-        key = (test.profile, str(test.messagesize), str(test.parallelism), str(test.burst), cell.point.network)
-        a, b = _values(before.get(key, ()), name), _values(cell.rows, name)
+        a, b = _values(before.get(key_of(cell), ()), name), _values(cell.rows, name)
         if not a or not b:
             who = "the baseline" if not a else "this run"
             found.append(Finding(title, f"{who} has no sample of it", False, False))

@@ -4,21 +4,21 @@ resume."""
 
 from __future__ import annotations
 
+import pathlib
 import time
 import uuid
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
 from netmodel_lab.k8s.catalog import CATALOG
 from netmodel_lab.k8s.netperf_file import Test
+from netmodel_lab.k8s.paths import PATHS, Path
 
-Network = Literal["pod", "host", "service", "external"]
 Keep = Literal["never", "failed", "always"]
-Layout = Literal["pod", "host"]  # of the network of a pod
-PROFILES = Path(__file__).parent / "profiles"
+Pattern = Literal["pairs", "many-to-one", "all-to-all", "matrix"]
+Placement = Literal["other-node", "same-node", "same-zone", "other-zone"]
+PROFILES = pathlib.Path(__file__).parent / "profiles"
 DATA_PORT, CONTROL_PORT = 21000, 20000
-PORTS_OF_A_PAIR = 16
 TTL_S = 3600  # of what nobody has removed
 
 
@@ -40,14 +40,22 @@ class Pods:
 
 @dataclass(frozen=True)
 class Where:
-    """Which nodes are wanted. Names are nodes'."""
+    """Which nodes are wanted, and who sends to whom. Names are nodes'."""
 
     server: str | None = None
     client: str | None = None
     selector: str = ""
-    is_local: bool = False
-    is_across: bool = False
+    placements: tuple[Placement, ...] = ("other-node",)
+    pattern: Pattern = "pairs"
     pairs: int = 1
+    nodes: tuple[str, ...] = ()  # all of them, of patterns over every node
+
+    @property
+    def places(self) -> list[str]:
+        """The names of what is measured one after the other: pairs of nodes, or sets of them at the same time."""
+        if self.pattern == "matrix":
+            return [f"{client} > {server}" for server in self.nodes for client in self.nodes if server != client]
+        return ["all-to-all"] if self.pattern == "all-to-all" else list(self.placements)
 
 
 @dataclass(frozen=True)
@@ -64,7 +72,7 @@ class Settings:
     run: str  # the label of all objects
     uuid: str
     tests: tuple[Test, ...]
-    networks: tuple[Layout, ...]
+    networks: tuple[str, ...]  # names of paths
     pods: Pods
     where: Where
     limits: Limits
@@ -76,23 +84,24 @@ class Settings:
 
     def expires(self) -> str:
         """When nothing of the run is of use any more."""
-        seconds = sum((test.duration + 30) * test.samples for test in self.tests) * 2 + TTL_S
+        seconds = sum(point.test.duration + 30 for point in points(self)) * 2 + TTL_S
         return str(int(time.time() + seconds))
 
 
 @dataclass(frozen=True)
 class Point:
-    """One sample of one test over one network."""
+    """One sample of one test over one network, at one place."""
 
     seq: int  # from 1
-    cell: int  # from 1: all samples of a test over a network
+    cell: int  # from 1: all samples of a test over a network at a place
     sample: int  # from 1
     test: Test
-    network: Network
+    network: str
+    place: str
 
     @property
-    def layout(self) -> Layout:
-        return "host" if self.network == "host" else "pod"
+    def path(self) -> Path:
+        return PATHS[self.network]
 
     @property
     def title(self) -> str:
@@ -100,7 +109,7 @@ class Point:
         more = f" burst {test.burst}" if test.burst else ""
         return (
             f"{test.name}: {test.profile} {test.messagesize} B, parallelism {test.parallelism}{more}, "
-            f"{self.network}, sample {self.sample}/{test.samples}"
+            f"{self.network}, {self.place}, sample {self.sample}/{test.samples}"
         )
 
     def params(self, address: str, port: int | None) -> dict[str, str]:
@@ -117,24 +126,20 @@ class Point:
 
 def points(settings: Settings) -> list[Point]:
     """Samples are interleaved: the first of each cell, then the second of each. A test that goes through a service
-    has no host network."""
-    cells: list[tuple[Test, Network]] = []
+    has that path alone."""
+    cells: list[tuple[Test, str, str]] = []
     for test in settings.tests:
-        if settings.external:
-            cells.append((test, "external"))
-        elif test.service:
-            cells.append((test, "service"))
-        else:
-            cells += [(test, network) for network in settings.networks]
+        networks = ("external",) if settings.external else ("service",) if test.service else settings.networks
+        cells += [(test, network, place) for network in networks for place in settings.where.places]
     found: list[Point] = []
     for sample in range(1, max((test.samples for test in settings.tests), default=0) + 1):
-        for cell, (test, network) in enumerate(cells, 1):
+        for cell, (test, network, place) in enumerate(cells, 1):
             if sample <= test.samples:
-                found.append(Point(len(found) + 1, cell, sample, test, network))
+                found.append(Point(len(found) + 1, cell, sample, test, network, place))
     return found
 
 
-def own_profiles(settings: Settings) -> list[Path]:
+def own_profiles(settings: Settings) -> list[pathlib.Path]:
     """Files that go to the cluster."""
     names = dict.fromkeys(CATALOG[test.profile].profile for test in settings.tests)
     return [PROFILES / name for name in names if name.endswith(".xml")]
@@ -159,7 +164,13 @@ def from_json(document: dict[str, Any]) -> Settings:
             "networks": tuple(document["networks"]),
             "allow_peers": tuple(document["allow_peers"]),
             "pods": Pods(**pods),
-            "where": Where(**document["where"]),
+            "where": Where(
+                **{
+                    **document["where"],
+                    "placements": tuple(document["where"]["placements"]),
+                    "nodes": tuple(document["where"]["nodes"]),
+                }
+            ),
             "limits": Limits(**document["limits"]),
         }
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from netmodel_lab.k8s.cluster import JOB, NAMESPACE, NODE, POD, Cluster
+from netmodel_lab.k8s.cluster import JOB, NAMESPACE, NODE, POD, SERVICE, Cluster
 from netmodel_lab.k8s.problems import MeasurementProblem
 from netmodel_lab.k8s.settings import Limits
 from netmodel_lab.problems import EnvironmentProblem
@@ -49,7 +49,7 @@ def trouble(pod: Json, limits: Limits) -> Trouble | None:
         if condition["type"] == "PodScheduled" and condition["status"] == "False":
             text = f"cannot be scheduled: {condition.get('message') or condition.get('reason')}"
             return Trouble(text, limits.schedule_s)
-    for container in status.get("containerStatuses") or []:
+    for container in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
         waiting = (container.get("state") or {}).get("waiting") or {}
         reason, message = str(waiting.get("reason") or ""), str(waiting.get("message") or "")
         if reason in _FINAL:
@@ -102,6 +102,20 @@ class Waits:
     def ready(self, name: str, namespace: str) -> Json:
         """The pod, once it is ready. Raises EnvironmentProblem with the reason when it will not be."""
         return self._until(lambda: self._cluster.get(POD, name, namespace), is_ready, name, namespace, "be ready")
+
+    def balanced(self, name: str, namespace: str) -> str:
+        """The address that a load balancer has given to a Service. Raises EnvironmentProblem when there is none."""
+        limit = time.monotonic() + self._limits.start_s
+        while True:
+            there = self._cluster.get(SERVICE, name, namespace) or {}
+            given = ((there.get("status") or {}).get("loadBalancer") or {}).get("ingress") or []
+            for one in given:
+                if one.get("ip") or one.get("hostname"):
+                    return str(one.get("ip") or one["hostname"])
+            if time.monotonic() > limit:
+                said = f"no load balancer has given Service {name} an address within {self._limits.start_s:.0f} s"
+                raise EnvironmentProblem([said, *self._cluster.events(name, namespace)])
+            time.sleep(_LOOK_S)
 
     def started(self, job: str, namespace: str) -> Json:
         """The pod of a Job, once its container runs or has ended."""
