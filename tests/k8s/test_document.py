@@ -23,13 +23,15 @@ def test_commands_of_the_document(lab: Lab) -> None:
         on_node(node, "ctr", "-n", "k8s.io", "images", "tag", "--force", IMAGE, NAMED)
     part = PAGE.read_text().split("\n## Tests across a cluster\n")[1].split("\n## ")[0]
     blocks = re.findall(r"^```(sh|yaml file=(\S+))\n(.*?)^```$", part, re.MULTILINE | re.DOTALL)
-    assert len(blocks) == 6
+    assert len(blocks) == 7
     programs = Path(sys.executable).parent
     env = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
     for _, name, text in blocks:
         if name:
             lab.file(re.sub(r"duration: \d+", "duration: 1", text), name)
             continue
+        if "k8s-netperf.json" in text:  # ours has its form
+            (lab.folder / "k8s-netperf.json").write_text((lab.folder / "first" / "result.json").read_text())
         for command in text.splitlines():
             done = subprocess.run(
                 ["bash", "-c", command],
@@ -57,6 +59,7 @@ def test_commands_of_the_document(lab: Lab) -> None:
         "junit.xml",
         "k8s.json",
         "loss-rt-result.csv",
+        "metrics.prom",
         "report.html",
         "result.csv",
         "result.json",

@@ -8,7 +8,7 @@
   netmodel-lab report  FOLDER                     makes the report again
   netmodel-lab compare A B                        which cells are better, worse or the same
   netmodel-lab export  FOLDER csv|json|parquet    one row for each run
-  netmodel-lab import  iperf3|netperf FILE...     rows of other tools' results, for compare
+  netmodel-lab import  TOOL FILE...               rows of other tools' results, for compare
   netmodel-lab hosts check HOST...                what is there, and which figures will be missing
   netmodel-lab k8s     plan|check|run|resume|clean    between pods of a Kubernetes cluster
 
@@ -166,8 +166,13 @@ def _compare(parser: Parser) -> None:
 
 def _import(parser: Parser) -> None:
     add = parser.add_argument
-    add("tool", choices=("iperf3", "netperf", "netmodel"), help="which tool has written the files")
-    add("files", metavar="FILE", nargs="+", help="iperf3 -J; netperf -- -o or -k, or JSON; netmodel --format json")
+    add("tool", choices=("iperf3", "netperf", "k8s-netperf", "netmodel"), help="which tool has written the files")
+    add(
+        "files",
+        metavar="FILE",
+        nargs="+",
+        help="iperf3 -J; netperf -- -o or -k, or JSON; k8s-netperf --json; netmodel --format json",
+    )
     add("-o", "--output", metavar="FILE", required=True, help="rows: a new file that ends with .jsonl or .csv")
 
 

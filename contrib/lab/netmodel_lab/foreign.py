@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results of other tools as rows: of iperf3 (-J), of netperf (-o, -k, or JSON), and single documents of netmodel. What
-a tool does not tell is null."""
+"""Results of other tools as rows: of iperf3 (-J), of netperf (-o, -k, or JSON), of k8s-netperf (--json), and single
+documents of netmodel. What a tool does not tell is null."""
 
 from __future__ import annotations
 
 import csv
 import json
+import math
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+from scipy import special
 
 from netmodel_lab.columns import END, RUN, figures
 from netmodel_lab.problems import UsageProblem
@@ -17,7 +20,6 @@ from netmodel_lab.rows import Row
 
 Json = dict[str, Any]
 
-FROM = ("iperf3", "netperf", "netmodel")
 _BITS = 8e6  # in a MB
 
 
@@ -204,6 +206,56 @@ def _of_netperf(one: Json) -> Row:
     return row
 
 
+# --- k8s-netperf --json ---
+
+# Of networks and machines that netmodel-lab k8s does not have.
+_ELSEWHERE = ("virt", "udnInfo", "bridgeInfo", "sriovInfo", "macvlanInfo", "localnetInfo")
+
+
+def _k8s_netperf(text: str) -> list[Row]:
+    documents = _listed(json.loads(text))
+    drivers = list(dict.fromkeys(str(one["driver"]) for one in documents))
+    if len(drivers) > 1:
+        raise ValueError(f"it has results of several drivers, which are not to be mixed: {', '.join(drivers)}")
+    return [row for one in documents for row in _of_k8s_netperf(one)]
+
+
+def _of_k8s_netperf(one: Json) -> list[Row]:
+    """A row for each sample. It tells their mean and its interval alone: the rows have values with this mean and this
+    deviation, which is what a comparison needs."""
+    is_stream, n = one["tputMetric"] == "Mb/s", int(one["samples"])
+    network = "external" if one.get("externalServer") else "service" if one["service"] else "pod"
+    elsewhere = [name for name in _ELSEWHERE if one.get(name)]
+    row: Row = {
+        "profile": one["profile"],
+        "run_id": one["uuid"],
+        "start": one.get("timestamp"),
+        "ok": not elsewhere,
+        "why": f"{elsewhere[0]}: no such network is measured here" if elsewhere else None,
+        "d.profile": one["profile"],
+        "d.messagesize": one["messageSize"],
+        "d.parallelism": one["parallelism"],
+        "d.burst": one["burst"],
+        "d.network": "host" if one["hostNetwork"] else network,
+        "d.place": "same-node" if one["local"] else "other-node",
+    }
+    if n == 1:
+        row |= {"p99_us": _number(one.get("latency")) or None, "retransmits": _number(one.get("tcpRetransmits"))}
+    name, scale = ("received_MBps", 1 / 8) if is_stream else ("transactions_per_s", 1.0)
+    return [{**row, name: value * scale} for value in _spread(float(one["throughput"]), one.get("confidence"), n)]
+
+
+def _spread(mean: float, interval: Sequence[float] | None, n: int) -> list[float]:
+    """n values with this mean, and with the deviation that the 95 % interval of it tells."""
+    if n < 2 or not interval:
+        return [mean] * n
+    half = (float(interval[1]) - float(interval[0])) / 2
+    sd = half * math.sqrt(n) / float(special.stdtrit(n - 1, 0.975))
+    steps = [i - (n - 1) / 2 for i in range(n)]
+    unit = math.sqrt(sum(step * step for step in steps) / (n - 1))
+    return [mean + sd * step / unit for step in steps]
+
+
 # --- netmodel ---
 
 
@@ -225,4 +277,9 @@ def _netmodel(text: str) -> list[Row]:
 
 _OF_NETMODEL = ("num_flows", "num_threads", "request_size", "response_size", "buffer_size", "pipeline")
 
-_READERS: dict[str, Callable[[str], list[Row]]] = {"iperf3": _iperf3, "netperf": _netperf, "netmodel": _netmodel}
+_READERS: dict[str, Callable[[str], list[Row]]] = {
+    "iperf3": _iperf3,
+    "netperf": _netperf,
+    "k8s-netperf": _k8s_netperf,
+    "netmodel": _netmodel,
+}

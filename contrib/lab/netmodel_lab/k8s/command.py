@@ -20,17 +20,19 @@ import json
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from netmodel_lab.k8s import cleaning, options, outputs, report, rules
+from netmodel_lab.folder import write_whole
+from netmodel_lab.k8s import cleaning, options, outputs, prometheus, report, rules
 from netmodel_lab.k8s.catalog import CATALOG
 from netmodel_lab.k8s.cluster import NODE, Cluster
 from netmodel_lab.k8s.driver import Driver, opened
-from netmodel_lab.k8s.figures import cells, of_pairs
+from netmodel_lab.k8s.figures import Cell, Row, cells, of_pairs
 from netmodel_lab.k8s.placement import every_node
 from netmodel_lab.k8s.problems import MeasurementProblem
+from netmodel_lab.k8s.search import Index, Target
 from netmodel_lab.k8s.settings import Limits, Point, Settings, new_run, points
 from netmodel_lab.k8s.store import Store
 from netmodel_lab.k8s.waits import Waits
@@ -82,14 +84,34 @@ def check(words: argparse.Namespace) -> Exit:
 # --- run and resume ---
 
 
+@dataclass(frozen=True)
+class _Beside:
+    """What a run is compared with, and where its results go."""
+
+    before: dict[rules.Key, list[Json]] | None
+    index: Index | None
+
+    @classmethod
+    def of(cls, words: argparse.Namespace) -> _Beside:
+        before = rules.read_baseline(Path(words.baseline)) if words.baseline else None
+        if not words.search:
+            return cls(before, None)
+        return cls(before, Index(Target.of(words.search, words.index, words.search_credentials, words.search_ca)))
+
+
 def run(words: argparse.Namespace) -> Exit:
     """Measures each sample, removes what it has made, and writes tables, CSV, JSON and JUnit."""
-    before = rules.read_baseline(Path(words.baseline)) if words.baseline else None
+    beside = _Beside.of(words)
     key = _key(words.server_key_file)
     cluster, settings = _asked(words)
+    if beside.index:
+        beside.index.check()
     path = Path(words.output or f"k8s-{time.strftime('%Y%m%d-%H%M%S')}")
     store = Store.create(path, settings, ["netmodel-lab", *words.argv])
-    return _measure(words, cluster, settings, store, key, before)
+    all_points = points(settings)
+    _tell(words, settings, store, all_points, all_points)
+    _measure(words, cluster, settings, store, key, all_points)
+    return _conclude(words, settings, store, beside)
 
 
 def _key(path: str | None) -> str | None:
@@ -102,12 +124,25 @@ def _key(path: str | None) -> str | None:
 
 
 def resume(words: argparse.Namespace) -> Exit:
-    """Does the samples that are missing or have failed, with objects of their own."""
+    """Does the samples that are missing or have failed, with objects of their own; and all that is made of them."""
     store, settings = Store.open(Path(words.folder))
-    before = rules.read_baseline(Path(words.baseline)) if words.baseline else None
-    cluster = Cluster.connect(words.kubeconfig, words.context)
-    fresh = replace(settings, run=new_run(settings.uuid)[0])
-    return _measure(words, cluster, fresh, store, _key(words.server_key_file), before)
+    beside = _Beside.of(words)
+    all_points = points(settings)
+    left = [point for point in all_points if not store.is_done(point)]
+    settings = replace(settings, run=new_run(settings.uuid)[0]) if left else settings
+    _tell(words, settings, store, all_points, left)
+    if left:
+        cluster = Cluster.connect(words.kubeconfig, words.context)
+        _measure(words, cluster, settings, store, _key(words.server_key_file), left)
+    return _conclude(words, settings, store, beside)
+
+
+def _tell(
+    words: argparse.Namespace, settings: Settings, store: Store, all_points: Sequence[Point], left: Sequence[Point]
+) -> None:
+    if not words.quiet:
+        done = f", {len(all_points) - len(left)} done before" if len(left) < len(all_points) else ""
+        print(f"run {settings.run}: {len(all_points)} samples{done}  in {store.path}", file=sys.stderr)
 
 
 def _measure(
@@ -116,32 +151,25 @@ def _measure(
     settings: Settings,
     store: Store,
     key: str | None,
-    before: dict[rules.Key, list[Json]] | None,
-) -> Exit:
+    left: Sequence[Point],
+) -> None:
     all_points = points(settings)
-    left = [point for point in all_points if not store.is_done(point)]
-    if not words.quiet:
-        done = f", {len(all_points) - len(left)} done before" if len(left) < len(all_points) else ""
-        print(f"run {settings.run}: {len(all_points)} samples{done}  in {store.path}", file=sys.stderr)
-    clean = f"netmodel-lab k8s clean {settings.run}"
-    if left:
-        driver = Driver(cluster, settings, left, key, _say if words.debug else None)
-        try:
-            with opened(driver, _say, clean):
-                for point in left:
-                    _sample(driver, point, store, is_quiet=words.quiet)
-        except EnvironmentProblem:
-            if any(store.sample(point) for point in all_points):
-                store.rows(settings, all_points)
-                _say(f"when that is put right, netmodel-lab k8s resume {store.path} goes on")
-            else:
-                store.discard()
-            raise
-        except KeyboardInterrupt:
+    driver = Driver(cluster, settings, left, key, _say if words.debug else None)
+    try:
+        with opened(driver, _say, f"netmodel-lab k8s clean {settings.run}"):
+            for point in left:
+                _sample(driver, point, store, is_quiet=words.quiet)
+    except EnvironmentProblem:
+        if any(store.sample(point) for point in all_points):
             store.rows(settings, all_points)
-            _say(f"interrupted; netmodel-lab k8s resume {store.path} goes on")
-            raise
-    return _conclude(words, settings, store, all_points, before)
+            _say(f"when that is put right, netmodel-lab k8s resume {store.path} goes on")
+        else:
+            store.discard()
+        raise
+    except KeyboardInterrupt:
+        store.rows(settings, all_points)
+        _say(f"interrupted; netmodel-lab k8s resume {store.path} goes on")
+        raise
 
 
 def _sample(driver: Driver, point: Point, store: Store, *, is_quiet: bool) -> None:
@@ -161,21 +189,42 @@ def _sample(driver: Driver, point: Point, store: Store, *, is_quiet: bool) -> No
         print(f"{time.strftime('%H:%M:%S')}  {point.title}  {told}", file=sys.stderr)
 
 
-def _conclude(
+def _conclude(words: argparse.Namespace, settings: Settings, store: Store, beside: _Beside) -> Exit:
+    """Everything that is made of the samples; and what they say."""
+    all_points = points(settings)
+    rows = store.rows(settings, all_points)
+    found = cells(all_points, rows)
+    findings = rules.tolerance(found, words.tcp_tolerance)
+    if beside.before is not None:
+        findings += rules.baseline(found, beside.before, words.tolerance)
+    documents = _write(words, settings, store, found, rows, findings)
+    if words.json:
+        print(json.dumps(documents, indent=1))
+    elif not words.quiet:
+        sys.stdout.write(outputs.tables(found, settings))
+    for finding in findings:
+        print(f"{finding.word}: {finding.title}: {finding.text}", file=sys.stderr)
+    is_indexed = _send(beside.index, documents, store, is_quiet=words.quiet)
+    failed = len(all_points) - sum(bool(row["ok"]) for row in rows)
+    if failed:
+        _say(f"{failed} of {len(all_points)} samples have failed: netmodel-lab k8s resume {store.path}")
+        return Exit.FAILED
+    if any(finding.is_worse for finding in findings):
+        return Exit.WORSE
+    return Exit.DONE if is_indexed else Exit.ENVIRONMENT
+
+
+def _write(
     words: argparse.Namespace,
     settings: Settings,
     store: Store,
-    all_points: Sequence[Point],
-    before: dict[rules.Key, list[Json]] | None,
-) -> Exit:
-    """Everything that is made of the samples; and what they say."""
-    rows = store.rows(settings, all_points)
-    found = cells(all_points, rows)
+    found: Sequence[Cell],
+    rows: Sequence[Row],
+    findings: Sequence[rules.Finding],
+) -> list[Json]:
+    """The files of the folder; returns the documents."""
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    findings = rules.tolerance(found, words.tcp_tolerance)
-    if before is not None:
-        findings += rules.baseline(found, before, words.tolerance)
-    pairs = {point.seq: (store.sample(point) or {}).get("pairs", []) for point in all_points}
+    pairs = {point.seq: (store.sample(point) or {}).get("pairs", []) for point in points(settings)}
     documents = outputs.documents(found, settings, stamp, pairs)
     store.write("result.json", json.dumps(documents, indent=1) + "\n")
     if words.csv:
@@ -183,17 +232,30 @@ def _conclude(
         store.write("loss-rt-result.csv", outputs.csv_losses(found, settings, stamp))
     store.write("report.html", report.page(found, rows, findings, settings, stamp))
     store.write("junit.xml", outputs.junit(rows, findings, settings))
-    if words.json:
-        print(json.dumps(documents, indent=1))
-    elif not words.quiet:
-        sys.stdout.write(outputs.tables(found, settings))
-    for finding in findings:
-        print(f"{finding.word}: {finding.title}: {finding.text}", file=sys.stderr)
-    failed = len(all_points) - sum(bool(row["ok"]) for row in rows)
-    if failed:
-        _say(f"{failed} of {len(all_points)} samples have failed: netmodel-lab k8s resume {store.path}")
-        return Exit.FAILED
-    return Exit.WORSE if any(finding.is_worse for finding in findings) else Exit.DONE
+    metrics = prometheus.text(found, findings, stamp)
+    store.write("metrics.prom", metrics)
+    if words.textfile:
+        try:
+            write_whole(Path(words.textfile), metrics)
+        except OSError as error:
+            _say(f"--textfile {words.textfile}: {error.strerror}")
+    return documents
+
+
+def _send(index: Index | None, documents: Sequence[Json], store: Store, *, is_quiet: bool) -> bool:
+    """Whether nothing is left to be sent."""
+    if index is None:
+        return True
+    try:
+        count = index.send(documents)
+    except EnvironmentProblem as problem:
+        for line in problem.lines:
+            _say(line)
+        _say(f"netmodel-lab k8s resume {store.path}, with the same --search, sends them again")
+        return False
+    if not is_quiet:
+        print(f"documents in the index: {count}", file=sys.stderr)
+    return True
 
 
 # --- clean ---

@@ -114,18 +114,22 @@ class Cell:
     rows: tuple[Row, ...]  # those that count
 
     @property
+    def is_stream(self) -> bool:
+        return CATALOG[self.point.test.profile].is_stream
+
+    @property
     def unit(self) -> str:
-        return "Mb/s" if CATALOG[self.point.test.profile].is_stream else "OP/s"
+        return "Mb/s" if self.is_stream else "OP/s"
 
     @property
     def has_latency(self) -> bool:
         """Of an answer."""
-        return self.unit == "OP/s" or self.point.test.profile == "TCP_STREAM_LAT"
+        return not self.is_stream or self.point.test.profile == "TCP_STREAM_LAT"
 
     @property
     def throughput(self) -> Mean | None:
         """Of streams what has arrived."""
-        if self.unit == "OP/s":
+        if not self.is_stream:
             return self.of("transactions_per_s")
         return mean([None if row.get("received_MBps") is None else row["received_MBps"] * 8 for row in self.rows])
 

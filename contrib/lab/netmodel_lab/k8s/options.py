@@ -11,6 +11,7 @@ from typing import Any
 from netmodel_lab.k8s import netperf_file
 from netmodel_lab.k8s.paths import NAMES
 from netmodel_lab.k8s.placement import RELATIONS
+from netmodel_lab.k8s.search import CREDENTIALS
 from netmodel_lab.k8s.settings import Keep, Limits, Pattern, Placement, Pods, Settings, Where, new_run
 from netmodel_lab.problems import UsageProblem, nearest
 from netmodel_lab.program import Program
@@ -43,8 +44,6 @@ REFUSED = {
     "localnet-config": _OTHER,
     "prom": "CPU of both ends comes from netmodel itself; Prometheus is not asked",
     "metrics": "CPU of both ends comes from netmodel itself; Prometheus is not asked",
-    "search": "nothing is indexed; -o FOLDER has the documents, as k8s-netperf indexes them, in result.json",
-    "index": "nothing is indexed; -o FOLDER has the documents, as k8s-netperf indexes them, in result.json",
 }
 PATTERNS: tuple[Pattern, ...] = ("pairs", "many-to-one", "all-to-all", "matrix")
 _SWITCHES = ("netperf", "clean", "json", "local", "pod", "across", "all", "hostNet", "debug", "csv", "privileged")
@@ -173,6 +172,11 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     add("-q", "--quiet", action="store_true", help="tell of failures only")
     add("--json", help="the results as JSON on standard output, instead of tables", default=False, **switch)
     add("--csv", help="result.csv and loss-rt-result.csv in the folder", default=True, **switch)
+    add("--textfile", metavar="FILE", help="metrics.prom also there, for node_exporter")
+    add("--search", metavar="URL", help="of OpenSearch or Elasticsearch, which gets the documents of result.json")
+    add("--index", metavar="NAME", default="k8s-netperf", help="of --search (default k8s-netperf)")
+    add("--search-credentials", metavar="FILE", help=f"with USER:PASSWORD (default: ${CREDENTIALS})")
+    add("--search-ca", metavar="FILE", help="authorities that --search is trusted by (default: the machine's)")
     add("--clean", help="remove what was made", default=True, **switch)
     add("--keep", choices=("never", "failed", "always"), default="never", help="what was made, for a look")
     add("--debug", help="tell of each object that is made", default=False, **switch)

@@ -11,7 +11,6 @@ from typing import Any
 
 from netmodel_lab import __version__
 from netmodel_lab.k8s import matrix
-from netmodel_lab.k8s.catalog import CATALOG
 from netmodel_lab.k8s.figures import Cell, Mean, Row
 from netmodel_lab.k8s.rules import Finding
 from netmodel_lab.k8s.settings import Settings
@@ -86,19 +85,15 @@ _P99: Column = ("Avg 99%tile value", lambda cell: _average(cell.of("p99_us"), "u
 _MEAN: Column = ("Avg Latency", lambda cell: _average(cell.of("mean_us"), "usec"))
 
 
-def _is_stream(cell: Cell) -> bool:
-    return CATALOG[cell.point.test.profile].is_stream
-
-
 def _is(name: str) -> Callable[[Cell], bool]:
     return lambda cell: cell.point.test.profile.startswith(name)
 
 
 _TABLES: tuple[tuple[str, Callable[[Cell], bool], tuple[Column, ...]], ...] = (
-    ("Stream Results", _is_stream, _VALUE),
-    ("Rr Results", lambda cell: not _is_stream(cell), _VALUE),
+    ("Stream Results", lambda cell: cell.is_stream, _VALUE),
+    ("Rr Results", lambda cell: not cell.is_stream, _VALUE),
     ("Stream Latency Results", _is("TCP_STREAM_LAT"), (_MEAN, _P50, _P99)),
-    ("RR Latency Results", lambda cell: not _is_stream(cell), (_MEAN, _P50, _P99)),
+    ("RR Latency Results", lambda cell: not cell.is_stream, (_MEAN, _P50, _P99)),
     ("TCP Retransmissions", _is("TCP"), (("Avg value", lambda cell: _average(cell.of("retransmits"))),)),
     ("UDP Loss Percent", _is("UDP"), (("Avg value", lambda cell: _average(cell.of("loss_pct"))),)),
 )

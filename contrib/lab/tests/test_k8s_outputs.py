@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What netmodel-lab k8s makes of samples for other programs: an index, Prometheus; and results of k8s-netperf."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import ssl
+import subprocess
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed; requirements-dev.txt has it")
+
+from conftest import Lab, rows
+from test_k8s import RR, STREAM, cell, of
+
+from netmodel_lab import foreign
+from netmodel_lab.k8s import outputs, prometheus, rules, search
+from netmodel_lab.k8s.search import Index, Target, identifier
+from netmodel_lab.k8s.settings import points
+from netmodel_lab.k8s.store import Store
+from netmodel_lab.problems import EnvironmentProblem, UsageProblem
+
+Json = dict[str, Any]
+
+
+# --- an index ---
+
+
+@dataclass
+class Recorder:
+    """A server that speaks the bulk protocol as OpenSearch does, and refuses what OpenSearch refuses."""
+
+    url: str = ""
+    documents: dict[str, Json] = field(default_factory=dict)
+    asked: list[tuple[str, str, str | None]] = field(default_factory=list)
+    statuses: list[int] = field(default_factory=list)  # of the next answers; then 200
+    busy: set[str] = field(default_factory=set)  # documents that are refused once for lack of room
+    broken: str | None = None  # why each document is refused
+
+    def answer(self, method: str, path: str, headers: Any, body: str) -> tuple[int, Json]:
+        self.asked.append((method, path, headers.get("Authorization")))
+        status = self.statuses.pop(0) if self.statuses else 200
+        if status != 200 or method == "HEAD":
+            return status, {"error": {"reason": "no more today"}, "status": status}
+        assert (method, path) == ("POST", "/results/_bulk")
+        assert headers["Content-Type"] == "application/x-ndjson"
+        assert body.endswith("\n")
+        lines = [json.loads(line) for line in body.splitlines()]
+        return 200, {"items": [self._take(*two) for two in zip(lines[::2], lines[1::2], strict=True)]}
+
+    def _take(self, action: Json, document: Json) -> Json:
+        (name,) = action["index"].values()
+        assert list(action["index"]) == ["_id"]
+        if self.broken:
+            return {"index": {"_id": name, "status": 400, "error": {"reason": self.broken}}}
+        if name in self.busy:
+            self.busy.discard(name)
+            return {"index": {"_id": name, "status": 429, "error": {"reason": "queue is full"}}}
+        is_new = name not in self.documents
+        self.documents[name] = document
+        return {"index": {"_id": name, "status": 201 if is_new else 200}}
+
+
+def serve(recorder: Recorder, certificate: Path | None = None) -> ThreadingHTTPServer:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+            status, document = recorder.answer(self.command, self.path, self.headers, body)
+            data = json.dumps(document).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(data)
+
+        do_HEAD = do_POST
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    if certificate:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, certificate.with_suffix(".key"))
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    recorder.url = f"{'https' if certificate else 'http'}://127.0.0.1:{server.server_address[1]}"
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+@pytest.fixture
+def recorder() -> Iterator[Recorder]:
+    found = Recorder()
+    server = serve(found)
+    yield found
+    server.shutdown()
+    server.server_close()
+
+
+def index(recorder: Recorder, credentials: str | None = None, ca: str | None = None) -> Index:
+    return Index(Target(recorder.url, "results", credentials, ca), sleep=lambda _: None)
+
+
+def documents() -> list[Json]:
+    ends = {name: {"node": name, "host_ip": "192.0.2.1"} for name in ("server", "client")}
+    pairs = {1: [{"k8s": {**ends, "relation": "other node"}}]}
+    cells = [cell(STREAM, network, [100.0, 110.0]) for network in ("pod", "host")]
+    for one in cells:
+        for row in one.rows:
+            row["seq"] = 1
+    return outputs.documents(cells, of(STREAM), "2026-01-31T12:00:00Z", pairs)
+
+
+def test_documents_are_sent_once_however_often_they_are_sent(recorder: Recorder) -> None:
+    first, second = sent = documents()
+    assert index(recorder, "me:hunter2").send(sent) == 2
+    assert list(recorder.documents) == [identifier(first), identifier(second)]
+    found = recorder.documents[identifier(first)]
+    assert (found["profile"], found["throughput"], found["hostNetwork"]) == ("TCP_STREAM", 105.0, False)
+    assert "sampleRows" in first["netmodel"] and "sampleRows" not in found["netmodel"]
+    later = [{**one, "timestamp": "later", "throughput": 1.0} for one in sent]
+    index(recorder).send(later)
+    assert len(recorder.documents) == 2 and recorder.documents[identifier(first)]["timestamp"] == "later"
+    assert recorder.asked[0][2] == "Basic " + base64.b64encode(b"me:hunter2").decode()
+    assert recorder.asked[-1][2] is None
+
+
+def test_an_index_that_is_busy_is_asked_again(recorder: Recorder) -> None:
+    """For what it has not taken, and nothing else."""
+    sent = documents()
+    recorder.statuses = [503, 429]
+    recorder.busy = {identifier(sent[1])}
+    assert index(recorder).send(sent) == 2
+    assert len(recorder.documents) == 2 and len(recorder.asked) == 4
+    recorder.statuses = [503] * 6
+    with pytest.raises(EnvironmentProblem, match="answers 503: no more today"):
+        index(recorder).send(sent)
+
+
+def test_what_an_index_refuses(recorder: Recorder) -> None:
+    recorder.broken = "failed to parse field [throughput]"
+    with pytest.raises(
+        EnvironmentProblem, match=r"has refused documents, 2 of 2: failed to parse field \[throughput\]"
+    ):
+        index(recorder).send(documents())
+    recorder.statuses = [401]
+    with pytest.raises(EnvironmentProblem, match="answers 401"):
+        index(recorder, "me:wrong").check()
+    recorder.statuses = [404]  # it is made with the first document
+    index(recorder).check()
+    with pytest.raises(EnvironmentProblem, match="does not answer"):
+        Index(Target("http://127.0.0.1:1", "results", None, None), sleep=lambda _: None).check()
+
+
+def test_its_certificate_is_verified(tmp_path: Path) -> None:
+    certificate = tmp_path / "server.crt"
+    words = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=search"]
+    words += ["-addext", "subjectAltName=IP:127.0.0.1"]
+    words += ["-keyout", str(certificate.with_suffix(".key")), "-out", str(certificate)]
+    subprocess.run(words, check=True, capture_output=True)
+    recorder = Recorder()
+    server = serve(recorder, certificate)
+    with pytest.raises(EnvironmentProblem, match="is not trusted"):
+        index(recorder).check()
+    index(recorder, ca=str(certificate)).check()
+    assert [method for method, *_ in recorder.asked] == ["HEAD"]
+    server.shutdown()
+    server.server_close()
+
+
+def test_an_address_has_no_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageProblem) as caught:
+        Target.of("https://me:hunter2@search", "Results", str(tmp_path / "none"), None)
+    assert [line.partition(":")[0] for line in caught.value.lines] == [
+        "--search",
+        '--index "Results"',
+        f"--search-credentials {tmp_path}/none",
+    ]
+    assert "hunter2" not in "".join(caught.value.lines)
+    (tmp_path / "key").write_text("me:hunter2\n")
+    assert Target.of("https://search:9200/", "a", str(tmp_path / "key"), None).credentials == "me:hunter2"
+    monkeypatch.setenv(search.CREDENTIALS, "you:other")
+    assert Target.of("https://search:9200/", "a", None, None).credentials == "you:other"
+
+
+RESULT = {
+    "schema": "netmodel.result/1",
+    "run": {"complete": True, "start": "x", "start_s": 1.0},
+    "totals": {"seconds": 1.0, "transactions_per_s": 1000.0, "latency_s": {"count": 9, "p99": 2e-4, "mean": 1e-4}},
+}
+
+
+def test_resume_sends_what_is_done(lab: Lab, tmp_path: Path, recorder: Recorder) -> None:
+    """No cluster is asked for samples that are all there; the password is in no file and in no output."""
+    settings = of(RR)
+    store = Store.create(tmp_path / "out", settings, ["netmodel-lab"])
+    ends = {name: {"node": name} for name in ("server", "client")}
+    for point in points(settings):
+        facts = {**ends, "relation": "other node"}
+        store.keep(point, [{"pair": 0, "result": RESULT, "k8s": facts}], None)
+    words = ("k8s", "resume", "out", "--search", recorder.url, "--index", "results", "--textfile", "node.prom")
+    recorder.broken = "full"
+    done = lab(*words, NETMODEL_SEARCH_CREDENTIALS="me:hunter2")
+    assert done.returncode == 3
+    assert "has refused documents, 1 of 1: full" in done.stderr
+    assert "netmodel-lab k8s resume out, with the same --search, sends them again" in done.stderr
+    recorder.broken = None
+    done = lab(*words, NETMODEL_SEARCH_CREDENTIALS="me:hunter2")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (0, "documents in the index: 1")
+    (document,) = recorder.documents.values()
+    assert (document["throughput"], document["latency"], document["samples"]) == (1000.0, 200.0, 2)
+    assert (tmp_path / "node.prom").read_text() == (tmp_path / "out" / "metrics.prom").read_text()
+    for path in (tmp_path / "out").rglob("*"):
+        assert path.is_dir() or "hunter2" not in path.read_text()
+
+
+# --- Prometheus ---
+
+LINE = re.compile(r'[a-z0-9_]+(\{([a-z_]+="([^"\\\n]|\\[\\"n])*",?)+\})? -?[0-9.e+-]+')
+
+
+def test_metrics_are_prometheus_text() -> None:
+    finding = rules.Finding('a "rule"\n', "x", True)
+    host = cell(STREAM, "host", [100.0, 110.0])
+    text = prometheus.text([host, cell(RR, "pod", [5.0])], [finding], "2026-01-31T12:00:00Z")
+    lines = text.splitlines()
+    assert all(line.startswith("# ") or LINE.fullmatch(line) for line in lines)
+    labels = 'test="TCPStream",profile="TCP_STREAM",message_size="1024",parallelism="1",path="host",place="other-node"'
+    assert f"netmodel_k8s_throughput_bits_per_second{{{labels}}} 105000000" in lines
+    assert f'netmodel_k8s_samples{{{labels},state="failed"}} 1' in lines
+    assert 'netmodel_k8s_rule_failed{rule="a \\"rule\\"\\n"} 1' in lines
+    assert "netmodel_k8s_run_end_timestamp_seconds 1769860800" in lines
+    names = [line.split()[2] for line in lines if line.startswith("# TYPE")]
+    assert len(names) == len(set(names)) == 5
+
+
+# --- k8s-netperf ---
+
+THEIRS: Json = {
+    "uuid": "u",
+    "timestamp": "2026-01-31T12:00:00Z",
+    "hostNetwork": False,
+    "driver": "netperf",
+    "parallelism": 1,
+    "profile": "TCP_STREAM",
+    "duration": 10,
+    "service": False,
+    "local": False,
+    "virt": False,
+    "acrossAZ": True,
+    "samples": 3,
+    "messageSize": 1024,
+    "burst": 0,
+    "throughput": 100.0,
+    "latency": 30.0,
+    "tputMetric": "Mb/s",
+    "ltcyMetric": "usec",
+    "tcpRetransmits": 4.0,
+    "confidence": [100.0 - 2.4841377, 100.0 + 2.4841377],
+    "udnInfo": "",
+    "externalServer": False,
+}
+
+
+def test_results_of_k8s_netperf_are_a_baseline(lab: Lab, tmp_path: Path) -> None:
+    """Of three samples with a mean of 100 and a deviation of 1."""
+    rr = {**THEIRS, "profile": "TCP_RR", "service": True, "local": True, "samples": 1, "confidence": [0, 0]}
+    rr |= {"tputMetric": "OP/s", "throughput": 5000.0}
+    machine = {**THEIRS, "virt": True, "samples": 1}
+    (tmp_path / "theirs.json").write_text(json.dumps([THEIRS, rr, machine]))
+    done = lab("import", "k8s-netperf", "theirs.json", "-o", "rows.jsonl")
+    assert done.returncode == 4 and "5 rows, 1 of them failed" in done.stderr
+    found = rows(tmp_path)
+    assert [round(row["received_MBps"] * 8, 4) for row in found[:3]] == [99.0, 100.0, 101.0]
+    assert (found[3]["transactions_per_s"], found[3]["p99_us"], found[3]["d.network"]) == (5000.0, 30.0, "service")
+    assert (found[4]["ok"], found[4]["why"]) == (False, "virt: no such network is measured here")
+    before = rules.read_baseline(tmp_path / "rows.jsonl")
+    for now, is_worse in ((50.0, True), (99.0, False)):
+        (finding,) = rules.baseline([cell(STREAM, "pod", [now, now + 0.5, now - 0.5])], before, 10)
+        assert (finding.is_worse, finding.is_sure) == (is_worse, True), finding.text
+
+
+def test_drivers_of_k8s_netperf_are_not_mixed(tmp_path: Path) -> None:
+    (tmp_path / "two.json").write_text(json.dumps([THEIRS, {**THEIRS, "driver": "iperf3"}]))
+    with pytest.raises(UsageProblem, match="several drivers, which are not to be mixed: netperf, iperf3"):
+        foreign.read("k8s-netperf", [tmp_path / "two.json"])
