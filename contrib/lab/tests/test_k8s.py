@@ -15,6 +15,7 @@ pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed
 from conftest import NETMODEL, Lab
 
 from netmodel_lab.k8s import (
+    figures,
     manifests,
     matrix,
     netperf_file,
@@ -39,6 +40,7 @@ STREAM = Test("TCPStream", "TCP_STREAM", 10, 3, 1024, 1)
 RR = Test("rr", "TCP_RR", 5, 2, 64, 4, burst=3)
 PAIR = placement.Pair("n1", "n2")
 DIAL = manifests.Dial("10.0.0.1", 20000)
+ENDS = {"server": {"node": "n1"}, "client": {"node": "n2"}, "relation": "other node"}
 SERVED = Test("served", "UDP_RR", 5, 1, 64, 1, service=True)
 
 
@@ -515,6 +517,21 @@ def before(values: list[float]) -> dict[rules.Key, list[Json]]:
 def test_beside_a_baseline(now: list[float], is_worse: bool, is_sure: bool) -> None:
     (found,) = rules.baseline([cell(STREAM, "pod", now)], before([100.0, 100.5, 99.5]), 10)
     assert (found.is_worse, found.is_sure) == (is_worse, is_sure), found.text
+
+
+def test_throttled_pods_have_no_verdict() -> None:
+    slow = cell(STREAM, "pod", [50.0, 50.5, 49.5])
+    slow.rows[1]["throttled_s"] = 0.25
+    said = "no verdict: limits of CPU have held pods back for 0.25 s; larger --limits cpu=, or none"
+    for (found,) in (
+        rules.baseline([slow], before([100.0, 100.5, 99.5]), 10),
+        rules.tolerance([cell(STREAM, "host", [100.0]), slow], 10),
+    ):
+        assert (found.is_worse, found.is_sure, found.text) == (False, False, said)
+    hosts = [{"throttling": {"throttled_s": 0.5}}, {"throttling": None}]
+    document = {"pairs": [{"k8s": ENDS, "result": {"hosts": hosts}}]}
+    (point, *_) = points(of(STREAM))
+    assert figures.row(of(STREAM), point, document, None)["throttled_s"] == 0.5
 
 
 def test_equal_runs_are_seldom_worse() -> None:

@@ -49,8 +49,16 @@ def row(settings: Settings, point: Point, document: Json | None, why: str | None
         for name in ("server", "client"):
             nodes = dict.fromkeys(end[name].get("node") for end in ends)
             found[f"{name}_node"] = ", ".join(filter(None, nodes)) or None
-        found |= {"relation": ends[0]["relation"], **of_pairs([one["result"] for one in document["pairs"]])}
+        results = [one["result"] for one in document["pairs"]]
+        found |= {"relation": ends[0]["relation"], "throttled_s": _throttled_s(results), **of_pairs(results)}
     return found
+
+
+def _throttled_s(documents: Sequence[Json]) -> float | None:
+    """How long limits of CPU have held the pods back, on all CPUs together. None: nobody can tell."""
+    hosts = [host for document in documents for host in document.get("hosts") or []]
+    known = [found for host in hosts if (found := reach(host, "throttling", "throttled_s")) is not None]
+    return sum(known) if known else None
 
 
 def of_pairs(documents: Sequence[Json]) -> Row:

@@ -5,20 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from importlib import resources
+from pathlib import Path
 
 from netmodel_lab.k8s import matrix, outputs
 from netmodel_lab.k8s.figures import Cell, Row
 from netmodel_lab.k8s.rules import Finding
 from netmodel_lab.k8s.settings import Settings
 
+_CSS = Path(__file__).parents[1] / "page" / "page.css"  # that of studies
 _STRONGEST = 70  # per cent of the colour that the largest value has
 
 
 def page(
     cells: Sequence[Cell], rows: Sequence[Row], findings: Sequence[Finding], settings: Settings, stamp: str
 ) -> str:
-    css = (resources.files("netmodel_lab.page") / "page.css").read_text(encoding="utf-8")
+    css = _CSS.read_text(encoding="utf-8")
     squares = matrix.squares(cells)
     body = [
         _head(rows, settings, stamp),

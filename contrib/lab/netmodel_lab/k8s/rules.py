@@ -49,6 +49,10 @@ def tolerance(cells: Sequence[Cell], percent: float) -> list[Finding]:
         title = f"{test.name} {test.messagesize} B, {place}: pod network beside host network"
         if pod is None:
             continue
+        held = _throttled(title, [*host.rows, *pod.rows])
+        if held:
+            found.append(held)
+            continue
         a, b = host.throughput, pod.throughput
         if a is None or b is None:
             found.append(Finding(title, "one of the two has no sample that counts", False, False))
@@ -57,6 +61,15 @@ def tolerance(cells: Sequence[Cell], percent: float) -> list[Finding]:
         text = f"host {a.mean:.0f}, pod {b.mean:.0f} Mb/s: {difference:+.1f} %, tolerated {percent:g} %"
         found.append(Finding(title, text, difference > percent))
     return found
+
+
+def _throttled(title: str, rows: Sequence[Row]) -> Finding | None:
+    """No verdict where pods were held back: that tells of their limit, and not of the network."""
+    seconds = sum(row.get("throttled_s") or 0.0 for row in rows)
+    if not seconds:
+        return None
+    text = f"no verdict: limits of CPU have held pods back for {seconds:.3g} s; larger --limits cpu=, or none"
+    return Finding(title, text, False, False)
 
 
 # --- an earlier run ---
@@ -106,7 +119,10 @@ def baseline(cells: Sequence[Cell], before: dict[Key, list[Row]], percent: float
         title = f"{test.name} {test.profile} {test.messagesize} B, {where}: beside the baseline"
         name = figure_of(test.profile)
         a, b = _values(before.get(key_of(cell), ()), name), _values(cell.rows, name)
-        if not a or not b:
+        held = _throttled(title, [*before.get(key_of(cell), ()), *cell.rows])
+        if held:
+            found.append(held)
+        elif not a or not b:
             who = "the baseline" if not a else "this run"
             found.append(Finding(title, f"{who} has no sample of it", False, False))
         elif min(len(a), len(b)) < inference.MIN_RUNS:
