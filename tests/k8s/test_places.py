@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
+import struct
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from conftest import ON, Lab, entry, kubectl, until
+from conftest import ON, Lab, entry, kubectl, objects, until
 from test_ends import begun
 from test_paths import whole
 
@@ -87,6 +91,15 @@ def test_every_path_on_one_node_and_on_two(lab: Lab, open_space: tuple[str, str]
             assert dialled["node"] != server["node"]
 
 
+def test_the_plan_is_what_the_cluster_takes(lab: Lab, open_space: tuple[str, str]) -> None:
+    paths = ",".join((*OTHERS, *MIXED, "headless", "loadbalancer"))
+    done = lab("plan", lab.file("tests:\n" + entry("one", "UDP_RR")), *ON, *open_space, "--paths", paths)
+    assert done.returncode == 0, done.stderr
+    made = kubectl("apply", "--dry-run=server", "--validate=strict", "-f", "-", "-o", "name", text=done.stdout).split()
+    kinds = [name.partition("/")[0] for name in made]
+    assert [kinds.count(kind) for kind in ("secret", "pod", "service", "job.batch")] == [1, 2, 5, 9]
+
+
 @pytest.fixture
 def zones() -> Iterator[None]:
     kubectl("label", "nodes", "n1", f"{ZONE}=a")
@@ -159,6 +172,56 @@ def test_all_nodes_at_the_same_time(lab: Lab, tests_space: tuple[str, str]) -> N
     whole(lab)
     (row,) = lab.rows()
     assert (row["pairs"], row["server_node"], row["client_node"]) == (2, "n1, n2", "n2, n1")
+
+
+@pytest.fixture
+def names() -> Iterator[None]:
+    """The cluster's DNS, as far as headless Services go; it has none otherwise."""
+    server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    server.bind(("10.200.0.1", 53))
+
+    server.settimeout(0.2)
+    is_over = threading.Event()
+
+    def serve() -> None:
+        while not is_over.is_set():
+            with contextlib.suppress(TimeoutError):
+                query, asker = server.recvfrom(512)
+                server.sendto(answer(query), asker)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    yield
+    is_over.set()
+    thread.join()
+    server.close()
+
+
+def answer(query: bytes) -> bytes:
+    """An A record for each ready pod of SERVICE.NAMESPACE.svc.cluster.local."""
+    labels, at = [], 12
+    while query[at]:
+        labels.append(query[at + 1 : at + 1 + query[at]].decode())
+        at += 1 + query[at]
+    is_a, found = query[at + 1 : at + 3] == b"\0\1", []
+    is_known = labels[2:] == ["svc", "cluster", "local"]
+    if is_known and is_a:
+        slices = objects("endpointslices", "-n", labels[1], "-l", f"kubernetes.io/service-name={labels[0]}")
+        found = [
+            one["addresses"][0] for part in slices for one in part["endpoints"] or [] if one["conditions"]["ready"]
+        ]
+    flags = b"\x85\x80" if is_known else b"\x85\x83"
+    head = query[:2] + flags + struct.pack("!4H", 1, len(found), 0, 0)
+    record = b"\xc0\x0c\0\1\0\1\0\0\0\1\0\4"
+    return head + query[12 : at + 5] + b"".join(record + socket.inet_aton(address) for address in found)
+
+
+def test_a_headless_service(lab: Lab, tests_space: tuple[str, str], names: None) -> None:
+    words = ("--paths", "headless", "-o", "out")
+    done = lab("run", lab.file("tests:\n" + entry("one", "TCP_RR")), *ON, *tests_space, *words)
+    assert done.returncode == 0, done.stderr
+    (pairs,) = samples(lab)
+    assert seen(pairs)[2]["address"].endswith("-s0-headless.tests.svc")
 
 
 def test_no_load_balancer(lab: Lab, tests_space: tuple[str, str]) -> None:

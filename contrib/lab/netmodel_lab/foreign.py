@@ -234,6 +234,7 @@ def _of_k8s_netperf(one: Json) -> list[Row]:
         "why": f"{elsewhere[0]}: no such network is measured here" if elsewhere else None,
         "d.profile": one["profile"],
         "d.messagesize": one["messageSize"],
+        "d.messagereadsize": (one.get("netmodel") or {}).get("messageReadSize", 1),
         "d.parallelism": one["parallelism"],
         "d.burst": one["burst"],
         "d.network": "host" if one["hostNetwork"] else network,

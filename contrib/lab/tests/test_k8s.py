@@ -139,6 +139,24 @@ d:
     ]
 
 
+def test_lists_of_values_are_tests_of_all_combinations(tmp_path: Path) -> None:
+    text = V1.replace("1024", "[64, 1024]").replace("parallelism: 1", "parallelism: [1, 4]")
+    found = read(tmp_path, text.replace("TCP_STREAM", "[TCP_STREAM, UDP_STREAM]"))
+    assert [(test.profile, test.messagesize, test.parallelism) for test in found] == [
+        (profile, size, flows) for profile in ("TCP_STREAM", "UDP_STREAM") for size in (64, 1024) for flows in (1, 4)
+    ]
+    assert {test.name for test in found} == {"TCPStream"}
+    assert mistakes(tmp_path, text.replace("64", "0")) == [
+        'list.yml:5:16: TCPStream: messagesize: "0": must be 1 to 1073741824'
+    ]
+    assert mistakes(tmp_path, V1.replace("1024", "[]")) == [
+        'list.yml:5:16: TCPStream: messagesize: "[]": must be 1 to 1073741824'
+    ]
+    assert mistakes(tmp_path, V1.replace("10", "[10]", 1)) == [
+        'list.yml:3:13: TCPStream: duration: "[10]": must be 1 to 86400'
+    ]
+
+
 @pytest.mark.parametrize("text", ["", "tests: []", "- a", "a: 1", "tests:\n  - a: 1", "a: [", "a: {b: 1}\na: {b: 2}"])
 def test_what_is_no_list(tmp_path: Path, text: str) -> None:
     assert mistakes(tmp_path, text)
@@ -500,7 +518,9 @@ def test_the_tolerance_is_k8s_netperf_s(pod_value: float, is_worse: bool) -> Non
 
 
 def before(values: list[float]) -> dict[rules.Key, list[Json]]:
-    return {("TCP_STREAM", "1024", "1", "0", "pod", "other-node"): [{"received_MBps": value / 8} for value in values]}
+    return {
+        ("TCP_STREAM", "1024", "1", "1", "0", "pod", "other-node"): [{"received_MBps": value / 8} for value in values]
+    }
 
 
 @pytest.mark.parametrize(

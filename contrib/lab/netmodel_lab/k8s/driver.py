@@ -51,6 +51,7 @@ class Driver:
         self._layouts = manifests.layouts(points)
         self._places: Places = {}
         self._nodes: dict[str, Json] = {}
+        self._ranges: list[str] = []
         self._slaves: Slaves
         self.has_begun = False
         self._has_failed = False  # a sample
@@ -75,6 +76,7 @@ class Driver:
             files = manifests.config_map(settings, namespace, self._expires)
             if files:
                 self._create(files)
+        self._ranges = self.ranges()
         self._slaves = Slaves(
             self._cluster,
             settings,
@@ -82,7 +84,7 @@ class Driver:
             self._create,
             self._nodes,
             self._places,
-            self.ranges(),
+            self._ranges,
             self._expires,
         )
         if not settings.external:
@@ -115,9 +117,8 @@ class Driver:
         self._slaves.stand_again(point.path.server)
         pairs = self._places[point.place]
         dials = [self._slaves.dial(point, pair) for pair in pairs]
-        ranges = self.ranges()
         jobs = [
-            manifests.client(self._settings, point, i, pair, dial, ranges, self._expires)
+            manifests.client(self._settings, point, i, pair, dial, self._ranges, self._expires)
             for i, (pair, dial) in enumerate(zip(pairs, dials, strict=True))
         ]
         for item in jobs:

@@ -26,6 +26,7 @@ def row(settings: Settings, point: Point, document: Json | None, why: str | None
         "test": test.name,
         "profile": test.profile,
         "messagesize": test.messagesize,
+        "messagereadsize": test.messagereadsize,
         "parallelism": test.parallelism,
         "burst": test.burst,
         "network": point.network,

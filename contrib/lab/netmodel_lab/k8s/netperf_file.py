@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The test lists of k8s-netperf, both of its forms: a map of tests by name, and a list of them whose first key is the
-name. All mistakes are told at once; a key that would have no effect is one."""
+name. All mistakes are told at once; a key that would have no effect is one. Beyond k8s-netperf, what is varied may be a
+list: a test for each combination."""
 
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +21,7 @@ from netmodel_lab.problems import UsageProblem, nearest
 
 _NUMBERS = {"duration": 86400, "samples": 1000, "messagesize": 1 << 30, "parallelism": 65536}  # and the most of each
 _OPTIONAL = {"messagereadsize": 1 << 30, "burst": 65536}
+_VARIED = ("profile", "messagesize", "messagereadsize", "parallelism", "burst")
 _KEYS = ("profile", *_NUMBERS, *_OPTIONAL, "service")
 
 
@@ -64,11 +67,16 @@ def read(path: Path) -> list[Test]:
         raise UsageProblem([f"{where}: {error.problem}"]) from None
     except YAMLError as error:
         raise UsageProblem([f"{path}: {error}"]) from None
-    tests = [test for name, entry, at in _entries(document, reader) if (test := _test(name, entry, at, reader))]
+    tests = [
+        test
+        for name, entry, at in _entries(document, reader)
+        for one in _combinations(entry)
+        if (test := _test(name, one, at, reader))
+    ]
     if not tests and not reader.mistakes:
         reader.wrong(None, "there is no test in it")
     if reader.mistakes:
-        raise UsageProblem(reader.mistakes)
+        raise UsageProblem(list(dict.fromkeys(reader.mistakes)))
     return tests
 
 
@@ -96,6 +104,15 @@ def _entries(document: Any, reader: _Reader) -> Iterator[tuple[str, CommentedMap
             yield str(name), entry, at
         else:
             reader.wrong(at, f"{name}: must be a map with the keys of a test")
+
+
+def _combinations(entry: CommentedMap) -> Iterator[CommentedMap]:
+    """The last list varies fastest. A list without a value is left as it is, for its mistake."""
+    names = [key for key in entry if key in _VARIED and isinstance(entry[key], CommentedSeq) and entry[key]]
+    for values in itertools.product(*(entry[name] for name in names)):
+        one = entry.copy()
+        one.update(zip(names, values, strict=True))
+        yield one
 
 
 def _test(name: str, entry: CommentedMap, at: Place, reader: _Reader) -> Test | None:

@@ -76,7 +76,9 @@ def _labels(cell: Cell) -> Labels:
         "test": test.name,
         "profile": test.profile,
         "message_size": str(test.messagesize),
+        "message_read_size": str(test.messagereadsize),
         "parallelism": str(test.parallelism),
+        "burst": str(test.burst),
         "path": point.network,
         "place": point.place,
     }

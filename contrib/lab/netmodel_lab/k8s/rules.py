@@ -74,7 +74,7 @@ def _throttled(title: str, rows: Sequence[Row]) -> Finding | None:
 
 # --- an earlier run ---
 
-_KEYS = ("profile", "messagesize", "parallelism", "burst", "network", "place")
+_KEYS = ("profile", "messagesize", "messagereadsize", "parallelism", "burst", "network", "place")
 Key = tuple[str, ...]
 
 
@@ -84,7 +84,8 @@ def _key(row: Row) -> Key:
 
 def key_of(cell: Cell) -> Key:
     test = cell.point.test
-    given = (test.profile, test.messagesize, test.parallelism, test.burst, cell.point.network, cell.point.place)
+    sizes = (test.messagesize, test.messagereadsize)
+    given = (test.profile, *sizes, test.parallelism, test.burst, cell.point.network, cell.point.place)
     return tuple(map(str, given))
 
 
