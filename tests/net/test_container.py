@@ -120,6 +120,10 @@ def test_there_is_no_more_in_it_than_it_needs(image: Image) -> None:
 MISTAKES = [
     (["-b", "/nowhere"], "-b /nowhere: nothing is built there: run ./quickstart build first"),
     (["-u", "root"], "-u root: not a number"),
+    (
+        ["-l", "/bin/false"],
+        "-l /bin/false: is no Python (3.11 or newer) that has what netmodel-lab needs: pip install 'contrib/lab[k8s]'",
+    ),
     (["-o", "/nowhere/image.tar"], "-o /nowhere/image.tar: its folder does not exist"),
     (["more"], "more: not an option; -h lists them"),
 ]
@@ -136,5 +140,5 @@ def test_every_option_is_in_the_documents() -> None:
     usage = run([SCRIPT, "-h"], dict(os.environ)).stdout
     page = (TOP / "docs" / "kubernetes.md").read_text()
     options = [line.split()[0] for line in usage.splitlines() if line.startswith("  -")]
-    assert options == ["-b", "-t", "-o", "-u"]
+    assert options == ["-b", "-l", "-t", "-o", "-u"]
     assert all(f"| `{option} " in page for option in options)

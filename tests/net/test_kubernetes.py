@@ -27,8 +27,8 @@ OBJECTS = {
     f"{path.name}-{each['kind']}": each for path in sorted(FOLDER.glob("*.yaml")) for each in objects_of(path)
 }
 VERSIONS = {
-    **dict.fromkeys(("Service", "Pod", "ServiceAccount"), "v1"),
-    "Job": "batch/v1",
+    **dict.fromkeys(("Service", "Pod", "ServiceAccount", "ConfigMap"), "v1"),
+    **dict.fromkeys(("Job", "CronJob"), "batch/v1"),
     "DaemonSet": "apps/v1",
     **dict.fromkeys(("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"), "rbac.authorization.k8s.io/v1"),
 }
@@ -52,7 +52,7 @@ PODS = pytest.mark.parametrize("each", [SERVER, CLIENT, SLAVES], ids=lambda each
 
 
 def test_there_is_nothing_else() -> None:
-    assert {name.partition("-")[2]: each["apiVersion"] for name, each in OBJECTS.items()} == VERSIONS
+    assert {name.rpartition("-")[2]: each["apiVersion"] for name, each in OBJECTS.items()} == VERSIONS
     names = [(each["kind"], each["metadata"]["name"]) for each in OBJECTS.values()]
     assert all(re.fullmatch(r"[a-z]([a-z0-9-]*[a-z0-9])?", name) for _, name in names), names
     page = (TOP / "docs" / "kubernetes.md").read_text()
@@ -93,6 +93,22 @@ def test_slaves_listen_where_they_are_looked_for(each: Object) -> None:
     assert port == {"name": "control", "containerPort": 20000}
     assert container["startupProbe"]["tcpSocket"] == {"port": port["name"]}
     assert container["args"] == ["-s", "--no-auth"]
+
+
+def test_the_lab_s_job_and_cronjob_are_the_same() -> None:
+    """But for when they run; both without any privilege, and with the account of rights.yaml."""
+    job, cronjob = OBJECTS["lab-job.yaml-Job"], OBJECTS["lab-cronjob.yaml-CronJob"]
+    assert job["spec"] == cronjob["spec"]["jobTemplate"]["spec"]
+    spec, container = pod_of(job)[1], container_of(job)
+    assert spec["serviceAccountName"] == OBJECTS["rights.yaml-ServiceAccount"]["metadata"]["name"]
+    assert spec["securityContext"]["runAsNonRoot"] is True
+    assert container["securityContext"] == container_of(CLIENT)["securityContext"]
+    image = container_of(CLIENT)["image"]
+    assert container["image"] == image.replace("/netmodel:", "/netmodel-lab:")
+    assert f"--image={image}" in container["args"]
+    tests = OBJECTS["lab-tests.yaml-ConfigMap"]
+    assert [each["configMap"] for each in spec["volumes"] if "configMap" in each] == [{"name": tests["metadata"]["name"]}]
+    assert f"/tests/{next(iter(tests['data']))}" in container["args"]
 
 
 def test_labels_select_the_pods_that_they_should() -> None:
