@@ -63,7 +63,7 @@ def test_paths_that_are_neither_pod_nor_host_alone(lab: Lab, open_space: tuple[s
     server, client, dialled = seen(node_port)
     assert (dialled["address"], dialled["node"]) == ("10.200.0.12", "n2") and dialled["data_port"] >= 30000
     server, client, dialled = seen(hairpin)
-    assert server["uid"] == client["uid"] and dialled["address"].startswith("10.96.")
+    assert server["uid"] == client["uid"] and server["node"] == client["node"] and dialled["address"].startswith("10.96.")
     for (pair,) in samples(lab):
         hosts = {host["role"]: host for host in pair["result"]["hosts"]}
         assert hosts["slave"]["authentication"] == "key"
@@ -97,7 +97,7 @@ def test_the_plan_is_what_the_cluster_takes(lab: Lab, open_space: tuple[str, str
     assert done.returncode == 0, done.stderr
     made = kubectl("apply", "--dry-run=server", "--validate=strict", "-f", "-", "-o", "name", text=done.stdout).split()
     kinds = [name.partition("/")[0] for name in made]
-    assert [kinds.count(kind) for kind in ("secret", "pod", "service", "job.batch")] == [1, 2, 5, 9]
+    assert [kinds.count(kind) for kind in ("secret", "pod", "service", "job.batch")] == [1, 2, 5, 9], made
 
 
 @pytest.fixture

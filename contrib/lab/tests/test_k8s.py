@@ -275,7 +275,8 @@ def test_services_of_each_path() -> None:
 def test_each_end_has_the_network_of_its_path() -> None:
     settings = of(STREAM, networks=("host-to-pod", "pod-to-host"))
     first, second = points(settings)[:2]
-    assert [manifests.slave_layouts([one]) for one in (first, second)] == [["pod"], ["host"]]
+    places: placement.Places = {"other-node": (PAIR,)}
+    assert [manifests.slaves([one], places) for one in (first, second)] == [[(0, "pod")], [(0, "host")]]
     jobs = [manifests.client(settings, one, 0, PAIR, DIAL, [], "1") for one in (first, second)]
     assert [job["metadata"]["namespace"] for job in jobs] == ["netmodel-abcd1234-host", "netmodel-abcd1234"]
     assert [job["spec"]["template"]["spec"].get("hostNetwork") for job in jobs] == [True, None]
@@ -283,13 +284,19 @@ def test_each_end_has_the_network_of_its_path() -> None:
 
 
 def test_a_hairpin_has_both_ends_in_one_pod() -> None:
-    (point, *_) = points(of(STREAM, networks=("hairpin",)))
+    where = Where(placements=("other-node", "same-pod"))
+    every = points(of(STREAM, networks=("pod", "hairpin"), where=where))
+    assert {(one.network, one.place) for one in every} == {("pod", "other-node"), ("hairpin", "same-pod")}
+    (point, *_) = [one for one in every if one.network == "hairpin"]
     template = manifests.client(of(STREAM), point, 0, PAIR, DIAL, ["10.0.0.0/8"], "99")["spec"]["template"]
     (slave,) = template["spec"]["initContainers"]
     assert (slave["name"], slave["restartPolicy"], slave["args"][:3]) == ("slave", "Always", ["-s", "--port", "20000"])
     selector = manifests.service(of(STREAM), 0, 1, "hairpin", ["TCP"], "1")["spec"]["selector"]
     assert selector.items() <= template["metadata"]["labels"].items()
-    assert manifests.slave_layouts([point]) == []
+    places = placement_of(THREE, where)
+    assert places["same-pod"] == (placement.Pair("a", "a", 1),)
+    assert manifests.slaves(every, places) == [(0, "pod")]
+    assert manifests.services(every, places) == [(1, "hairpin")]
 
 
 def test_profiles_that_the_image_has_not_go_with_the_run() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from netmodel_lab.k8s import manifests
 from netmodel_lab.k8s.cluster import NAMESPACE, NODE, QUOTA, REVIEW, Cluster
-from netmodel_lab.k8s.placement import choose, stands
+from netmodel_lab.k8s.placement import choose
 from netmodel_lab.k8s.problems import ApiProblem
 from netmodel_lab.k8s.settings import Point, Settings
 from netmodel_lab.problems import EnvironmentProblem
@@ -102,7 +102,7 @@ def _level(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> lis
 
 def _quotas(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> list[str]:
     places = choose(cluster.listed(NODE), settings.where, settings.pods)
-    pods = len(stands(places)) * len(manifests.slave_layouts(points)) + max(map(len, places.values()))
+    pods = len(manifests.slaves(points, places)) + max(map(len, places.values()))
     lines = []
     try:
         quotas = cluster.listed(QUOTA, settings.namespace)

@@ -13,7 +13,7 @@ from typing import Any
 
 from netmodel_lab.k8s.catalog import CATALOG
 from netmodel_lab.k8s.paths import PATHS, Layout
-from netmodel_lab.k8s.placement import Pair
+from netmodel_lab.k8s.placement import Pair, Places
 from netmodel_lab.k8s.settings import (
     CONTROL_PORT,
     DATA_PORT,
@@ -53,10 +53,18 @@ def layouts(points: Sequence[Point]) -> list[Layout]:
     return [layout for layout in ("pod", "host") if layout in used]
 
 
-def slave_layouts(points: Sequence[Point]) -> list[Layout]:
-    """Of the slaves that stand for the whole run."""
-    used = {point.path.server for point in points if not point.path.is_within}
-    return [layout for layout in ("pod", "host") if layout in used]
+def slaves(points: Sequence[Point], places: Places) -> list[tuple[int, Layout]]:
+    """Those that stand for the whole run: their numbers, and networks."""
+    found = [
+        (pair.slave, point.path.server) for point in points for pair in places[point.place] if not point.path.is_within
+    ]
+    return list(dict.fromkeys(found))
+
+
+def services(points: Sequence[Point], places: Places) -> list[tuple[int, str]]:
+    """Those that are needed: the number of the slave, and the path."""
+    found = [(pair.slave, point.network) for point in points for pair in places[point.place] if point.path.service]
+    return list(dict.fromkeys(found))
 
 
 def namespaces(settings: Settings, used: Sequence[Layout], expires: str) -> list[Json]:
@@ -239,11 +247,6 @@ _MARKS = {
     "loadbalancer": "-balanced",
     "hairpin": "-hairpin",
 }
-
-
-def services(points: Sequence[Point]) -> list[str]:
-    """The paths that have a Service."""
-    return list(dict.fromkeys(point.network for point in points if point.path.service))
 
 
 def service_name(settings: Settings, slave: int, network: str) -> str:

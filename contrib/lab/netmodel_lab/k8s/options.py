@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from netmodel_lab.k8s import netperf_file
-from netmodel_lab.k8s.paths import NAMES
-from netmodel_lab.k8s.placement import RELATIONS
+from netmodel_lab.k8s.paths import NAMES, PATHS
+from netmodel_lab.k8s.placement import PLACEMENTS
 from netmodel_lab.k8s.search import CREDENTIALS
 from netmodel_lab.k8s.settings import Keep, Limits, Pattern, Placement, Pods, Settings, Where, new_run
 from netmodel_lab.problems import UsageProblem, nearest
@@ -123,8 +123,8 @@ def add_tests(parser: argparse.ArgumentParser) -> None:
     add(
         "--placement",
         metavar="NAME,...",
-        type=_some_of(tuple(RELATIONS)),
-        help=f"where both ends are (default other-node): {', '.join(RELATIONS)}",
+        type=_some_of(PLACEMENTS),
+        help=f"where both ends are (default other-node): {', '.join(PLACEMENTS)}",
     )
     add("--pattern", choices=PATTERNS, default="pairs", help="who sends to whom, at the same time but for matrix")
     add("--serverIP", metavar="ADDRESS[,PORT]", help="a slave outside the cluster; only clients are made")
@@ -212,6 +212,7 @@ def _exclude_each_other(options: argparse.Namespace) -> list[str]:
         "--local": options.local,
         "--across": options.across,
         "--placement": options.placement,
+        "--paths hairpin": "hairpin" in (options.paths or ()),
         "--serverIP": options.serverIP,
         f"--pattern {options.pattern}": options.pattern != "pairs",
         "--server-node": options.server_node,
@@ -220,7 +221,7 @@ def _exclude_each_other(options: argparse.Namespace) -> list[str]:
     }
     sets: list[tuple[str, ...]] = [("--all", "--hostNet", "--paths"), ("--local", "--across", "--placement")]
     sets += [("--serverIP", other) for other in ("--hostNet", "--paths", "--placement")]
-    sets += [("--serverIP", f"--pattern {options.pattern}")]
+    sets += [(other, f"--pattern {options.pattern}") for other in ("--serverIP", "--paths hairpin")]
     if is_everywhere:
         others = ("--local", "--across", "--placement", "--server-node", "--client-node", "--pairs")
         sets += [(f"--pattern {options.pattern}", other) for other in others]
@@ -233,13 +234,16 @@ def _exclude_each_other(options: argparse.Namespace) -> list[str]:
     ]
 
 
-def _where(options: argparse.Namespace) -> Where:
+def _where(options: argparse.Namespace, tests: Sequence[netperf_file.Test]) -> Where:
     short: Placement = "same-node" if options.local else "other-zone" if options.across else "other-node"
+    placements: tuple[Placement, ...] = options.placement or (short,)
+    within = [PATHS[name].is_within for name in options.paths or ("pod",)]
+    is_within, has_others = any(within), not all(within) or any(test.service for test in tests)
     return Where(
         server=options.server_node,
         client=options.client_node,
         selector=options.node_selector,
-        placements=options.placement or (short,),
+        placements=(*(placements if has_others else ()), *(("same-pod",) if is_within else ())),
         pattern=options.pattern,
         pairs=1 if options.serverIP else int(options.pairs),
     )
@@ -286,7 +290,7 @@ def settings(options: argparse.Namespace) -> Settings:
             priority_class=options.priority_class,
             is_privileged=options.privileged,
         ),
-        where=_where(options),
+        where=_where(options, tests),
         limits=Limits(options.start_timeout, options.schedule_timeout),
         namespace=options.namespace,
         external=options.serverIP,

@@ -19,12 +19,14 @@ _KEEPS_AWAY = ("NoSchedule", "NoExecute")
 
 
 RELATIONS: dict[str, tuple[str, ...]] = {  # what each placement admits
+    "same-pod": ("same node",),
     "same-node": ("same node",),
     "other-node": ("other node", "other node, same zone", "other zone"),
     "same-zone": ("other node, same zone",),
     "other-zone": ("other zone",),
 }
 _WANTED = {
+    "same-pod": "one node",
     "same-node": "one node",
     "other-node": "two nodes",
     "same-zone": f"two nodes of one zone (label {ZONE})",
@@ -52,6 +54,9 @@ class Stand:
 
     node: str
     lanes: int
+
+
+PLACEMENTS = tuple(name for name in RELATIONS if name != "same-pod")  # which a path has, and nobody asks for
 
 
 def stands(places: Places) -> dict[int, Stand]:

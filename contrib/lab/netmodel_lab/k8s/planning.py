@@ -33,11 +33,11 @@ def items(settings: Settings, driver: Driver) -> list[Json]:
         found += [files] if files else []
     if not settings.external:
         protocols = manifests.protocols(every)
-        for slave, stand in stands(places).items():
-            for layout in manifests.slave_layouts(every):
-                found.append(manifests.server(settings, slave, layout, stand.node, ranges, expires))
-            for network in manifests.services(every):
-                found.append(manifests.service(settings, slave, stand.lanes, network, protocols, expires))
+        stand = stands(places)
+        for slave, layout in manifests.slaves(every, places):
+            found.append(manifests.server(settings, slave, layout, stand[slave].node, ranges, expires))
+        for slave, network in manifests.services(every, places):
+            found.append(manifests.service(settings, slave, stand[slave].lanes, network, protocols, expires))
     for point in every:
         for i, pair in enumerate(places[point.place]):
             dial = _dial(settings, point, pair)

@@ -16,7 +16,7 @@ from netmodel_lab.k8s.paths import PATHS, Path
 
 Keep = Literal["never", "failed", "always"]
 Pattern = Literal["pairs", "many-to-one", "all-to-all", "matrix"]
-Placement = Literal["other-node", "same-node", "same-zone", "other-zone"]
+Placement = Literal["other-node", "same-node", "same-zone", "other-zone", "same-pod"]
 PROFILES = pathlib.Path(__file__).parent / "profiles"
 DATA_PORT, CONTROL_PORT = 21000, 20000
 TTL_S = 3600  # of what nobody has removed
@@ -130,7 +130,12 @@ def points(settings: Settings) -> list[Point]:
     cells: list[tuple[Test, str, str]] = []
     for test in settings.tests:
         networks = ("external",) if settings.external else ("service",) if test.service else settings.networks
-        cells += [(test, network, place) for network in networks for place in settings.where.places]
+        cells += [
+            (test, network, place)
+            for network in networks
+            for place in settings.where.places
+            if (place == "same-pod") == PATHS[network].is_within
+        ]
     found: list[Point] = []
     for sample in range(1, max((test.samples for test in settings.tests), default=0) + 1):
         for cell, (test, network, place) in enumerate(cells, 1):

@@ -55,19 +55,17 @@ class Slaves:
         self._cluster, self._settings, self._points, self._create = cluster, settings, points, create
         self._nodes, self._ranges, self._expires = nodes, ranges, expires
         self._waits = Waits(cluster, settings.limits)
-        self._stands = stands(places)
+        self._places, self._stands = places, stands(places)
         self._slaves: dict[tuple[int, Layout], Slave] = {}
         self._dials: dict[tuple[int, str], Dial] = {}
 
     def open(self) -> None:
         """All are made before any is waited for."""
-        layouts = manifests.slave_layouts(self._points)
-        wanted = [(slave, layout) for slave in self._stands for layout in layouts]
+        wanted = manifests.slaves(self._points, self._places)
         for slave, layout in wanted:
             self._create(self._item(slave, layout, 0))
-        for network in manifests.services(self._points):
-            for slave in self._stands:
-                self._dials[slave, network] = self._service(slave, network)
+        for slave, network in manifests.services(self._points, self._places):
+            self._dials[slave, network] = self._service(slave, network)
         for slave, layout in wanted:
             self._slaves[slave, layout] = self._ready(slave, layout)
 
