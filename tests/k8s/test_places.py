@@ -224,6 +224,7 @@ def test_a_headless_service(lab: Lab, tests_space: tuple[str, str], names: None)
     assert seen(pairs)[2]["address"].endswith("-s0-headless.tests.svc")
 
 
+@pytest.mark.long
 def test_no_load_balancer(lab: Lab, tests_space: tuple[str, str]) -> None:
     words = ("--paths", "loadbalancer", "--start-timeout", "3", "-o", "out")
     done = lab("run", lab.file("tests:\n" + entry("one", "TCP_RR")), *ON, *tests_space, *words)
