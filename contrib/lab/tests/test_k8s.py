@@ -283,6 +283,12 @@ def test_each_end_has_the_network_of_its_path() -> None:
     assert manifests.layouts([first]) == ["pod", "host"]
 
 
+def test_slaves_in_one_node_s_network_have_ports_of_their_own() -> None:
+    ports = {manifests.control_port(of(STREAM), slave, "host") for slave in range(30)}
+    assert len(ports) == 30
+    assert manifests.control_port(of(STREAM), 7, "pod") == 20000
+
+
 def test_a_hairpin_has_both_ends_in_one_pod() -> None:
     where = Where(placements=("other-node", "same-pod"))
     every = points(of(STREAM, networks=("pod", "hairpin"), where=where))

@@ -106,11 +106,11 @@ def config_map(settings: Settings, namespace: str, expires: str) -> Json | None:
 # --- pods ---
 
 
-def control_port(settings: Settings, layout: Layout, attempt: int = 0) -> int:
-    """A node's port may be taken: a run has its own, and then the next one."""
+def control_port(settings: Settings, slave: int, layout: Layout, attempt: int = 0) -> int:
+    """A node's port may be taken: a run has its own for each slave, and then the next ones."""
     if layout == "pod":
         return CONTROL_PORT
-    return CONTROL_PORT + (int(hashlib.sha256(settings.run.encode()).hexdigest(), 16) + attempt * 37) % 1000
+    return CONTROL_PORT + (int(hashlib.sha256(settings.run.encode()).hexdigest(), 16) + slave + attempt * 37) % 1000
 
 
 def node_port(settings: Settings, slave: int, attempt: int) -> int:
@@ -222,7 +222,7 @@ def server(
     attempt: int = 0,
 ) -> Json:
     """A slave, for all samples of its pairs."""
-    container = _slave_container(settings, control_port(settings, layout, attempt), ranges, expires)
+    container = _slave_container(settings, control_port(settings, slave, layout, attempt), ranges, expires)
     spec = _spec(settings, layout, node, container, has_profiles=False)
     spec["activeDeadlineSeconds"] = _lifetime(expires)
     meta = _meta(

@@ -46,7 +46,7 @@ def items(settings: Settings, driver: Driver) -> list[Json]:
 
 
 def _dial(settings: Settings, point: Point, pair: Pair) -> manifests.Dial:
-    port = manifests.control_port(settings, point.path.server)
+    port = manifests.control_port(settings, pair.slave, point.path.server)
     if not point.path.has_fixed_ports:
         return manifests.Dial(settings.external or _NO_ADDRESS, port)
     return manifests.Dial(_NO_ADDRESS, port, manifests.data_port(settings, point.network, pair.slave) + pair.lane)

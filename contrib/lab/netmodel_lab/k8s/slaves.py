@@ -89,7 +89,7 @@ class Slaves:
                 self._waits.gone("Pod", name, namespace)
                 continue
             uid = verify(pod, self._stands[slave].node)
-            port = manifests.control_port(self._settings, layout, attempt)
+            port = manifests.control_port(self._settings, slave, layout, attempt)
             return Slave(pod, uid, pod["status"]["podIP"], port)
         raise AssertionError
 
