@@ -56,12 +56,14 @@ def test_a_stream_between_two_nodes(lab: Lab) -> None:
 def test_its_own_namespace_is_restricted(lab: Lab) -> None:
     """All layouts that need no privilege run there, and the key of the run is its own."""
     process = lab.start("run", lab.file("tests:\n" + entry("rr", "TCP_RR", duration=3)), *ON, "-o", "out")
-    until(lambda: bool(objects("jobs", "-A", "-l", "netmodel.io/role=client")), what="a job")
+    slaves: list[Json] = []
+    until(lambda: bool(slaves.extend(objects("pods", "-A", "-l", "netmodel.io/role=server")) or slaves), what="a slave")
     (space,) = objects("namespaces", "-l", "netmodel.io/run")
     assert space["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
     (secret,) = objects("secrets", "-A", "-l", "netmodel.io/run")
-    (pod,) = objects("pods", "-A", "-l", "netmodel.io/role=server")
-    assert pod["spec"]["nodeName"] == "n1"
+    (pod,) = slaves
+    (term,) = pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert term["matchFields"][0]["values"] == ["n1"]
     args = pod["spec"]["containers"][0]["args"]
     assert {"10.96.0.0/16", "10.244.2.0/24", "10.200.0.12"} <= set(args[args.index("--allow-peer") + 1].split(","))
     out, err = process.communicate(timeout=60)

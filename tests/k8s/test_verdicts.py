@@ -15,7 +15,7 @@ def test_limits_of_cpu_have_no_verdict(lab: Lab, tests_space: tuple[str, str]) -
     words = ("--limits", "cpu=100m,memory=64Mi", "--baseline", "before.jsonl", "-o", "out")
     lab.file('{"ok": true, "d.network": "pod"}\n', "before.jsonl")
     done = lab("run", lab.file("tests:\n" + entry("one", "TCP_STREAM")), *ON, *tests_space, *words)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 5, done.stderr
     assert "no verdict: limits of CPU have held pods back for " in done.stderr
     (row,) = lab.rows()
     assert row["throttled_s"] > 0

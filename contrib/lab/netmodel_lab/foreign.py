@@ -28,6 +28,7 @@ def read(tool: str, paths: Sequence[Path]) -> list[Row]:
     one cell. Raises UsageProblem with all that cannot be read."""
     rows: list[Row] = []
     wrong: list[str] = []
+    drivers: dict[str, None] = {}
     for path in paths:
         try:
             found = _READERS[tool](path.read_text(encoding="utf-8-sig"))
@@ -36,7 +37,10 @@ def read(tool: str, paths: Sequence[Path]) -> list[Row]:
         except (OSError, ValueError, KeyError, TypeError) as error:
             wrong.append(f"{path}: is no result of {tool}: {error.strerror if isinstance(error, OSError) else error}")
             continue
+        drivers |= {str(one["driver"]): None for one in found if "driver" in one}
         rows += [{"file": path.name, **one} for one in found]
+    if len(drivers) > 1:
+        wrong.append(f"results of several drivers, which are not to be mixed: {', '.join(drivers)}")
     if wrong:
         raise UsageProblem(wrong)
     return _numbered(tool, rows)
@@ -213,48 +217,80 @@ _ELSEWHERE = ("virt", "udnInfo", "bridgeInfo", "sriovInfo", "macvlanInfo", "loca
 
 
 def _k8s_netperf(text: str) -> list[Row]:
-    documents = _listed(json.loads(text))
-    drivers = list(dict.fromkeys(str(one["driver"]) for one in documents))
-    if len(drivers) > 1:
-        raise ValueError(f"it has results of several drivers, which are not to be mixed: {', '.join(drivers)}")
-    return [row for one in documents for row in _of_k8s_netperf(one)]
+    return [row for one in _listed(json.loads(text)) for row in _of_k8s_netperf(one)]
+
+
+# Of a driver what its figures are not: by the name of the profile's beginning.
+_NOT_COMPARED = {
+    "ib_write_bw": ("", "writes by RDMA are none of netmodel's transports, and their unit is MiB/s"),
+    "iperf3": ("SCTP", "k8s-netperf's iperf3 has no SCTP: it measures TCP under this name"),
+    "uperf": ("SCTP", "k8s-netperf's uperf has no SCTP: it measures TCP under this name"),
+}
+
+
+def _why_not(one: Json) -> str | None:
+    elsewhere = [name for name in _ELSEWHERE if one.get(name)]
+    if elsewhere:
+        return f"{elsewhere[0]}: no such network is measured here"
+    begin, why = _NOT_COMPARED.get(str(one["driver"]), ("", ""))
+    if why and str(one["profile"]).startswith(begin):
+        return f"{one['driver']}: {why}"
+    return None if float(one["throughput"]) > 0 else "nothing was carried"
+
+
+def _network_and_place(one: Json) -> tuple[str, str]:
+    """By their names in our own documents."""
+    ours = one.get("netmodel") or {}
+    network = "external" if one.get("externalServer") else "service" if one["service"] else "pod"
+    network = "host" if one["hostNetwork"] else network
+    place = "same-node" if one["local"] else "other-zone" if one.get("acrossAZ") else "other-node"
+    return str(ours.get("network") or network), str(ours.get("place") or place)
 
 
 def _of_k8s_netperf(one: Json) -> list[Row]:
     """A row for each sample. It tells their mean and its interval alone: the rows have values with this mean and this
-    deviation, which is what a comparison needs."""
+    deviation, which is what a comparison needs. Without an interval there is one row."""
     is_stream, n = one["tputMetric"] == "Mb/s", int(one["samples"])
-    network = "external" if one.get("externalServer") else "service" if one["service"] else "pod"
-    elsewhere = [name for name in _ELSEWHERE if one.get(name)]
+    why = _why_not(one)
+    network, place = _network_and_place(one)
     row: Row = {
         "profile": one["profile"],
         "run_id": one["uuid"],
         "start": one.get("timestamp"),
-        "ok": not elsewhere,
-        "why": f"{elsewhere[0]}: no such network is measured here" if elsewhere else None,
+        "driver": one["driver"],
+        "ok": why is None,
+        "why": why,
         "d.profile": one["profile"],
+        "d.duration": one["duration"],
         "d.messagesize": one["messageSize"],
         "d.messagereadsize": (one.get("netmodel") or {}).get("messageReadSize", 1),
         "d.parallelism": one["parallelism"],
         "d.burst": one["burst"],
-        "d.network": "host" if one["hostNetwork"] else network,
-        "d.place": "same-node" if one["local"] else "other-node",
+        "d.network": network,
+        "d.place": place,
     }
     if n == 1:
-        row |= {"p99_us": _number(one.get("latency")) or None, "retransmits": _number(one.get("tcpRetransmits"))}
+        row["retransmits"] = _number(one.get("tcpRetransmits"))
+        if one["driver"] in ("netperf", "netmodel") and str(one["profile"]).endswith("RR"):  # others': of other things
+            row["p99_us"] = _number(one.get("latency")) or None
+    if why:
+        return [row]
     name, scale = ("received_MBps", 1 / 8) if is_stream else ("transactions_per_s", 1.0)
     return [{**row, name: value * scale} for value in _spread(float(one["throughput"]), one.get("confidence"), n)]
 
 
 def _spread(mean: float, interval: Sequence[float] | None, n: int) -> list[float]:
-    """n values with this mean, and with the deviation that the 95 % interval of it tells."""
-    if n < 2 or not interval:
-        return [mean] * n
-    half = (float(interval[1]) - float(interval[0])) / 2
+    """n values with this mean, and nearly the deviation that the 95 % interval of it tells: they are spread evenly in
+    their logarithms, as none of them can be below nothing. An interval that is not told is no value more."""
+    half = (float(interval[1]) - float(interval[0])) / 2 if interval else 0.0
+    if n < 2 or not half > 0:
+        return [mean]
     sd = half * math.sqrt(n) / float(special.stdtrit(n - 1, 0.975))
     steps = [i - (n - 1) / 2 for i in range(n)]
     unit = math.sqrt(sum(step * step for step in steps) / (n - 1))
-    return [mean + sd * step / unit for step in steps]
+    spread = math.sqrt(math.log1p((sd / mean) ** 2))
+    values = [math.exp(spread * step / unit) for step in steps]
+    return [mean * value * n / sum(values) for value in values]
 
 
 # --- netmodel ---

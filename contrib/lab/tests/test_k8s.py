@@ -532,7 +532,7 @@ def test_the_tolerance_is_k8s_netperf_s(pod_value: float, is_worse: bool) -> Non
 
 def before(values: list[float]) -> dict[rules.Key, list[Json]]:
     return {
-        ("TCP_STREAM", "1024", "1", "1", "0", "pod", "other-node"): [{"received_MBps": value / 8} for value in values]
+        ("TCP_STREAM", "10", "1024", "1", "1", "0", "pod", "other-node"): [{"received_MBps": value / 8} for value in values]
     }
 
 
@@ -550,6 +550,42 @@ def before(values: list[float]) -> dict[rules.Key, list[Json]]:
 def test_beside_a_baseline(now: list[float], is_worse: bool, is_sure: bool) -> None:
     (found,) = rules.baseline([cell(STREAM, "pod", now)], before([100.0, 100.5, 99.5]), 10)
     assert (found.is_worse, found.is_sure) == (is_worse, is_sure), found.text
+
+
+def test_a_sample_that_has_carried_nothing_counts() -> None:
+    (found,) = rules.baseline([cell(STREAM, "pod", [0.0, 100.0, 100.0])], before([100.0, 100.5, 99.5]), 10)
+    assert (found.word, found.text) == ("worse", "a sample has carried nothing, and each of the baseline something")
+    (found,) = rules.baseline([cell(STREAM, "pod", [100.0] * 3)], before([0.0, 100.5, 99.5]), 10)
+    assert found.word == "none"
+    (found,) = rules.tolerance([cell(STREAM, network, [0.0]) for network in ("host", "pod")], 10)
+    assert (found.word, found.text) == ("none", "no verdict: neither has carried anything")
+
+
+def test_a_test_that_only_the_baseline_has_is_told() -> None:
+    gone, found = rules.baseline([cell(RR, "pod", [1.0] * 3)], before([100.0]), 10)
+    assert {gone.word, found.word} == {"none"}
+    said = {one.title: one.text for one in (gone, found)}
+    title = "TCP_STREAM, duration 10, messagesize 1024, messagereadsize 1, parallelism 1, burst 0, pod, other-node"
+    assert said[f"{title}: beside the baseline"] == "no verdict: this run has no such test"
+
+
+def pair_of(start_s: float | None, **messages: int) -> Json:
+    totals = {"messages": {"to_slaves": messages}, "loss": 0.0}
+    return {"run": {"start_s": start_s}, "totals": totals}
+
+
+def test_pairs_that_did_not_run_together_have_no_sum() -> None:
+    results.check_together([pair_of(10.0), pair_of(11.9)], 10)
+    results.check_together([pair_of(None)], 10)
+    with pytest.raises(MeasurementProblem, match="its pairs are 2.1 s apart, more than 20% of 10 s"):
+        results.check_together([pair_of(10.0), pair_of(12.1)], 10)
+    with pytest.raises(MeasurementProblem, match="not known"):
+        results.check_together([pair_of(10.0), pair_of(None)], 10)
+
+
+def test_loss_of_pairs_is_that_of_all_messages() -> None:
+    both = [pair_of(0.0, sent=900, lost=0), pair_of(0.0, sent=100, lost=50)]
+    assert figures.of_pairs(both)["loss_pct"] == 5.0
 
 
 def test_throttled_pods_have_no_verdict() -> None:
@@ -666,11 +702,11 @@ def test_a_matrix_as_a_table_and_as_a_heat_map() -> None:
         Cell(second, ({"transactions_per_s": 100.0, "p99_us": 18.0, "ok": True},)),
     ]
     text = outputs.tables(found, settings)
-    assert "rr, pod: Throughput (OP/s)" in text
+    assert "rr: TCP_RR 64 B, burst 3, parallelism 4, 5 s, pod: Throughput (OP/s)" in text
     assert "| a               | -    | 100.0 |" in text and "| b               | 50.0 | -     |" in text
     rows = [{"cell": "x", "block": 1, "ok": False, "why": "<lost>"}]
     page = report.page(found, rows, [], settings, "now")
-    assert "rr, pod: Throughput, OP/s" in page and "rr, pod: 99%tile latency, usec" in page
+    assert "5 s, pod: Throughput, OP/s" in page and "5 s, pod: 99%tile latency, usec" in page
     assert '<td style="background: color-mix(in srgb, var(--c0) 70%, var(--card))">100.0</td>' in page
     assert '<td style="background: color-mix(in srgb, var(--c0) 35%, var(--card))">50.0</td>' in page
     assert "x sample 1: &lt;lost&gt;" in page and "<script" not in page

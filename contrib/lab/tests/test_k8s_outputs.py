@@ -9,8 +9,9 @@ import re
 import ssl
 import subprocess
 import threading
+import xml.etree.ElementTree as tree
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -237,13 +238,32 @@ def test_metrics_are_prometheus_text() -> None:
     lines = text.splitlines()
     assert all(line.startswith("# ") or LINE.fullmatch(line) for line in lines)
     more = 'parallelism="1",burst="0",path="host",place="other-node"'
-    labels = f'test="TCPStream",profile="TCP_STREAM",message_size="1024",message_read_size="1",{more}'
+    labels = f'test="TCPStream",profile="TCP_STREAM",duration="10",message_size="1024",message_read_size="1",{more}'
     assert f"netmodel_k8s_throughput_bits_per_second{{{labels}}} 105000000" in lines
     assert f'netmodel_k8s_samples{{{labels},state="failed"}} 1' in lines
     assert 'netmodel_k8s_rule_failed{rule="a \\"rule\\"\\n"} 1' in lines
     assert "netmodel_k8s_run_end_timestamp_seconds 1769860800" in lines
     names = [line.split()[2] for line in lines if line.startswith("# TYPE")]
     assert len(names) == len(set(names)) == 5
+
+
+def test_a_rule_without_a_verdict_has_not_passed() -> None:
+    """Neither in Prometheus nor in JUnit."""
+    (finding,) = rules.baseline([cell(STREAM, "pod", [])], {}, 10)
+    assert (finding.word, finding.text) == ("none", "no verdict: the baseline has no sample of it")
+    assert "rule_failed" not in prometheus.text([], [finding], "2026-01-31T12:00:00Z")
+    suite = tree.fromstring(outputs.junit([], [finding], of(STREAM)).partition("\n")[2])
+    assert (suite.get("skipped"), suite.get("failures"), suite.find("testcase/skipped") is not None) == ("1", "0", True)
+
+
+def test_ends_of_several_pairs_that_differ() -> None:
+    one = cell(STREAM, "pod", [100.0])
+    one.rows[0]["seq"] = 1
+    ends = {name: {"node": name} for name in ("server", "client")}
+    pairs = {1: [{"k8s": {**ends, "relation": relation}} for relation in ("other zone", "same node")]}
+    (document,) = outputs.documents([one], of(STREAM), "now", pairs)
+    assert (document["netmodel"]["relation"], document["acrossAZ"]) == ("mixed", None)
+    assert [info["nodeName"] for info in document["serverNodeInfo"]] == ["server", "server"]
 
 
 # --- k8s-netperf ---
@@ -278,21 +298,66 @@ def test_results_of_k8s_netperf_are_a_baseline(lab: Lab, tmp_path: Path) -> None
     """Of three samples with a mean of 100 and a deviation of 1."""
     rr = {**THEIRS, "profile": "TCP_RR", "service": True, "local": True, "samples": 1, "confidence": [0, 0]}
     rr |= {"tputMetric": "OP/s", "throughput": 5000.0}
-    machine = {**THEIRS, "virt": True, "samples": 1}
+    machine = {**THEIRS, "virt": True}
     (tmp_path / "theirs.json").write_text(json.dumps([THEIRS, rr, machine]))
     done = lab("import", "k8s-netperf", "theirs.json", "-o", "rows.jsonl")
     assert done.returncode == 4 and "5 rows, 1 of them failed" in done.stderr
     found = rows(tmp_path)
-    assert [round(row["received_MBps"] * 8, 4) for row in found[:3]] == [99.0, 100.0, 101.0]
+    assert [round(row["received_MBps"] * 8, 4) for row in found[:3]] == [99.0017, 99.9967, 101.0016]
     assert (found[3]["transactions_per_s"], found[3]["p99_us"], found[3]["d.network"]) == (5000.0, 30.0, "service")
     assert (found[4]["ok"], found[4]["why"]) == (False, "virt: no such network is measured here")
     before = rules.read_baseline(tmp_path / "rows.jsonl")
     for now, is_worse in ((50.0, True), (99.0, False)):
-        (finding,) = rules.baseline([cell(STREAM, "pod", [now, now + 0.5, now - 0.5])], before, 10)
+        one = cell(STREAM, "pod", [now, now + 0.5, now - 0.5])
+        one = replace(one, point=replace(one.point, place="other-zone"))
+        missing, finding = rules.baseline([one], before, 10)
+        assert (missing.word, missing.title.partition(",")[0]) == ("none", "TCP_RR")
         assert (finding.is_worse, finding.is_sure) == (is_worse, True), finding.text
 
 
 def test_drivers_of_k8s_netperf_are_not_mixed(tmp_path: Path) -> None:
-    (tmp_path / "two.json").write_text(json.dumps([THEIRS, {**THEIRS, "driver": "iperf3"}]))
+    paths = [tmp_path / name for name in ("one.json", "two.json")]
+    for path, driver in zip(paths, ("netperf", "iperf3"), strict=True):
+        path.write_text(json.dumps([{**THEIRS, "driver": driver}]))
     with pytest.raises(UsageProblem, match="several drivers, which are not to be mixed: netperf, iperf3"):
-        foreign.read("k8s-netperf", [tmp_path / "two.json"])
+        foreign.read("k8s-netperf", paths)
+
+
+def from_theirs(tmp_path: Path, **other: Any) -> list[Json]:
+    (tmp_path / "theirs.json").write_text(json.dumps({**THEIRS, **other}))
+    return foreign.read("k8s-netperf", [tmp_path / "theirs.json"])
+
+
+def test_path_and_place_come_back_with_our_own_documents(tmp_path: Path) -> None:
+    (first, *_) = from_theirs(tmp_path)
+    assert (first["d.network"], first["d.place"], first["d.duration"]) == ("pod", "other-zone", "10")
+    (first, *_) = from_theirs(tmp_path, netmodel={"network": "nodeport", "place": "same-zone"})
+    assert (first["d.network"], first["d.place"]) == ("nodeport", "same-zone")
+
+
+def test_values_that_k8s_netperf_does_not_tell_are_not_made_up(tmp_path: Path) -> None:
+    for interval in (None, [0, 0], [100, 100]):
+        assert [row["received_MBps"] for row in from_theirs(tmp_path, confidence=interval)] == [12.5]
+    wide = [row["received_MBps"] * 8 for row in from_theirs(tmp_path, confidence=[-300.0, 500.0])]
+    assert len(wide) == 3 and min(wide) > 0 and abs(sum(wide) / 3 - 100) < 1e-6
+    (row,) = from_theirs(tmp_path, throughput=0.0, confidence=[0, 0])
+    assert (row["ok"], row["why"]) == (False, "nothing was carried")
+
+
+@pytest.mark.parametrize(
+    ("driver", "profile", "is_ok", "p99_us"),
+    [
+        ("ib_write_bw", "TCP_STREAM", False, None),
+        ("iperf3", "SCTP_STREAM", False, None),
+        ("uperf", "SCTP_RR", False, None),
+        ("uperf", "TCP_RR", True, None),
+        ("netperf", "TCP_STREAM", True, None),
+        ("netperf", "TCP_CRR", True, 30.0),
+    ],
+)
+def test_figures_that_are_others_are_refused(
+    tmp_path: Path, driver: str, profile: str, is_ok: bool, p99_us: float | None
+) -> None:
+    (row,) = from_theirs(tmp_path, driver=driver, profile=profile, samples=1)
+    assert (row["ok"], row.get("p99_us")) == (is_ok, p99_us)
+    assert is_ok or str(row["why"]).startswith(driver)

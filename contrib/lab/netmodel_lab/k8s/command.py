@@ -11,7 +11,7 @@ FILE is a test list of k8s-netperf (default netperf.yml), whose options have the
   netmodel-lab k8s run netperf.yml --all --image registry.example.com/netmodel:0.1.0
 
 Exit codes: 0 done, 1 worse, 2 wrong use, 3 the cluster refuses or lacks something, 4 some samples failed,
-130 interrupted."""
+5 a rule has no verdict, as samples are missing, 130 interrupted."""
 
 from __future__ import annotations
 
@@ -211,6 +211,8 @@ def _conclude(words: argparse.Namespace, settings: Settings, store: Store, besid
         return Exit.FAILED
     if any(finding.is_worse for finding in findings):
         return Exit.WORSE
+    if is_indexed and any(finding.is_missing for finding in findings):
+        return Exit.UNDECIDED
     return Exit.DONE if is_indexed else Exit.ENVIRONMENT
 
 

@@ -127,14 +127,23 @@ class Driver:
             pods = [self._waits.started(item["metadata"]["name"], item["metadata"]["namespace"]) for item in jobs]
             each = zip(pairs, dials, jobs, pods, strict=True)
             found = [self._result(point, i, *one) for i, one in enumerate(each)]
+            results.check_together([one.document for one in found], point.test.duration)
         except MeasurementProblem:
             self._has_failed = True
-            if self._settings.keep == "never":  # a client that still runs would disturb the next sample
-                self._drop(jobs)
+            self._end(jobs)
             raise
         if self._settings.keep != "always":
             self._drop(jobs)
         return found
+
+    def _end(self, jobs: Sequence[Json]) -> None:
+        """A client that still runs would disturb the next sample, whatever is to be kept."""
+        for item in jobs:
+            there = self._cluster.get(JOB, item["metadata"]["name"], item["metadata"]["namespace"])
+            is_over = bool(there) and any((there.get("status") or {}).get(how) for how in ("succeeded", "failed"))
+            if there and (self._settings.keep == "never" or not is_over):
+                self._cluster.delete(item)
+                self._waits.gone("Job", item["metadata"]["name"], item["metadata"]["namespace"])
 
     def _drop(self, jobs: Sequence[Json]) -> None:
         for item in jobs:

@@ -25,6 +25,7 @@ def row(settings: Settings, point: Point, document: Json | None, why: str | None
     given = {
         "test": test.name,
         "profile": test.profile,
+        "duration": test.duration,
         "messagesize": test.messagesize,
         "messagereadsize": test.messagereadsize,
         "parallelism": test.parallelism,
@@ -51,8 +52,13 @@ def row(settings: Settings, point: Point, document: Json | None, why: str | None
             nodes = dict.fromkeys(end[name].get("node") for end in ends)
             found[f"{name}_node"] = ", ".join(filter(None, nodes)) or None
         results = [one["result"] for one in document["pairs"]]
-        found |= {"relation": ends[0]["relation"], "throttled_s": _throttled_s(results), **of_pairs(results)}
+        found |= {"relation": common([end["relation"] for end in ends]), "throttled_s": _throttled_s(results), **of_pairs(results)}
     return found
+
+
+def common(values: Sequence[str]) -> str:
+    """What all pairs have, or that they differ."""
+    return values[0] if len(set(values)) == 1 else "mixed"
 
 
 def _throttled_s(documents: Sequence[Json]) -> float | None:
@@ -77,13 +83,28 @@ def of_pairs(documents: Sequence[Json]) -> Row:
         found["mean_us"] = sum(mean * count for mean, count in zip(means, counts, strict=True)) / sum(counts)
     longest = [part["max_us"] for part in parts if part.get("max_us") is not None]
     found["max_us"] = max(longest, default=None)
-    losses = [part["loss_pct"] for part in parts if part.get("loss_pct") is not None]
-    found["loss_pct"] = sum(losses) / len(losses) if losses else None
+    found["loss_pct"] = _loss_pct(documents)
     found["seconds"] = max((part["seconds"] for part in parts if part.get("seconds")), default=None)
-    starts = [reach(document, "run", "start_s") for document in documents]
-    if None not in starts:
-        found["start_skew_s"] = max(filter(None, starts)) - min(filter(None, starts))
+    found["start_skew_s"] = start_skew_s(documents)
     return found
+
+
+def start_skew_s(documents: Sequence[Json]) -> float | None:
+    """How far the starts of pairs are apart. None: one does not tell."""
+    starts = [reach(document, "run", "start_s") for document in documents]
+    known = [start for start in starts if start is not None]
+    return max(known) - min(known) if len(known) == len(starts) else None
+
+
+def _loss_pct(documents: Sequence[Json]) -> float | None:
+    """Of the messages that all pairs have sent, both ways."""
+
+    def counted(name: str) -> float:
+        ways = [(document, way) for document in documents for way in ("to_slaves", "to_master")]
+        return sum(reach(document, "totals", "messages", way, name) or 0.0 for document, way in ways)
+
+    sent, lost = counted("sent"), counted("lost")
+    return lost / sent * 100 if sent else None
 
 
 def _of_one(document: Json) -> Row:
@@ -121,6 +142,10 @@ class Cell:
 
     point: Point
     rows: tuple[Row, ...]  # those that count
+
+    @property
+    def title(self) -> str:
+        return f"{self.point.test.title}, {self.point.network}, {self.point.place}"
 
     @property
     def is_stream(self) -> bool:

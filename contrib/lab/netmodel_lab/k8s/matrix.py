@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from netmodel_lab.k8s.figures import Cell, Mean
+from netmodel_lab.k8s.netperf_file import Test
 
 
 @dataclass(frozen=True)
@@ -29,16 +30,16 @@ class Square:
 def squares(cells: Sequence[Cell]) -> list[Square]:
     """Of patterns that have them: each place is one client and one server."""
     found: list[Square] = []
-    groups: dict[tuple[str, str], list[Cell]] = {}
+    groups: dict[tuple[Test, str], list[Cell]] = {}
     for cell in cells:
         if " > " in cell.point.place:
-            groups.setdefault((cell.point.test.name, cell.point.network), []).append(cell)
+            groups.setdefault((cell.point.test, cell.point.network), []).append(cell)
     for (test, network), same in groups.items():
         for figure, of, unit, is_high_good in _figures(same[0]):
             values = {_ends(cell): mean.mean for cell in same if (mean := of(cell))}
             nodes = tuple(dict.fromkeys(name for cell in same for name in _ends(cell)))
             if values:
-                found.append(Square(f"{test}, {network}", figure, unit, tuple(sorted(nodes)), values, is_high_good))
+                found.append(Square(f"{test.title}, {network}", figure, unit, tuple(sorted(nodes)), values, is_high_good))
     return found
 
 

@@ -41,6 +41,13 @@ class Test:
     burst: int = 0
     service: bool = False
 
+    @property
+    def title(self) -> str:
+        """With all that tells it from the others of a list."""
+        more = f" read {self.messagereadsize} B," if self.messagereadsize > 1 else ""
+        more += f" burst {self.burst}," if self.burst else ""
+        return f"{self.name}: {self.profile} {self.messagesize} B,{more} parallelism {self.parallelism}, {self.duration} s"
+
 
 @dataclass
 class _Reader:

@@ -11,7 +11,7 @@ from typing import Any
 
 from netmodel_lab import __version__
 from netmodel_lab.k8s import matrix
-from netmodel_lab.k8s.figures import Cell, Mean, Row
+from netmodel_lab.k8s.figures import Cell, Mean, Row, common
 from netmodel_lab.k8s.rules import Finding
 from netmodel_lab.k8s.settings import Settings
 
@@ -144,7 +144,8 @@ def documents(cells: Sequence[Cell], settings: Settings, stamp: str, pairs: dict
 
 def _document(cell: Cell, settings: Settings, stamp: str, pairs: dict[int, list[Json]]) -> Json:
     test, throughput = cell.point.test, cell.throughput
-    ends = pairs[cell.rows[0]["seq"]][0]["k8s"]
+    ends = _ends(pairs, cell.rows[0])
+    relation = common([str(end["relation"]) for row in cell.rows for end in _ends(pairs, row)])
     found: Json = {
         "uuid": settings.uuid,
         "timestamp": stamp,
@@ -156,7 +157,7 @@ def _document(cell: Cell, settings: Settings, stamp: str, pairs: dict[int, list[
         "service": bool(cell.point.path.service),
         "local": _same_node(cell, settings),
         "virt": False,
-        "acrossAZ": ends["relation"] == "other zone",
+        "acrossAZ": None if relation == "mixed" else relation == "other zone",
         "samples": len(cell.rows),
         "messageSize": test.messagesize,
         "burst": test.burst,
@@ -169,8 +170,8 @@ def _document(cell: Cell, settings: Settings, stamp: str, pairs: dict[int, list[
         "toolVersion": __version__,
         "confidence": [throughput.low, throughput.high] if throughput and throughput.low is not None else None,
         "externalServer": cell.point.network == "external",
-        "serverNodeInfo": _node_info(ends["server"]),
-        "clientNodeInfo": _node_info(ends["client"]),
+        "serverNodeInfo": _one_or_all([_node_info(end["server"]) for end in ends]),
+        "clientNodeInfo": _one_or_all([_node_info(end["client"]) for end in ends]),
     }
     ours = {
         "schema": "netmodel-lab.k8s/1",
@@ -178,17 +179,26 @@ def _document(cell: Cell, settings: Settings, stamp: str, pairs: dict[int, list[
         "test": test.name,
         "network": cell.point.network,
         "place": cell.point.place,
-        "relation": ends["relation"],
+        "relation": relation,
         "messageReadSize": test.messagereadsize,
         "latencyMean": _of(cell.of("mean_us")),
         "latencyP50": _of(cell.of("p50_us")),
         "throughputDeviation": throughput.sd if throughput else None,
         "startSkew": _of(cell.of("start_skew_s")),
-        "server": ends["server"],
-        "client": ends["client"],
+        "server": _one_or_all([end["server"] for end in ends]),
+        "client": _one_or_all([end["client"] for end in ends]),
         "sampleRows": list(cell.rows),
     }
     return found | {"netmodel": ours}
+
+
+def _ends(pairs: dict[int, list[Json]], row: Row) -> list[Json]:
+    return [pair["k8s"] for pair in pairs[row["seq"]]]
+
+
+def _one_or_all(ends: Sequence[Json]) -> Json | list[Json]:
+    """Several pairs have a list."""
+    return ends[0] if len(ends) == 1 else list(ends)
 
 
 def _of(mean: Mean | None) -> float | None:
@@ -307,8 +317,13 @@ def _csv(lines: Sequence[Sequence[str]]) -> str:
 
 def junit(rows: Sequence[Row], findings: Sequence[Finding], settings: Settings) -> str:
     """A case for each sample, and one for each rule."""
+    skipped = sum(finding.is_missing for finding in findings)
     suite = tree.Element(
-        "testsuite", name="netmodel-lab k8s", tests=str(len(rows) + len(findings)), errors="0", skipped="0"
+        "testsuite",
+        name="netmodel-lab k8s",
+        tests=str(len(rows) + len(findings)),
+        errors="0",
+        skipped=str(skipped),
     )
     failed = 0
     for row in rows:
@@ -320,7 +335,9 @@ def junit(rows: Sequence[Row], findings: Sequence[Finding], settings: Settings) 
             tree.SubElement(case, "failure", message=str(row["why"]))
     for finding in findings:
         case = tree.SubElement(suite, "testcase", classname="k8s.rules", name=finding.title)
-        if finding.is_worse:
+        if finding.is_missing:
+            tree.SubElement(case, "skipped", message=finding.text)
+        elif finding.is_worse:
             failed += 1
             tree.SubElement(case, "failure", message=finding.text)
     suite.set("failures", str(failed))

@@ -63,7 +63,7 @@ def text(cells: Sequence[Cell], findings: Sequence[Finding], stamp: str) -> str:
         lines += _family(
             name, meaning, [({**_labels(cell), **more}, value) for cell in cells for more, value in of(cell)]
         )
-    worse: list[Sample] = [({"rule": one.title}, float(one.is_worse)) for one in findings]
+    worse: list[Sample] = [({"rule": one.title}, float(one.is_worse)) for one in findings if not one.is_missing]
     lines += _family("rule_failed", "1: the rule finds it worse.", worse)
     end = datetime.fromisoformat(stamp).timestamp()
     lines += _family("run_end_timestamp_seconds", "When the run has ended.", [({}, end)])
@@ -75,6 +75,7 @@ def _labels(cell: Cell) -> Labels:
     return {
         "test": test.name,
         "profile": test.profile,
+        "duration": str(test.duration),
         "message_size": str(test.messagesize),
         "message_read_size": str(test.messagereadsize),
         "parallelism": str(test.parallelism),

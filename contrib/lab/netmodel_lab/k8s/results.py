@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
+from netmodel_lab.k8s.figures import start_skew_s
 from netmodel_lab.k8s.placement import zone
 from netmodel_lab.k8s.problems import MeasurementProblem
 
 Json = dict[str, Any]
 _SAID = 5  # lines of a log that failed
+MOST_SKEW = 0.2  # of the duration, between the first start of a pair and the last
 
 
 def parse(log: str, why: str) -> Json:
@@ -30,6 +33,15 @@ def parse(log: str, why: str) -> Json:
     if run.get("reconciled") is False:
         raise MeasurementProblem([f"the ends do not agree: {run.get('reconcile_text')}"])
     return document
+
+
+def check_together(documents: Sequence[Json], duration: float) -> None:
+    """Raises MeasurementProblem when pairs have not run at the same time: their sum would be of no moment."""
+    skew = start_skew_s(documents)
+    if len(documents) > 1 and (skew is None or skew > MOST_SKEW * duration):
+        how = "not known" if skew is None else f"{skew:.1f} s"
+        said = f"the starts of its pairs are {how} apart, more than {MOST_SKEW:.0%} of {duration} s: the sum does not count"
+        raise MeasurementProblem([said])
 
 
 def _split(log: str) -> tuple[Json | None, list[str]]:

@@ -21,16 +21,24 @@ CONFIDENCE = 0.99
 
 @dataclass(frozen=True)
 class Finding:
-    """What a rule says of one cell. is_worse: it fails the run; is_sure: no doubt is left either way."""
+    """What a rule says of one cell. is_worse: it fails the run; is_sure: no doubt is left either way; is_missing: what it
+    needs is not there, and so it has no verdict."""
 
     title: str
     text: str
     is_worse: bool
     is_sure: bool = True
+    is_missing: bool = False
 
     @property
     def word(self) -> str:
+        if self.is_missing:
+            return "none"
         return "worse" if self.is_worse else "ok" if self.is_sure else "open"
+
+
+def _none(title: str, why: str) -> Finding:
+    return Finding(title, f"no verdict: {why}", is_worse=False, is_sure=False, is_missing=True)
 
 
 # --- host network beside pods ---
@@ -46,7 +54,7 @@ def tolerance(cells: Sequence[Cell], percent: float) -> list[Finding]:
         place = host.point.place
         same = [one for one in cells if one.point.test == test and one.point.place == place]
         pod = next((one for one in same if one.point.network == "pod"), None)
-        title = f"{test.name} {test.messagesize} B, {place}: pod network beside host network"
+        title = f"{test.title}, {place}: pod network beside host network"
         if pod is None:
             continue
         held = _throttled(title, [*host.rows, *pod.rows])
@@ -55,7 +63,10 @@ def tolerance(cells: Sequence[Cell], percent: float) -> list[Finding]:
             continue
         a, b = host.throughput, pod.throughput
         if a is None or b is None:
-            found.append(Finding(title, "one of the two has no sample that counts", False, False))
+            found.append(_none(title, "one of the two has no sample that counts"))
+            continue
+        if a.mean + b.mean == 0:
+            found.append(_none(title, "neither has carried anything"))
             continue
         difference = (a.mean - b.mean) / ((a.mean + b.mean) / 2) * 100
         text = f"host {a.mean:.0f}, pod {b.mean:.0f} Mb/s: {difference:+.1f} %, tolerated {percent:g} %"
@@ -68,13 +79,12 @@ def _throttled(title: str, rows: Sequence[Row]) -> Finding | None:
     seconds = sum(row.get("throttled_s") or 0.0 for row in rows)
     if not seconds:
         return None
-    text = f"no verdict: limits of CPU have held pods back for {seconds:.3g} s; larger --limits cpu=, or none"
-    return Finding(title, text, False, False)
+    return _none(title, f"limits of CPU have held pods back for {seconds:.3g} s; larger --limits cpu=, or none")
 
 
 # --- an earlier run ---
 
-_KEYS = ("profile", "messagesize", "messagereadsize", "parallelism", "burst", "network", "place")
+_KEYS = ("profile", "duration", "messagesize", "messagereadsize", "parallelism", "burst", "network", "place")
 Key = tuple[str, ...]
 
 
@@ -85,8 +95,15 @@ def _key(row: Row) -> Key:
 def key_of(cell: Cell) -> Key:
     test = cell.point.test
     sizes = (test.messagesize, test.messagereadsize)
-    given = (test.profile, *sizes, test.parallelism, test.burst, cell.point.network, cell.point.place)
+    given = (test.profile, test.duration, *sizes, test.parallelism, test.burst, cell.point.network, cell.point.place)
     return tuple(map(str, given))
+
+
+def _text(key: Key) -> str:
+    """Of a test of the baseline, which may have had another name."""
+    given = dict(zip(_KEYS, key, strict=True))
+    profile, network, place = (given.pop(name) for name in ("profile", "network", "place"))
+    return f"{profile}, {', '.join(f'{name} {value}' for name, value in given.items())}, {network}, {place}"
 
 
 def read_baseline(path: Path) -> dict[Key, list[Row]]:
@@ -115,21 +132,16 @@ def baseline(cells: Sequence[Cell], before: dict[Key, list[Row]], percent: float
     compared: list[tuple[str, inference.Difference]] = []
     found: list[Finding] = []
     for cell in cells:
-        test = cell.point.test
-        where = f"{cell.point.network}, {cell.point.place}"
-        title = f"{test.name} {test.profile} {test.messagesize} B, {where}: beside the baseline"
-        name = figure_of(test.profile)
-        a, b = _values(before.get(key_of(cell), ()), name), _values(cell.rows, name)
-        held = _throttled(title, [*before.get(key_of(cell), ()), *cell.rows])
-        if held:
-            found.append(held)
-        elif not a or not b:
-            who = "the baseline" if not a else "this run"
-            found.append(Finding(title, f"{who} has no sample of it", False, False))
-        elif min(len(a), len(b)) < inference.MIN_RUNS:
-            found.append(Finding(title, f"at least {inference.MIN_RUNS} samples each are needed", False, False))
+        title, name = f"{cell.title}: beside the baseline", figure_of(cell.point.test.profile)
+        earlier = before.get(key_of(cell), [])
+        a, b = _values(earlier, name), _values(cell.rows, name)
+        known = _throttled(title, [*earlier, *cell.rows]) or _known(title, a, b)
+        if known:
+            found.append(known)
         else:
             compared.append((title, inference.unpaired(a, b)))
+    here = {key_of(cell) for cell in cells}
+    found += [_none(f"{_text(key)}: beside the baseline", "this run has no such test") for key in before if key not in here]
     adjusted = inference.holm([difference.p for _, difference in compared])
     for (title, difference), p in zip(compared, adjusted, strict=True):
         found.append(_verdict(title, difference, p, percent))
@@ -137,7 +149,20 @@ def baseline(cells: Sequence[Cell], before: dict[Key, list[Row]], percent: float
 
 
 def _values(rows: Sequence[Row], name: str) -> list[float]:
-    return [float(row[name]) for row in rows if row.get(name)]
+    return [float(row[name]) for row in rows if row.get(name) is not None]
+
+
+def _known(title: str, a: Sequence[float], b: Sequence[float]) -> Finding | None:
+    """What is so without a test of A, the baseline, and B; None: a test decides."""
+    if not a or not b:
+        return _none(title, f"{'this run' if a else 'the baseline'} has no sample of it")
+    if min(a) <= 0:
+        return _none(title, "the baseline has a sample that has carried nothing")
+    if min(b) <= 0:
+        return Finding(title, "a sample has carried nothing, and each of the baseline something", is_worse=True)
+    if min(len(a), len(b)) < inference.MIN_RUNS:
+        return _none(title, f"at least {inference.MIN_RUNS} samples each are needed")
+    return None
 
 
 def _verdict(title: str, difference: inference.Difference, p: float, percent: float) -> Finding:

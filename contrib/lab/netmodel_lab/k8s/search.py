@@ -25,7 +25,7 @@ _REQUEST_S = 30.0
 _PAUSES_S = (0.5, 1.0, 2.0, 4.0, 8.0)  # before each try after the first
 _AT_ONCE = 500  # documents
 _PASSING = (429, 500, 502, 503, 504)
-_OF_A_DOCUMENT = ("profile", "parallelism", "messageSize", "burst")
+_OF_A_DOCUMENT = ("profile", "duration", "parallelism", "messageSize", "burst")
 _OURS = ("test", "network", "place", "messageReadSize")
 
 

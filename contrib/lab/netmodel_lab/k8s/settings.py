@@ -105,12 +105,7 @@ class Point:
 
     @property
     def title(self) -> str:
-        test = self.test
-        more = f" burst {test.burst}" if test.burst else ""
-        return (
-            f"{test.name}: {test.profile} {test.messagesize} B, parallelism {test.parallelism}{more}, "
-            f"{self.network}, {self.place}, sample {self.sample}/{test.samples}"
-        )
+        return f"{self.test.title}, {self.network}, {self.place}, sample {self.sample}/{self.test.samples}"
 
     def params(self, address: str, port: int | None) -> dict[str, str]:
         test = self.test

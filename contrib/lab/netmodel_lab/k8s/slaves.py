@@ -19,7 +19,7 @@ from netmodel_lab.problems import EnvironmentProblem
 
 Json = dict[str, Any]
 _PORTS_TRIED = 4  # of a node, for a slave in its network, or for a Service
-_TAKEN = "Address already in use"
+_TAKEN = ("Address already in use", "free ports")  # the slave's words, and the scheduler's
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,8 @@ class Slaves:
             try:
                 pod = self._waits.ready(name, namespace)
             except EnvironmentProblem as problem:
-                if layout != "host" or attempt + 1 == _PORTS_TRIED or not any(_TAKEN in line for line in problem.lines):
+                is_taken = any(words in line for words in _TAKEN for line in problem.lines)
+                if layout != "host" or attempt + 1 == _PORTS_TRIED or not is_taken:
                     raise
                 self._cluster.delete(item, grace_s=0)
                 self._waits.gone("Pod", name, namespace)
