@@ -62,8 +62,8 @@ def test_its_own_namespace_is_restricted(lab: Lab) -> None:
     assert space["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
     (secret,) = objects("secrets", "-A", "-l", "netmodel.io/run")
     (pod,) = slaves
-    (term,) = pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
-    assert term["matchFields"][0]["values"] == ["n1"]
+    required = pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert required["nodeSelectorTerms"][0]["matchFields"][0]["values"] == ["n1"]
     args = pod["spec"]["containers"][0]["args"]
     assert {"10.96.0.0/16", "10.244.2.0/24", "10.200.0.12"} <= set(args[args.index("--allow-peer") + 1].split(","))
     out, err = process.communicate(timeout=60)

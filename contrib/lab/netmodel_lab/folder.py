@@ -97,7 +97,7 @@ def sync_folder(path: Path) -> None:
 
 def write_whole(path: Path, text: str) -> None:
     """The file has its old text or the new one, whatever happens meanwhile."""
-    half = path.with_name(f"{_HALF}{path.name}")
+    half = path.with_name(f"{_HALF}{path.name}~")  # not under its suffix, by which others find files
     with half.open("w", encoding="utf-8") as file:
         file.write(text)
         file.flush()
@@ -120,7 +120,7 @@ class Folder:
         with contextlib.suppress(FileNotFoundError):
             if (path / MANIFEST).exists():
                 raise UsageProblem([f"{path}: is a study already; netmodel-lab resume {path} goes on with it"])
-            foreign = sorted({entry.name for entry in path.iterdir()} - {LOCK, RUNS, _HALF + MANIFEST})
+            foreign = sorted({entry.name for entry in path.iterdir()} - {LOCK, RUNS, f"{_HALF}{MANIFEST}~"})
             if foreign:
                 raise UsageProblem([f"{path}: is not empty ({foreign[0]}); -o names a new folder"])
         try:

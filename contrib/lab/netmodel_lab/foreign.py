@@ -244,6 +244,7 @@ def _network_and_place(one: Json) -> tuple[str, str]:
     network = "external" if one.get("externalServer") else "service" if one["service"] else "pod"
     network = "host" if one["hostNetwork"] else network
     place = "same-node" if one["local"] else "other-zone" if one.get("acrossAZ") else "other-node"
+    place = "external" if network == "external" else place
     return str(ours.get("network") or network), str(ours.get("place") or place)
 
 

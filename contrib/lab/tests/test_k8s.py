@@ -261,8 +261,8 @@ def test_services_of_each_path() -> None:
     node = manifests.service(settings, 0, 1, "nodeport", ["TCP"], "1")["spec"]
     (data,) = [one for one in node["ports"] if one["name"] != "control"]
     assert node["type"] == "NodePort"
-    assert data["port"] == data["targetPort"] == data["nodePort"] == manifests.data_port(settings, "nodeport", 0)
-    assert manifests.data_port(settings, "nodeport", 0, 1) != data["port"]
+    assert data["port"] == data["targetPort"] == data["nodePort"] == manifests.data_port(settings, "nodeport", 0, 1)
+    assert manifests.data_port(settings, "nodeport", 0, 1, 1) != data["port"]
     headless = manifests.service(settings, 0, 1, "headless", ["TCP"], "1")["spec"]
     assert (headless["clusterIP"], [one["port"] for one in headless["ports"]]) == ("None", [20000])
     assert manifests.service(settings, 0, 1, "loadbalancer", ["TCP"], "1")["spec"]["type"] == "LoadBalancer"
@@ -270,6 +270,18 @@ def test_services_of_each_path() -> None:
         manifests.service(settings, 0, 1, name, [], "1")["metadata"]["name"] for name in PATHS if PATHS[name].service
     }
     assert len(names) == 5
+
+
+def test_node_ports_of_a_run_do_not_overlap() -> None:
+    """Wherever the first is, and up to as many as nodes have."""
+    for run in range(50):
+        settings = replace(of(STREAM), run=str(run))
+        ports = [manifests.data_port(settings, "nodeport", i, 9) + lane for i in range(300) for lane in range(9)]
+        assert len(set(ports)) == 2700 and min(ports) >= 30000 and max(ports) <= 32767
+    where = Where(pattern="many-to-one", pairs=2769)
+    pairs = tuple(placement.Pair("a", "b", 0, i) for i in range(2769))
+    with pytest.raises(UsageProblem, match="2769 ports are needed, and nodes have 2768"):
+        manifests.services(points(of(STREAM, networks=("nodeport",), where=where)), {"other-node": pairs})
 
 
 def test_each_end_has_the_network_of_its_path() -> None:
@@ -394,6 +406,19 @@ def test_a_zone_that_has_changed_has_no_sample() -> None:
     assert placement.verify_relation(THREE[0], THREE[2], "c > a") == "other zone"
     with pytest.raises(MeasurementProblem, match="a and b are other node, same zone, and not other-zone"):
         placement.verify_relation(THREE[0], THREE[1], "other-zone")
+
+
+def test_samples_of_one_place_are_of_the_same_nodes() -> None:
+    places: placement.Places = {"other-node": (PAIR,)}
+    placement.verify_nodes(places, {"other-node": [("n1", "n2")]})
+    placement.verify_nodes(places, {"other-node": [(None, "n2")]})
+    with pytest.raises(EnvironmentProblem, match="its samples are of n3 > n1, and the others would be of n2 > n1"):
+        placement.verify_nodes(places, {"other-node": [("n1", "n3")]})
+
+
+def test_a_slave_outside_has_a_place_of_its_own() -> None:
+    assert chosen(THREE[:1], "external") == [("a", "a")]
+    assert chosen(THREE, "external", client="b") == [("b", "b")]
 
 
 def test_why_nodes_are_left_out() -> None:
@@ -531,9 +556,8 @@ def test_the_tolerance_is_k8s_netperf_s(pod_value: float, is_worse: bool) -> Non
 
 
 def before(values: list[float]) -> dict[rules.Key, list[Json]]:
-    return {
-        ("TCP_STREAM", "10", "1024", "1", "1", "0", "pod", "other-node"): [{"received_MBps": value / 8} for value in values]
-    }
+    key = ("TCP_STREAM", "10", "1024", "1", "1", "0", "pod", "other-node")
+    return {key: [{"received_MBps": value / 8} for value in values]}
 
 
 @pytest.mark.parametrize(
@@ -577,7 +601,7 @@ def pair_of(start_s: float | None, **messages: int) -> Json:
 def test_pairs_that_did_not_run_together_have_no_sum() -> None:
     results.check_together([pair_of(10.0), pair_of(11.9)], 10)
     results.check_together([pair_of(None)], 10)
-    with pytest.raises(MeasurementProblem, match="its pairs are 2.1 s apart, more than 20% of 10 s"):
+    with pytest.raises(MeasurementProblem, match=r"its pairs are 2\.1 s apart, more than 20% of 10 s"):
         results.check_together([pair_of(10.0), pair_of(12.1)], 10)
     with pytest.raises(MeasurementProblem, match="not known"):
         results.check_together([pair_of(10.0), pair_of(None)], 10)
@@ -598,9 +622,18 @@ def test_throttled_pods_have_no_verdict() -> None:
     ):
         assert (found.is_worse, found.is_sure, found.text) == (False, False, said)
     hosts = [{"throttling": {"throttled_s": 0.5}}, {"throttling": None}]
-    document = {"pairs": [{"k8s": ENDS, "result": {"hosts": hosts}}]}
     (point, *_) = points(of(STREAM))
-    assert figures.row(of(STREAM), point, document, None)["throttled_s"] == 0.5
+
+    def row(ends: Json) -> Json:
+        return figures.row(of(STREAM), point, {"pairs": [{"k8s": ends, "result": {"hosts": hosts}}]}, None)
+
+    assert (row(ENDS)["throttled_s"], row(ENDS)["is_throttling_unknown"]) == (0.5, False)
+    limited = row({**ENDS, "server": {"node": "n1", "resources": {"limits": {"cpu": "1"}}}})
+    assert limited["is_throttling_unknown"]
+    fast = cell(STREAM, "pod", [100.0] * 3)
+    fast.rows[0]["is_throttling_unknown"] = True
+    (found,) = rules.baseline([fast], before([100.0, 100.5, 99.5]), 10)
+    assert found.word == "none" and "whether it has held them back is not known" in found.text
 
 
 def test_equal_runs_are_seldom_worse() -> None:
@@ -670,6 +703,21 @@ def test_flags_of_k8s_netperf(lab: Lab, tmp_path: Path) -> None:
         "netmodel-lab: --pattern matrix and --local exclude each other",
         "netmodel-lab: --pattern matrix and --pairs exclude each other",
     ]
+    words = ("--paths", "host", "--serverIP", "192.0.2.1", "--all", "--server-node", "n", "--pairs", "2")
+    done = lab("k8s", "run", *words)
+    assert done.stderr.splitlines() == [
+        "netmodel-lab: --all and --paths exclude each other",
+        "netmodel-lab: --serverIP and --all exclude each other",
+        "netmodel-lab: --serverIP and --paths exclude each other",
+        "netmodel-lab: --serverIP and --server-node exclude each other",
+        "netmodel-lab: --serverIP and --pairs exclude each other",
+        "netmodel-lab: bursts: service: has no host network (--paths host)",
+        "netmodel-lab: bursts: service: is not of a slave outside the cluster (--serverIP)",
+    ]
+    done = lab("k8s", "run", "--textfile", "none/x.prom")
+    assert (done.returncode, done.stderr) == (3, "netmodel-lab: --textfile none/x.prom: none is no folder\n")
+    assert lab("k8s", "run", "--textfile", "x.txt").returncode == 2
+    assert lab("k8s", "resume", "x", "--keep", "always").returncode == 2
     done = lab("k8s", "run", "--pattern", "many-to-one")
     assert done.stderr == "netmodel-lab: --pattern many-to-one: --pairs says how many\n"
 
@@ -711,3 +759,12 @@ def test_a_matrix_as_a_table_and_as_a_heat_map() -> None:
     assert '<td style="background: color-mix(in srgb, var(--c0) 35%, var(--card))">50.0</td>' in page
     assert "x sample 1: &lt;lost&gt;" in page and "<script" not in page
     assert matrix.squares([cell(STREAM, "pod", [1.0])]) == []
+
+
+def test_each_test_of_a_list_has_a_square_of_its_own() -> None:
+    where = Where(pattern="matrix", nodes=("a", "b"))
+    tests = [replace(RR, samples=1, parallelism=flows) for flows in (1, 2)]
+    every = points(of(*tests, where=where))
+    found = matrix.squares([Cell(one, ({"transactions_per_s": float(one.seq), "ok": True},)) for one in every])
+    assert [sorted(square.values.values()) for square in found] == [[1.0, 2.0], [3.0, 4.0]]
+    assert len({square.title for square in found}) == 2

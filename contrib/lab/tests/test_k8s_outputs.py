@@ -135,6 +135,8 @@ def test_documents_are_sent_once_however_often_they_are_sent(recorder: Recorder)
     assert len(recorder.documents) == 2 and recorder.documents[identifier(first)]["timestamp"] == "later"
     assert recorder.asked[0][2] == "Basic " + base64.b64encode(b"me:hunter2").decode()
     assert recorder.asked[-1][2] is None
+    index(recorder, "me:\u2713").check()
+    assert recorder.asked[-1][2] == "Basic " + base64.b64encode("me:\u2713".encode()).decode()
 
 
 def test_an_index_that_is_busy_is_asked_again(recorder: Recorder) -> None:
@@ -189,6 +191,9 @@ def test_an_address_has_no_password(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         f"--search-credentials {tmp_path}/none",
     ]
     assert "hunter2" not in "".join(caught.value.lines)
+    for url in ("http://[x", "http://x:99999", "search:9200"):
+        with pytest.raises(UsageProblem, match="must be http://HOST:PORT"):
+            Target.of(url, "a", None, None)
     (tmp_path / "key").write_text("me:hunter2\n")
     assert Target.of("https://search:9200/", "a", str(tmp_path / "key"), None).credentials == "me:hunter2"
     monkeypatch.setenv(search.CREDENTIALS, "you:other")
@@ -210,6 +215,8 @@ def test_resume_sends_what_is_done(lab: Lab, tmp_path: Path, recorder: Recorder)
     for point in points(settings):
         facts = {**ends, "relation": "other node"}
         store.keep(point, [{"pair": 0, "result": RESULT, "k8s": facts}], None)
+    for path in (tmp_path / "out" / "samples").iterdir():
+        path.write_text(json.dumps({**json.loads(path.read_text()), "end": 1769860800}))
     words = ("k8s", "resume", "out", "--search", recorder.url, "--index", "results", "--textfile", "node.prom")
     recorder.broken = "full"
     done = lab(*words, NETMODEL_SEARCH_CREDENTIALS="me:hunter2")
@@ -220,6 +227,8 @@ def test_resume_sends_what_is_done(lab: Lab, tmp_path: Path, recorder: Recorder)
     done = lab(*words, NETMODEL_SEARCH_CREDENTIALS="me:hunter2")
     assert (done.returncode, done.stderr.splitlines()[-1]) == (0, "documents in the index: 1")
     (document,) = recorder.documents.values()
+    assert document["timestamp"] == "2026-01-31T12:00:00Z"
+    assert "the password can be read by others on its way" in done.stderr
     assert (document["throughput"], document["latency"], document["samples"]) == (1000.0, 200.0, 2)
     assert (tmp_path / "node.prom").read_text() == (tmp_path / "out" / "metrics.prom").read_text()
     for path in (tmp_path / "out").rglob("*"):

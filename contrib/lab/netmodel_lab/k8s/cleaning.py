@@ -73,9 +73,10 @@ def remove(cluster: Cluster, waits: Waits, run: str, namespaces: Sequence[str], 
                 cluster.delete({**item, "kind": kind.name}, grace_s=_grace(cluster, item) if kind is POD else None)
     # A namespace whose pods are gone goes at once; otherwise its controller looks again after some seconds.
     for namespace in dict.fromkeys(namespaces):
-        for item in _listed(cluster, POD, namespace, run):
-            why = waits.gone("Pod", item["metadata"]["name"], namespace)
-            left += [why] if why else []
+        for kind in (POD, SERVICE):  # a load balancer goes when its provider has removed it
+            for item in _listed(cluster, kind, namespace, run):
+                why = waits.gone(kind.name, item["metadata"]["name"], namespace)
+                left += [why] if why else []
     if is_own:
         for namespace in dict.fromkeys(namespaces):
             there = cluster.get(NAMESPACE, namespace)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -93,10 +94,24 @@ class _Beside:
 
     @classmethod
     def of(cls, words: argparse.Namespace) -> _Beside:
+        """Looked at before anything is measured."""
         before = rules.read_baseline(Path(words.baseline)) if words.baseline else None
+        if words.textfile:
+            _check_textfile(Path(words.textfile))
         if not words.search:
             return cls(before, None)
-        return cls(before, Index(Target.of(words.search, words.index, words.search_credentials, words.search_ca)))
+        target = Target.of(words.search, words.index, words.search_credentials, words.search_ca)
+        if target.is_open:
+            _say(f"--search {target.url}: the password can be read by others on its way; https:// would encrypt it")
+        return cls(before, Index(target))
+
+
+def _check_textfile(path: Path) -> None:
+    if path.suffix != ".prom":
+        raise UsageProblem([f"--textfile {path}: must end in .prom, as node_exporter reads no other files"])
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK | os.X_OK):
+        why = "cannot be written in" if path.parent.is_dir() else "is no folder"
+        raise EnvironmentProblem([f"--textfile {path}: {path.parent} {why}"])
 
 
 def run(words: argparse.Namespace) -> Exit:
@@ -127,6 +142,8 @@ def resume(words: argparse.Namespace) -> Exit:
     """Does the samples that are missing or have failed, with objects of their own; and all that is made of them."""
     store, settings = Store.open(Path(words.folder))
     beside = _Beside.of(words)
+    if beside.index:
+        beside.index.check()
     all_points = points(settings)
     left = [point for point in all_points if not store.is_done(point)]
     settings = replace(settings, run=new_run(settings.uuid)[0]) if left else settings
@@ -154,7 +171,7 @@ def _measure(
     left: Sequence[Point],
 ) -> None:
     all_points = points(settings)
-    driver = Driver(cluster, settings, left, key, _say if words.debug else None)
+    driver = Driver(cluster, settings, left, key, _say if words.debug else None, store.nodes(all_points))
     try:
         with opened(driver, _say, f"netmodel-lab k8s clean {settings.run}"):
             for point in left:
@@ -203,6 +220,8 @@ def _conclude(words: argparse.Namespace, settings: Settings, store: Store, besid
     elif not words.quiet:
         sys.stdout.write(outputs.tables(found, settings))
     for finding in findings:
+        if words.quiet and not (finding.is_worse or finding.is_missing):
+            continue
         print(f"{finding.word}: {finding.title}: {finding.text}", file=sys.stderr)
     is_indexed = _send(beside.index, documents, store, is_quiet=words.quiet)
     failed = len(all_points) - sum(bool(row["ok"]) for row in rows)
@@ -225,7 +244,7 @@ def _write(
     findings: Sequence[rules.Finding],
 ) -> list[Json]:
     """The files of the folder; returns the documents."""
-    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(store.end(points(settings))))
     pairs = {point.seq: (store.sample(point) or {}).get("pairs", []) for point in points(settings)}
     documents = outputs.documents(found, settings, stamp, pairs)
     store.write("result.json", json.dumps(documents, indent=1) + "\n")
@@ -298,6 +317,7 @@ def _add_plan(parser: argparse.ArgumentParser) -> None:
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
     options.add_tests(parser)
+    options.add_new(parser)
     options.add_run(parser)
 
 

@@ -13,7 +13,7 @@ from netmodel_lab.k8s import manifests, results
 from netmodel_lab.k8s.cleaning import remove
 from netmodel_lab.k8s.cluster import JOB, NODE, SERVICE_CIDR, Cluster
 from netmodel_lab.k8s.manifests import Dial
-from netmodel_lab.k8s.placement import Pair, Places, choose, verify, verify_relation
+from netmodel_lab.k8s.placement import Nodes, Pair, Places, choose, verify, verify_nodes, verify_relation
 from netmodel_lab.k8s.problems import ApiProblem, MeasurementProblem
 from netmodel_lab.k8s.settings import Point, Settings
 from netmodel_lab.k8s.slaves import Slaves
@@ -42,9 +42,11 @@ class Driver:
         points: Sequence[Point],
         key: str | None = None,
         tell: Callable[[str], None] | None = None,
+        before: Nodes | None = None,
     ) -> None:
-        """tell: is called with each object that is made."""
+        """tell: is called with each object that is made. before: where the samples that are there were measured."""
         self._cluster, self._settings, self._points, self._tell = cluster, settings, points, tell
+        self._before = before or {}
         self._key = key or secrets.token_hex(32)
         self._expires = settings.expires()
         self._waits = Waits(cluster, settings.limits)
@@ -63,6 +65,7 @@ class Driver:
         nodes = self._cluster.listed(NODE)
         self._nodes = {str(node["metadata"]["name"]): node for node in nodes}
         self._places = choose(nodes, self._settings.where, self._settings.pods)
+        verify_nodes(self._places, self._before)
         return self._places
 
     def open(self) -> None:
@@ -140,8 +143,10 @@ class Driver:
         """A client that still runs would disturb the next sample, whatever is to be kept."""
         for item in jobs:
             there = self._cluster.get(JOB, item["metadata"]["name"], item["metadata"]["namespace"])
-            is_over = bool(there) and any((there.get("status") or {}).get(how) for how in ("succeeded", "failed"))
-            if there and (self._settings.keep == "never" or not is_over):
+            if not there:
+                continue
+            is_over = any((there.get("status") or {}).get(how) for how in ("succeeded", "failed"))
+            if self._settings.keep == "never" or not is_over:
                 self._cluster.delete(item)
                 self._waits.gone("Job", item["metadata"]["name"], item["metadata"]["namespace"])
 

@@ -52,7 +52,9 @@ def row(settings: Settings, point: Point, document: Json | None, why: str | None
             nodes = dict.fromkeys(end[name].get("node") for end in ends)
             found[f"{name}_node"] = ", ".join(filter(None, nodes)) or None
         results = [one["result"] for one in document["pairs"]]
-        found |= {"relation": common([end["relation"] for end in ends]), "throttled_s": _throttled_s(results), **of_pairs(results)}
+        found |= {"relation": common([end["relation"] for end in ends]), **of_pairs(results)}
+        found["throttled_s"] = _throttled_s(results)
+        found["is_throttling_unknown"] = any(map(_is_throttling_unknown, document["pairs"]))
     return found
 
 
@@ -66,6 +68,15 @@ def _throttled_s(documents: Sequence[Json]) -> float | None:
     hosts = [host for document in documents for host in document.get("hosts") or []]
     known = [found for host in hosts if (found := reach(host, "throttling", "throttled_s")) is not None]
     return sum(known) if known else None
+
+
+def _is_throttling_unknown(pair: Json) -> bool:
+    """Of a pair whose pods have a limit of CPU."""
+    ends = [pair["k8s"][name] for name in ("server", "client")]
+    if not any(((end.get("resources") or {}).get("limits") or {}).get("cpu") for end in ends):
+        return False
+    hosts = pair["result"].get("hosts") or []
+    return not hosts or any(reach(host, "throttling", "throttled_s") is None for host in hosts)
 
 
 def of_pairs(documents: Sequence[Json]) -> Row:

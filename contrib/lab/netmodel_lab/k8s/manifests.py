@@ -22,11 +22,13 @@ from netmodel_lab.k8s.settings import (
     Settings,
     own_profiles,
 )
+from netmodel_lab.problems import UsageProblem
 
 Json = dict[str, Any]
 RUN, EXPIRES, ROLE, SLAVE, LAYOUT = (f"netmodel.io/{name}" for name in ("run", "expires", "role", "slave", "layout"))
 MANAGED = {"app.kubernetes.io/managed-by": "netmodel-lab"}
 CREATED_BY = "netmodel.io/created-by"
+_NODE_PORTS = 2768  # from 30000
 _CLIENT_SPARE_S = 60  # that a client has beyond what it measures
 
 
@@ -64,6 +66,9 @@ def slaves(points: Sequence[Point], places: Places) -> list[tuple[int, Layout]]:
 def services(points: Sequence[Point], places: Places) -> list[tuple[int, str]]:
     """Those that are needed: the number of the slave, and the path."""
     found = [(pair.slave, point.network) for point in points for pair in places[point.place] if point.path.service]
+    ports = {(pair.slave, pair.lane) for one in points if one.network == "nodeport" for pair in places[one.place]}
+    if len(ports) > _NODE_PORTS:
+        raise UsageProblem([f"--paths nodeport: {len(ports)} ports are needed, and nodes have {_NODE_PORTS}"])
     return list(dict.fromkeys(found))
 
 
@@ -113,10 +118,11 @@ def control_port(settings: Settings, slave: int, layout: Layout, attempt: int = 
     return CONTROL_PORT + (int(hashlib.sha256(settings.run.encode()).hexdigest(), 16) + slave + attempt * 37) % 1000
 
 
-def node_port(settings: Settings, slave: int, attempt: int) -> int:
+def node_port(settings: Settings, slave: int, lanes: int, attempt: int) -> int:
     """The first of a slave's ports on all nodes, in the range that Kubernetes has for them by default: they must be
-    known before, as the slave listens on the same. They may be taken: a run has its own, and then the next ones."""
-    return 30000 + (int(hashlib.sha256(f"{settings.run}{slave}".encode()).hexdigest(), 16) + attempt * 37) % 2700
+    known before, as the slave listens on the same. Those of a run follow each other. They may be taken: then others."""
+    first = int(hashlib.sha256(settings.run.encode()).hexdigest(), 16) + slave * lanes + attempt * 997
+    return 30000 + first % (_NODE_PORTS - lanes + 1)
 
 
 def _container(settings: Settings, args: Sequence[str], *, has_key: bool, has_profiles: bool) -> Json:
@@ -265,7 +271,7 @@ def service(
     """Of one slave: each connection is balanced alone, and so several behind one would not get what is theirs. lanes:
     how many masters it has at the same time, each with a port of its own."""
     path = PATHS[network]
-    first = data_port(settings, network, slave, attempt)
+    first = data_port(settings, network, slave, lanes, attempt)
     ports: list[Json] = [{"name": "control", "port": CONTROL_PORT, "targetPort": CONTROL_PORT, "protocol": "TCP"}]
     for lane in range(lanes if path.has_fixed_ports else 0):
         for protocol in dict.fromkeys(["TCP", *protocols]):
@@ -284,9 +290,9 @@ def service(
     return {"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": spec}
 
 
-def data_port(settings: Settings, network: str, slave: int, attempt: int = 0) -> int:
-    """The first port of a slave's data; each of its masters has the next one."""
-    return node_port(settings, slave, attempt) if network == "nodeport" else DATA_PORT
+def data_port(settings: Settings, network: str, slave: int, lanes: int, attempt: int = 0) -> int:
+    """The first port of a slave's data; each of its masters, as many as lanes, has the next one."""
+    return node_port(settings, slave, lanes, attempt) if network == "nodeport" else DATA_PORT
 
 
 def protocols(points: Sequence[Point]) -> list[str]:

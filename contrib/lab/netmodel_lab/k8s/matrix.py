@@ -39,7 +39,8 @@ def squares(cells: Sequence[Cell]) -> list[Square]:
             values = {_ends(cell): mean.mean for cell in same if (mean := of(cell))}
             nodes = tuple(dict.fromkeys(name for cell in same for name in _ends(cell)))
             if values:
-                found.append(Square(f"{test.title}, {network}", figure, unit, tuple(sorted(nodes)), values, is_high_good))
+                title = f"{test.title}, {network}"
+                found.append(Square(title, figure, unit, tuple(sorted(nodes)), values, is_high_good))
     return found
 
 

@@ -44,9 +44,10 @@ class Test:
     @property
     def title(self) -> str:
         """With all that tells it from the others of a list."""
-        more = f" read {self.messagereadsize} B," if self.messagereadsize > 1 else ""
-        more += f" burst {self.burst}," if self.burst else ""
-        return f"{self.name}: {self.profile} {self.messagesize} B,{more} parallelism {self.parallelism}, {self.duration} s"
+        more = f", read {self.messagereadsize} B" if self.messagereadsize > 1 else ""
+        more += f", burst {self.burst}" if self.burst else ""
+        more += f", parallelism {self.parallelism}, {self.duration} s"
+        return f"{self.name}: {self.profile} {self.messagesize} B{more}"
 
 
 @dataclass

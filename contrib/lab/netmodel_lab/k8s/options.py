@@ -165,10 +165,18 @@ def add_tests(parser: argparse.ArgumentParser) -> None:
     add("--allow-peer", metavar="CIDR", action="append", default=[], help="where data may come from, too, through NAT")
 
 
-def add_run(parser: argparse.ArgumentParser) -> None:
+def add_new(parser: argparse.ArgumentParser) -> None:
+    """What resume has from the folder."""
     add = parser.add_argument
     switch: dict[str, Any] = {"action": argparse.BooleanOptionalAction}
     add("-o", "--output", metavar="FOLDER", help="where (default ./k8s-DATE-TIME); a new or an empty folder")
+    add("--clean", help="remove what was made", default=True, **switch)
+    add("--keep", choices=("never", "failed", "always"), default="never", help="what was made, for a look")
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    switch: dict[str, Any] = {"action": argparse.BooleanOptionalAction}
     add("-q", "--quiet", action="store_true", help="tell of failures only")
     add("--json", help="the results as JSON on standard output, instead of tables", default=False, **switch)
     add("--csv", help="result.csv and loss-rt-result.csv in the folder", default=True, **switch)
@@ -177,8 +185,6 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     add("--index", metavar="NAME", default="k8s-netperf", help="of --search (default k8s-netperf)")
     add("--search-credentials", metavar="FILE", help=f"with USER:PASSWORD (default: ${CREDENTIALS})")
     add("--search-ca", metavar="FILE", help="authorities that --search is trusted by (default: the machine's)")
-    add("--clean", help="remove what was made", default=True, **switch)
-    add("--keep", choices=("never", "failed", "always"), default="never", help="what was made, for a look")
     add("--debug", help="tell of each object that is made", default=False, **switch)
     add("--tcp-tolerance", metavar="PERCENT", type=_between(0, 1000), default=10.0, help="of pods beside hosts (10)")
     add("--baseline", metavar="FOLDER", help="an earlier run; worse than it is exit code 1")
@@ -220,7 +226,8 @@ def _exclude_each_other(options: argparse.Namespace) -> list[str]:
         "--pairs": options.pairs > 1,
     }
     sets: list[tuple[str, ...]] = [("--all", "--hostNet", "--paths"), ("--local", "--across", "--placement")]
-    sets += [("--serverIP", other) for other in ("--hostNet", "--paths", "--placement")]
+    elsewhere = ("--all", "--hostNet", "--paths", "--local", "--across", "--placement", "--server-node", "--pairs")
+    sets += [("--serverIP", other) for other in elsewhere]
     sets += [(other, f"--pattern {options.pattern}") for other in ("--serverIP", "--paths hairpin")]
     if is_everywhere:
         others = ("--local", "--across", "--placement", "--server-node", "--client-node", "--pairs")
@@ -236,7 +243,7 @@ def _exclude_each_other(options: argparse.Namespace) -> list[str]:
 
 def _where(options: argparse.Namespace, tests: Sequence[netperf_file.Test]) -> Where:
     short: Placement = "same-node" if options.local else "other-zone" if options.across else "other-node"
-    placements: tuple[Placement, ...] = options.placement or (short,)
+    placements: tuple[Placement, ...] = ("external",) if options.serverIP else options.placement or (short,)
     within = [PATHS[name].is_within for name in options.paths or ("pod",)]
     is_within, has_others = any(within), not all(within) or any(test.service for test in tests)
     return Where(
@@ -245,7 +252,7 @@ def _where(options: argparse.Namespace, tests: Sequence[netperf_file.Test]) -> W
         selector=options.node_selector,
         placements=(*(placements if has_others else ()), *(("same-pod",) if is_within else ())),
         pattern=options.pattern,
-        pairs=1 if options.serverIP else int(options.pairs),
+        pairs=int(options.pairs),
     )
 
 
@@ -266,8 +273,14 @@ def settings(options: argparse.Namespace) -> Settings:
         tests = netperf_file.read(Path(options.file or options.config))
     except UsageProblem as problem:
         raise UsageProblem([*wrong, *problem.lines]) from None
-    if options.hostNet and any(test.service for test in tests):
-        wrong += [f"{test.name}: service: has no host network (--hostNet)" for test in tests if test.service]
+    paths = [PATHS[name] for name in options.paths or ()]
+    is_on_hosts = bool(paths) and all("host" in (path.server, path.client) for path in paths)
+    for is_wrong, text in (
+        (options.hostNet, "has no host network (--hostNet)"),
+        (is_on_hosts, f"has no host network (--paths {','.join(options.paths or ())})"),
+        (options.serverIP, "is not of a slave outside the cluster (--serverIP)"),
+    ):
+        wrong += [f"{test.name}: service: {text}" for test in tests if test.service and is_wrong]
     if wrong:
         raise UsageProblem(wrong)
     run, whole = new_run(options.uuid)

@@ -20,6 +20,7 @@ _KEEPS_AWAY = ("NoSchedule", "NoExecute")
 
 RELATIONS: dict[str, tuple[str, ...]] = {  # what each placement admits
     "same-pod": ("same node",),
+    "external": ("same node",),  # of the client alone
     "same-node": ("same node",),
     "other-node": ("other node", "other node, same zone", "other zone"),
     "same-zone": ("other node, same zone",),
@@ -27,6 +28,7 @@ RELATIONS: dict[str, tuple[str, ...]] = {  # what each placement admits
 }
 _WANTED = {
     "same-pod": "one node",
+    "external": "one node",
     "same-node": "one node",
     "other-node": "two nodes",
     "same-zone": f"two nodes of one zone (label {ZONE})",
@@ -46,6 +48,7 @@ class Pair:
 
 
 Places = dict[str, tuple[Pair, ...]]
+Nodes = dict[str, list[tuple[str | None, str | None]]]  # of a place the server's and the client's; None: outside
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,8 @@ class Stand:
     lanes: int
 
 
-PLACEMENTS = tuple(name for name in RELATIONS if name != "same-pod")  # which a path has, and nobody asks for
+_OF_A_PATH = ("same-pod", "external")  # nobody asks for them
+PLACEMENTS = tuple(name for name in RELATIONS if name not in _OF_A_PATH)
 
 
 def stands(places: Places) -> dict[int, Stand]:
@@ -226,6 +230,19 @@ def verify(pod: Json, wanted: str | None, before: str | None = None) -> str:
     if before is not None and before != uid:
         raise MeasurementProblem([f"pod {name} is another one than before the sample"])
     return uid
+
+
+def verify_nodes(places: Places, before: Nodes) -> None:
+    """Raises EnvironmentProblem when samples of one place would be of other nodes than those that are there."""
+    wrong = []
+    for place, earlier in before.items():
+        each = zip(places[place], earlier, strict=False)
+        now = [(None if server is None else pair.server, pair.client) for pair, (server, _) in each]
+        if now != earlier:
+            were, are = (", ".join(f"{client} > {server}" for server, client in ends) for ends in (earlier, now))
+            wrong.append(f"{place}: its samples are of {were}, and the others would be of {are}: a new run is needed")
+    if wrong:
+        raise EnvironmentProblem(wrong)
 
 
 def relation(server: Json, client: Json) -> str:

@@ -31,25 +31,26 @@ def items(settings: Settings, driver: Driver) -> list[Json]:
         found.append(manifests.secret(settings, namespace, "made for the run", expires))
         files = manifests.config_map(settings, namespace, expires)
         found += [files] if files else []
+    stand = stands(places)
     if not settings.external:
         protocols = manifests.protocols(every)
-        stand = stands(places)
         for slave, layout in manifests.slaves(every, places):
             found.append(manifests.server(settings, slave, layout, stand[slave].node, ranges, expires))
         for slave, network in manifests.services(every, places):
             found.append(manifests.service(settings, slave, stand[slave].lanes, network, protocols, expires))
     for point in every:
         for i, pair in enumerate(places[point.place]):
-            dial = _dial(settings, point, pair)
+            dial = _dial(settings, point, pair, stand[pair.slave].lanes)
             found.append(manifests.client(settings, point, i, pair, dial, ranges, expires))
     return found
 
 
-def _dial(settings: Settings, point: Point, pair: Pair) -> manifests.Dial:
+def _dial(settings: Settings, point: Point, pair: Pair, lanes: int) -> manifests.Dial:
     port = manifests.control_port(settings, pair.slave, point.path.server)
     if not point.path.has_fixed_ports:
         return manifests.Dial(settings.external or _NO_ADDRESS, port)
-    return manifests.Dial(_NO_ADDRESS, port, manifests.data_port(settings, point.network, pair.slave) + pair.lane)
+    first = manifests.data_port(settings, point.network, pair.slave, lanes)
+    return manifests.Dial(_NO_ADDRESS, port, first + pair.lane)
 
 
 def as_yaml(settings: Settings, driver: Driver) -> str:

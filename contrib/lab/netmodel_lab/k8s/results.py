@@ -40,8 +40,8 @@ def check_together(documents: Sequence[Json], duration: float) -> None:
     skew = start_skew_s(documents)
     if len(documents) > 1 and (skew is None or skew > MOST_SKEW * duration):
         how = "not known" if skew is None else f"{skew:.1f} s"
-        said = f"the starts of its pairs are {how} apart, more than {MOST_SKEW:.0%} of {duration} s: the sum does not count"
-        raise MeasurementProblem([said])
+        said = f"the starts of its pairs are {how} apart, more than {MOST_SKEW:.0%} of {duration} s"
+        raise MeasurementProblem([f"{said}: the sum does not count"])
 
 
 def _split(log: str) -> tuple[Json | None, list[str]]:

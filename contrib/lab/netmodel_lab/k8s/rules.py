@@ -21,8 +21,8 @@ CONFIDENCE = 0.99
 
 @dataclass(frozen=True)
 class Finding:
-    """What a rule says of one cell. is_worse: it fails the run; is_sure: no doubt is left either way; is_missing: what it
-    needs is not there, and so it has no verdict."""
+    """What a rule says of one cell. is_worse: it fails the run; is_sure: no doubt is left either way; is_missing: what
+    it needs is not there, and so it has no verdict."""
 
     title: str
     text: str
@@ -78,6 +78,8 @@ def _throttled(title: str, rows: Sequence[Row]) -> Finding | None:
     """No verdict where pods were held back: that tells of their limit, and not of the network."""
     seconds = sum(row.get("throttled_s") or 0.0 for row in rows)
     if not seconds:
+        if any(row.get("is_throttling_unknown") for row in rows):
+            return _none(title, "pods have a limit of CPU, and whether it has held them back is not known")
         return None
     return _none(title, f"limits of CPU have held pods back for {seconds:.3g} s; larger --limits cpu=, or none")
 
@@ -141,7 +143,8 @@ def baseline(cells: Sequence[Cell], before: dict[Key, list[Row]], percent: float
         else:
             compared.append((title, inference.unpaired(a, b)))
     here = {key_of(cell) for cell in cells}
-    found += [_none(f"{_text(key)}: beside the baseline", "this run has no such test") for key in before if key not in here]
+    gone = [f"{_text(key)}: beside the baseline" for key in before if key not in here]
+    found += [_none(title, "this run has no such test") for title in gone]
     adjusted = inference.holm([difference.p for _, difference in compared])
     for (title, difference), p in zip(compared, adjusted, strict=True):
         found.append(_verdict(title, difference, p, percent))

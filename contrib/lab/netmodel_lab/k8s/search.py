@@ -8,11 +8,12 @@ import hashlib
 import json
 import os
 import time
+from base64 import b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import urllib3
 import urllib3.exceptions
@@ -40,10 +41,10 @@ class Target:
     def of(cls, url: str, index: str, credentials_file: str | None, ca: str | None) -> Target:
         """Raises UsageProblem with all mistakes; none of them shows what is secret."""
         wrong = []
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        parts = _parts(url)
+        if parts is None:
             wrong.append("--search: must be http://HOST:PORT or https://HOST:PORT")
-        if parts.username or parts.password:
+        elif parts.username or parts.password:
             wrong.append(
                 f"--search: a command line is no place for a password: --search-credentials FILE, or ${CREDENTIALS}"
             )
@@ -61,6 +62,20 @@ class Target:
         if wrong:
             raise UsageProblem(wrong)
         return cls(url.rstrip("/"), index, credentials, ca)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether others on the way can read the password."""
+        return bool(self.credentials) and self.url.startswith("http:")
+
+
+def _parts(url: str) -> SplitResult | None:
+    """None: it is no address of a server."""
+    try:
+        parts = urlsplit(url)
+        return parts if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 else None
+    except ValueError:
+        return None
 
 
 def identifier(document: Json) -> str:
@@ -122,7 +137,7 @@ class Index:
     def _request(self, method: str, path: str, body: str | None) -> tuple[int, bytes]:
         headers = {"Content-Type": "application/x-ndjson"} if body else {}
         if self._target.credentials:
-            headers |= urllib3.make_headers(basic_auth=self._target.credentials)
+            headers["Authorization"] = f"Basic {b64encode(self._target.credentials.encode()).decode()}"
         for pause in (*_PAUSES_S, None):
             try:
                 answer = self._pool.request(

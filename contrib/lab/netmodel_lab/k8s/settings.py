@@ -16,7 +16,7 @@ from netmodel_lab.k8s.paths import PATHS, Path
 
 Keep = Literal["never", "failed", "always"]
 Pattern = Literal["pairs", "many-to-one", "all-to-all", "matrix"]
-Placement = Literal["other-node", "same-node", "same-zone", "other-zone", "same-pod"]
+Placement = Literal["other-node", "same-node", "same-zone", "other-zone", "same-pod", "external"]
 PROFILES = pathlib.Path(__file__).parent / "profiles"
 DATA_PORT, CONTROL_PORT = 21000, 20000
 TTL_S = 3600  # of what nobody has removed

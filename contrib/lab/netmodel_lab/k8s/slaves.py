@@ -64,8 +64,9 @@ class Slaves:
         wanted = manifests.slaves(self._points, self._places)
         for slave, layout in wanted:
             self._create(self._item(slave, layout, 0))
-        for slave, network in manifests.services(self._points, self._places):
-            self._dials[slave, network] = self._service(slave, network)
+        made = {one: self._service(*one) for one in manifests.services(self._points, self._places)}
+        for (slave, network), (service, first) in made.items():
+            self._dials[slave, network] = self._way_to(service, network, first)
         for slave, layout in wanted:
             self._slaves[slave, layout] = self._ready(slave, layout)
 
@@ -94,7 +95,8 @@ class Slaves:
             return Slave(pod, uid, pod["status"]["podIP"], port)
         raise AssertionError
 
-    def _service(self, slave: int, network: str) -> Dial:
+    def _service(self, slave: int, network: str) -> tuple[Json, int]:
+        """And the first port of its data."""
         lanes, protocols = self._stands[slave].lanes, manifests.protocols(self._points)
         for attempt in range(_PORTS_TRIED):
             item = manifests.service(self._settings, slave, lanes, network, protocols, self._expires, attempt)
@@ -104,8 +106,7 @@ class Slaves:
                 if attempt + 1 == _PORTS_TRIED or "provided port is already allocated" not in problem.message:
                     raise
                 continue
-            first = manifests.data_port(self._settings, network, slave, attempt)
-            return self._way_to(made, network, first)
+            return made, manifests.data_port(self._settings, network, slave, lanes, attempt)
         raise AssertionError
 
     def _way_to(self, made: Json, network: str, first: int) -> Dial:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,8 @@ class Store:
 
     def keep(self, point: Point, pairs: Sequence[Json], why: str | None) -> None:
         """On the disk when this returns."""
-        write_whole(self._file(point), json.dumps({"seq": point.seq, "why": why, "pairs": list(pairs)}) + "\n")
+        document = {"seq": point.seq, "why": why, "end": int(time.time()), "pairs": list(pairs)}
+        write_whole(self._file(point), json.dumps(document) + "\n")
 
     def sample(self, point: Point) -> Json | None:
         try:
@@ -64,6 +66,20 @@ class Store:
     def is_done(self, point: Point) -> bool:
         found = self.sample(point)
         return found is not None and found["why"] is None
+
+    def end(self, points: Sequence[Point]) -> int:
+        """When the last sample has ended."""
+        return max((int(found["end"]) for point in points if (found := self.sample(point))), default=int(time.time()))
+
+    def nodes(self, points: Sequence[Point]) -> dict[str, list[tuple[str | None, str | None]]]:
+        """Of each place that has a sample: the server's and the client's of each pair."""
+        found = {}
+        for point in points:
+            sample = self.sample(point)
+            if sample and sample["pairs"]:
+                ends = [pair["k8s"] for pair in sample["pairs"]]
+                found[point.place] = [(end["server"].get("node"), end["client"].get("node")) for end in ends]
+        return found
 
     def rows(self, settings: Settings, points: Sequence[Point]) -> list[figures.Row]:
         """Of the points that were tried, in their order."""

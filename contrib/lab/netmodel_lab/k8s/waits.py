@@ -197,7 +197,7 @@ class Waits:
 
     def gone(self, kind_name: str, name: str, namespace: str | None) -> str | None:
         """None once an object is gone, else what holds it."""
-        kind = {"Namespace": NAMESPACE, "Pod": POD, "Job": JOB}[kind_name]
+        kind = {"Namespace": NAMESPACE, "Pod": POD, "Job": JOB, "Service": SERVICE}[kind_name]
         limit = time.monotonic() + self._limits.remove_s
         while True:
             there = self._cluster.get(kind, name, namespace)
