@@ -28,6 +28,7 @@ enum nm_verb {
 	NM_VERB_SET,
 	NM_VERB_DELETE,
 	NM_VERB_HTTP,
+	NM_VERB_QUERY,
 	NM_VERB__COUNT
 };
 
@@ -45,6 +46,7 @@ struct nm_app_request {
 	uint64_t key;
 	const struct nm_http_lines *http; /* of the verb http (app/http.h) */
 	uint32_t check;			  /* the protocol's own: `encode` notes it for `parse` */
+	uint32_t number; /* over datagrams: the one before it on its connection had one less */
 };
 
 /* A request as it is sent: the head, which is in the caller's memory; then so many bytes of the
@@ -60,8 +62,9 @@ struct nm_app_encoded {
 /* How a request was answered. */
 enum nm_class {
 	NM_CLASS_OK,
-	NM_CLASS_MISS,	  /* well, and the thing is not there */
-	NM_CLASS_REFUSED, /* the server will not, or cannot */
+	NM_CLASS_MISS,	    /* well, and the thing is not there */
+	NM_CLASS_REFUSED,   /* the server will not, or cannot */
+	NM_CLASS_TRUNCATED, /* well, but the answer is too long for a message */
 };
 
 /* How far the answer to a request has come; zeroed when it begins. */
@@ -111,6 +114,20 @@ enum nm_took {
 	NM_TOOK_BAD,	 /* it is no request, or the answer has no room */
 };
 
+/* How a protocol is spoken where messages may be lost: each request is a message, and each
+ * answer. */
+struct nm_app_datagram {
+	/* Writes the request, of head_bytes at most: how many bytes. */
+	size_t (*encode)(struct nm_app_request *request, char *buf);
+	/* Judges a message that has come. DONE: it is the answer. BAD: it is not, and may be a late
+	 * one to an earlier request. */
+	enum nm_parsed (*parse)(struct nm_app_parser *parser, const struct nm_app_request *request,
+				const char *data, size_t n);
+	/* The server's end: puts the answer to a message into served->out, which has room for
+	 * answer_bytes. False: it is no request, and has no answer. */
+	bool (*serve)(struct nm_app_served *served, const char *data, size_t n);
+};
+
 struct nm_app {
 	const char *name;
 	const char *help; /* one sentence for --describe and the manual */
@@ -130,6 +147,7 @@ struct nm_app {
 	 * puts the answer into served->out. Of NM_APP_KEPT_BYTES it takes some. */
 	enum nm_took (*take)(struct nm_app_served *served, const struct nm_app_service *service,
 			     const char *data, size_t n, size_t *ret_taken);
+	const struct nm_app_datagram *datagram; /* NULL: it is spoken over streams alone */
 };
 
 /* What an instruction asks, or serves. */
@@ -149,6 +167,11 @@ const char *nm_verb_name(enum nm_verb verb);
 static inline bool nm_verb_has_key(enum nm_verb verb)
 {
 	return verb == NM_VERB_GET || verb == NM_VERB_SET || verb == NM_VERB_DELETE;
+}
+/* Whether what is asked for is there, or not: the answer is a hit or a miss. */
+static inline bool nm_verb_looks_up(enum nm_verb verb)
+{
+	return verb == NM_VERB_GET || verb == NM_VERB_DELETE || verb == NM_VERB_QUERY;
 }
 /* For servers: adds the text to the answer, which is whole then, and notes what was answered. */
 enum nm_took nm_app_answer(struct nm_app_served *served, enum nm_verb verb, enum nm_class class,

@@ -3,6 +3,7 @@
 APPS = \
 	src/app/ping.c \
 	src/app/echo.c \
+	src/app/dns.c \
 	src/app/memcache.c \
 	src/app/redis.c \
 	src/app/http.c
@@ -15,6 +16,8 @@ src_libnm_app_la_SOURCES = \
 	src/app/http.h \
 	src/app/http_field.c \
 	src/app/http_server.c \
+	src/app/dns.h \
+	src/app/dns_server.c \
 	src/app/keyspace.c \
 	src/app/keyspace.h \
 	src/app/line.c \
@@ -23,6 +26,8 @@ src_libnm_app_la_SOURCES = \
 	src/app/memcache_server.c \
 	src/app/pool.c \
 	src/app/pool.h \
+	src/app/question.c \
+	src/app/question.h \
 	src/app/redis.h \
 	src/app/redis_server.c \
 	src/app/rope.c \

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "app/http.h"
+#include "flowop/datagram.h"
 #include "flowop/message.h"
 #include "transport/io.h"
 
@@ -20,6 +21,7 @@ struct asking {
 	bool any;		/* of the answer, bytes have come */
 	bool cut;		/* not all of the request could be sent */
 	bool again;		/* the request is sent once more, over another connection */
+	uint32_t n_messages;	/* over datagrams: requests */
 	char said[NM_SAID_MAX]; /* of an answer that is none */
 	uint64_t n_keys[];	/* by instr->site: drawn before */
 };
@@ -70,7 +72,7 @@ static enum nm_step end_of_connection(struct nm_flow *flow, ssize_t n)
 static bool is_safe(const struct nm_app_request *request)
 {
 	return request->verb == NM_VERB_PING || request->verb == NM_VERB_ECHO ||
-	       request->verb == NM_VERB_GET ||
+	       request->verb == NM_VERB_GET || request->verb == NM_VERB_QUERY ||
 	       (request->verb == NM_VERB_HTTP && request->http->method < NM_HTTP_POST);
 }
 
@@ -261,4 +263,88 @@ enum nm_step nm_ask_step(struct nm_io *io, struct nm_flow *flow, const struct nm
 	if (answer != NM_STEP_NEXT)
 		return answer;
 	return await_answer(io, flow, instr, asking);
+}
+
+/* --- where messages may be lost --- */
+
+/* Numbers of connections begin far from each other. */
+#define NUMBERS_APART 7919u
+
+/* NEXT: the message is on its way, or lost already. */
+static enum nm_step send_message(struct nm_io *io, struct nm_flow *flow,
+				 const struct nm_instr *instr, struct asking *asking)
+{
+	struct nm_conn *conn = flow->conn;
+
+	if (!(conn->flags & NM_CONN_OUT))
+		return NM_STEP_WAIT_OUT;
+	size_t size = instr->ask.app->datagram->encode(&asking->request, io->tx);
+	ssize_t n = nm_conn_call_send(conn, NULL, io->tx, size);
+
+	if (nm_datagram_is_unreachable(n)) /* perhaps an earlier one; this is not sent yet */
+		n = nm_conn_call_send(conn, NULL, io->tx, size);
+	if (n < 0 && !nm_datagram_is_unreachable(n)) {
+		if (nm_io_sent_nothing(conn, n) == NM_IO_AGAIN)
+			return NM_STEP_WAIT_OUT;
+		return n == -ENOBUFS ? NM_STEP_YIELD : nm_flow_failed(flow, n);
+	}
+	nm_io_count_messages_sent(io, size, 1);
+	flow->progress = AWAITING;
+	return NM_STEP_NEXT;
+}
+
+/* Whether a message of n bytes is the answer. */
+static bool is_answer(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
+		      struct asking *asking, size_t n)
+{
+	const struct nm_app_datagram *datagram = instr->ask.app->datagram;
+
+	if (n == NM_PREAMBLE_BYTES && !io->apps.servers[instr->opening].count &&
+	    nm_datagram_is_preamble(io, flow->conn, instr, io->rx))
+		return false;
+	nm_io_count_message_received(io, n);
+	if (datagram->parse(&asking->parser, &asking->request, io->rx, n) == NM_PARSED_DONE)
+		return true;
+	nm_counter_add(&io->count->late, 1);
+	return false;
+}
+
+static enum nm_step await_message(struct nm_io *io, struct nm_flow *flow,
+				  const struct nm_instr *instr, struct asking *asking)
+{
+	struct nm_conn *conn = flow->conn;
+
+	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
+		if (!(conn->flags & NM_CONN_IN))
+			return NM_STEP_WAIT_IN;
+		ssize_t n = nm_conn_call_recv(io, conn, io->chunk);
+
+		if (n >= 0 && is_answer(io, flow, instr, asking, (size_t)n)) {
+			/* Nothing else can come before the next request but what is late, which is
+			 * found with its answer. */
+			conn->flags &= io->in_kept;
+			return end(io, flow, asking);
+		}
+		if (n < 0 && !nm_datagram_is_unreachable(n) &&
+		    nm_io_received_nothing(conn, n) != NM_IO_AGAIN)
+			return nm_flow_failed(flow, n);
+		if (!io->recv_flags)
+			return NM_STEP_WAIT_IN;
+	}
+	return NM_STEP_YIELD;
+}
+
+enum nm_step nm_ask_datagram_step(struct nm_io *io, struct nm_flow *flow,
+				  const struct nm_instr *instr)
+{
+	struct asking *asking = nm_app_state(io, flow);
+	enum nm_step answer = NM_STEP_NEXT;
+
+	if (flow->progress == BEGIN) {
+		begin(io, flow, instr, asking);
+		asking->request.number = flow->index * NUMBERS_APART + asking->n_messages++;
+	}
+	if (flow->progress == SENDING)
+		answer = send_message(io, flow, instr, asking);
+	return answer == NM_STEP_NEXT ? await_message(io, flow, instr, asking) : answer;
 }

@@ -20,6 +20,10 @@ struct nm_opts_ask {
 	char *path, *host;
 	int method; /* enum nm_http_method */
 	bool keep;  /* the connection, behind the answer */
+	/* of query */
+	char *name, *type, *names;
+	uint64_t edns_bytes;
+	bool recursion, dnssec;
 };
 
 /* Bytes of the state of a connection that asks, or that is served with answers of so many bytes at
@@ -30,6 +34,9 @@ size_t nm_serve_bytes(uint64_t answer_bytes);
 void nm_serve_reset(const struct nm_io *io, const struct nm_flow *flow);
 
 enum nm_step nm_ask_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);
+/* The same where messages may be lost: what comes and is not the answer does not end the wait. */
+enum nm_step nm_ask_datagram_step(struct nm_io *io, struct nm_flow *flow,
+				  const struct nm_instr *instr);
 
 /* Why the flow has failed with EPROTO at the instruction, which asks or serves: what the other end
  * has sent. */
@@ -58,7 +65,9 @@ static inline void nm_app_count(const struct nm_io *io, enum nm_verb verb, enum 
 {
 	if (class == NM_CLASS_REFUSED)
 		nm_counter_add(&io->count->refused, 1);
-	else if (verb == NM_VERB_GET || verb == NM_VERB_DELETE)
+	else if (class == NM_CLASS_TRUNCATED)
+		nm_counter_add(&io->count->truncated, 1);
+	else if (nm_verb_looks_up(verb))
 		nm_counter_add(class == NM_CLASS_OK ? &io->count->hits : &io->count->misses, 1);
 }
 
@@ -72,6 +81,7 @@ static inline void nm_app_count(const struct nm_io *io, enum nm_verb verb, enum 
 						   .opts = word##_opts,                            \
 						   .opts_size = sizeof(struct nm_opts_ask),        \
 						   .step = nm_ask_step,                            \
+						   .lossy_step = nm_ask_datagram_step,             \
 						   .verb = its_verb}
 
 #endif

@@ -10,6 +10,7 @@
 #include "flowop/open_opts.h"
 #include "host/clock.h"
 #include "host/syscalls.h"
+#include "transport/address.h"
 #include "transport/preamble.h"
 #include "transport/conn_cache.h"
 #include "transport/transport.h"
@@ -273,6 +274,12 @@ static int open_conn(struct nm_io *io, struct nm_flow *flow, const struct nm_ins
 
 	if (!(conn->flags & NM_CONN_OPEN))
 		conn->flags = 0;
+	/* A server that is not netmodel answers from the port that it is asked at. */
+	if (r == 0 && instr->transport->datagram && !instr->open.has_preamble) {
+		const struct nm_addr *to = nm_flow_endpoint(io, flow, instr);
+
+		r = instr->transport->datagram->retarget(conn, to, nm_addr_port(to));
+	}
 	if (r != -EINPROGRESS)
 		return r;
 	if (precedes_handshake(instr))

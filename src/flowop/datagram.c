@@ -19,15 +19,13 @@ void nm_datagram_give_up(struct nm_conn *conn)
 	conn->flags &= ~(uint32_t)NM_CONN_ASKING;
 }
 
-/* Whether the message is a preamble: the other end repeats it when the answer is lost, and gets one
- * more. */
-static bool is_preamble(const struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr,
-			const char *data, size_t size)
+bool nm_datagram_is_preamble(const struct nm_io *io, struct nm_conn *conn,
+			     const struct nm_instr *instr, const char *data)
 {
 	bool accepted = conn->traits & NM_CONN_ACCEPTED;
 	const unsigned char *nonce = accepted ? io->own_nonce : io->nonces[instr->host];
 	struct nm_preamble preamble;
-	enum nm_preamble_kind kind = nm_preamble_unpack(data, size, &preamble);
+	enum nm_preamble_kind kind = nm_preamble_unpack(data, NM_PREAMBLE_BYTES, &preamble);
 	char wire[NM_PREAMBLE_BYTES];
 
 	if (kind == NM_PREAMBLE_NONE || !nm_preamble_is_proved(data, io->prover, nonce))
@@ -48,7 +46,7 @@ static bool take(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *
 	struct nm_stamp stamp;
 	bool stamped = nm_stamp_unpack(data, size, &stamp);
 
-	if (size == NM_PREAMBLE_BYTES && is_preamble(io, conn, instr, data, size))
+	if (size == NM_PREAMBLE_BYTES && nm_datagram_is_preamble(io, conn, instr, data))
 		return false;
 	nm_io_count_message_received(io, size);
 	if (!stamped)
@@ -128,18 +126,10 @@ ssize_t nm_datagram_discard(struct nm_io *io, struct nm_conn *conn, uint64_t *re
 	return n;
 }
 
-/* Whether a call has failed because the peer cannot be reached now: an earlier message was refused,
- * or a link or a route is gone for a while. What is sent then is lost, as on the way. */
-static bool is_unreachable(ssize_t n)
-{
-	return n == -ECONNREFUSED || n == -ENETUNREACH || n == -EHOSTUNREACH || n == -ENETDOWN ||
-	       n == -EHOSTDOWN;
-}
-
 /* A receive has brought nothing, but n (-errno, or 0). False: the flow has failed by it. */
 static bool is_harmless(struct nm_flow *flow, ssize_t n)
 {
-	if (is_unreachable(n))
+	if (nm_datagram_is_unreachable(n))
 		return true;
 	if (nm_io_received_nothing(flow->conn, n) == NM_IO_AGAIN)
 		return true;
@@ -286,7 +276,7 @@ static int send_laid(struct nm_io *io, struct nm_conn *conn, const struct nm_ins
 {
 	int n = nm_udp_batch_send(io->udp_batch, conn);
 
-	if (is_unreachable(n)) /* perhaps an earlier message; these are not sent yet */
+	if (nm_datagram_is_unreachable(n)) /* perhaps an earlier message; these are not sent yet */
 		n = nm_udp_batch_send(io->udp_batch, conn);
 	if (n == -ENOBUFS && instr->datagram.zerocopy && nm_copy_modes_drain(io, conn))
 		n = nm_udp_batch_send(io->udp_batch, conn);
@@ -305,7 +295,7 @@ static enum nm_step write_many(struct nm_io *io, struct nm_flow *flow, const str
 		int count = lay_out(io, conn, instr, size, flow->left);
 		int n = count < 0 ? count : send_laid(io, conn, instr);
 
-		if (is_unreachable(n))
+		if (nm_datagram_is_unreachable(n))
 			n = count;
 		/* The kernel will report: the flow waits for that as for room. */
 		if (n == -ENOBUFS && instr->datagram.zerocopy &&
@@ -342,9 +332,10 @@ enum nm_step nm_datagram_write(struct nm_io *io, struct nm_flow *flow, const str
 	write_stamp(conn, conn->datagram.sent + 1, date_of(instr, size), io->tx, size);
 	ssize_t n = nm_conn_call_send(conn, instr->message.opts, io->tx, size);
 
-	if (is_unreachable(n)) /* perhaps an earlier message; this one is not sent yet */
+	if (nm_datagram_is_unreachable(
+		    n)) /* perhaps an earlier message; this one is not sent yet */
 		n = nm_conn_call_send(conn, instr->message.opts, io->tx, size);
-	if (n < 0 && !is_unreachable(n))
+	if (n < 0 && !nm_datagram_is_unreachable(n))
 		return refused(flow, n);
 	count_sent(io, conn, size, 1);
 	return NM_STEP_NEXT;

@@ -4,6 +4,8 @@
 #ifndef NM_FLOWOP_DATAGRAM_H
 #define NM_FLOWOP_DATAGRAM_H
 
+#include <errno.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "flowop/flow.h"
@@ -18,5 +20,17 @@ ssize_t nm_datagram_discard(struct nm_io *io, struct nm_conn *conn, uint64_t *re
 /* The flow waits no longer for an answer to its last write; an answer that comes after the next
  * write is late. */
 void nm_datagram_give_up(struct nm_conn *conn);
+/* Whether a message of NM_PREAMBLE_BYTES is a preamble: the other end repeats it when the answer is
+ * lost, and gets one more. */
+bool nm_datagram_is_preamble(const struct nm_io *io, struct nm_conn *conn,
+			     const struct nm_instr *instr, const char *data);
+
+/* Whether a call has failed because the peer cannot be reached now: an earlier message was refused,
+ * or a link or a route is gone for a while. What is sent then is lost, as on the way. */
+static inline bool nm_datagram_is_unreachable(ssize_t n)
+{
+	return n == -ECONNREFUSED || n == -ENETUNREACH || n == -EHOSTUNREACH || n == -ENETDOWN ||
+	       n == -EHOSTDOWN;
+}
 
 #endif

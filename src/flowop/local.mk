@@ -17,6 +17,7 @@ FLOWOPS = \
 	src/flowop/set.c \
 	src/flowop/delete.c \
 	src/flowop/http.c \
+	src/flowop/query.c \
 	src/flowop/disconnect.c \
 	src/flowop/handshake.c \
 	src/flowop/nop.c

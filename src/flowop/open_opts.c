@@ -37,7 +37,9 @@ const struct nm_opt nm_open_opts[] = {
 	{.name = "server",
 	 .type = NM_TYPE_STRING,
 	 .offset = offsetof(struct nm_opts_open, server),
-	 .help = "on connect, with app, over tcp, mptcp or unix: servers that are not netmodel, "
+	 .help = "on connect, with app, over tcp, mptcp or unix, and dns over udp: servers that "
+		 "are "
+		 "not netmodel, "
 		 "HOST:PORT, [ADDRESS]:PORT or unix:PATH, with commas between several. Flow i "
 		 "goes to number i modulo their number, and remotehost does not count. Without "
 		 "it, or empty, netmodel plays the server on remotehost"},

@@ -5,6 +5,7 @@
 
 #include "app/store.h"
 #include "flowop/ask.h"
+#include "flowop/datagram.h"
 #include "flowop/message.h"
 #include "transport/io.h"
 
@@ -181,6 +182,72 @@ static enum nm_step serve_step(struct nm_io *io, struct nm_flow *flow, const str
 	return answer;
 }
 
+/* --- where messages may be lost --- */
+
+/* NEXT: a request is there, and answered. */
+static enum nm_step take_message(struct nm_io *io, struct nm_flow *flow,
+				 const struct nm_instr *instr, struct serving *serving)
+{
+	const struct nm_app_datagram *datagram = instr->ask.app->datagram;
+	struct nm_conn *conn = flow->conn;
+
+	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
+		if (!(conn->flags & NM_CONN_IN))
+			return NM_STEP_WAIT_IN;
+		ssize_t n = nm_conn_call_recv(io, conn, io->chunk);
+
+		if (n < 0 && !nm_datagram_is_unreachable(n) &&
+		    nm_io_received_nothing(conn, n) != NM_IO_AGAIN)
+			return nm_flow_failed(flow, n);
+		if (n >= 0 &&
+		    !(n == NM_PREAMBLE_BYTES && nm_datagram_is_preamble(io, conn, instr, io->rx))) {
+			nm_io_count_message_received(io, (size_t)n);
+			serving->answered = datagram->serve(&serving->served, io->rx, (size_t)n);
+		}
+		if (serving->answered) {
+			nm_app_count(io, (enum nm_verb)serving->served.verb,
+				     (enum nm_class)serving->served.class);
+			return NM_STEP_NEXT;
+		}
+		if (!io->recv_flags)
+			return NM_STEP_WAIT_IN;
+	}
+	return NM_STEP_YIELD;
+}
+
+/* Answers are text alone: one piece of the rope. */
+static enum nm_step send_message(struct nm_io *io, struct nm_flow *flow, struct serving *serving)
+{
+	struct nm_rope *out = &serving->served.out;
+	char *data;
+
+	if (!(flow->conn->flags & NM_CONN_OUT))
+		return NM_STEP_WAIT_OUT;
+	size_t size = nm_rope_next(out, io->tx, io->chunk, &data);
+	ssize_t n = nm_conn_call_send(flow->conn, NULL, data, size);
+
+	if (n < 0 && !nm_datagram_is_unreachable(n)) {
+		if (nm_io_sent_nothing(flow->conn, n) == NM_IO_AGAIN)
+			return NM_STEP_WAIT_OUT;
+		return n == -ENOBUFS ? NM_STEP_YIELD : nm_flow_failed(flow, n);
+	}
+	nm_io_count_messages_sent(io, size, 1);
+	nm_rope_advance(out, size);
+	serving->answered = false;
+	return NM_STEP_NEXT;
+}
+
+static enum nm_step serve_datagram_step(struct nm_io *io, struct nm_flow *flow,
+					const struct nm_instr *instr)
+{
+	struct serving *serving = nm_app_state(io, flow);
+	enum nm_step answer = NM_STEP_NEXT;
+
+	if (!serving->answered)
+		answer = take_message(io, flow, instr, serving);
+	return answer == NM_STEP_NEXT ? send_message(io, flow, serving) : answer;
+}
+
 static const struct nm_opt serve_opts[] = {NM_OPT_END};
 
 const struct nm_flowop nm_flowop_serve = {
@@ -191,4 +258,5 @@ const struct nm_flowop nm_flowop_serve = {
 	.opts = serve_opts,
 	.opts_size = sizeof(struct nm_opts_ask),
 	.step = serve_step,
+	.lossy_step = serve_datagram_step,
 };

@@ -29,6 +29,12 @@ static bool is_stream(const struct nm_transport *transport)
 	       !(transport->caps & (NM_TRANSPORT_NO_PEER | NM_TRANSPORT_MESSAGES));
 }
 
+/* Whether the protocol is spoken over messages that may be lost, as the transport has them. */
+static bool speaks_datagrams(const struct nm_app *app, const struct nm_transport *transport)
+{
+	return app && app->datagram && (transport->caps & NM_TRANSPORT_UDP);
+}
+
 /* Why the connection cannot go to a server that is not netmodel; NULL: it can. */
 static const char *why_no_server(const struct nm_ir_step *step)
 {
@@ -38,9 +44,12 @@ static const char *why_no_server(const struct nm_ir_step *step)
 		return "only of connect: an accept waits for others";
 	if (!step->ask.app)
 		return "needs app=..., which says what is spoken with it";
+	if (speaks_datagrams(step->ask.app, step->transport))
+		return NULL;
 	if (!is_stream(step->transport) || step->transport->send || step->transport->recv ||
 	    (caps & (NM_TRANSPORT_PREAMBLE | NM_TRANSPORT_VSOCK | NM_TRANSPORT_DEFERS_HANDSHAKE)))
-		return "only over tcp, mptcp and unix";
+		return step->ask.app->datagram ? "only over udp, tcp, mptcp and unix"
+					       : "only over tcp, mptcp and unix";
 	return NULL;
 }
 
@@ -100,8 +109,15 @@ void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step)
 		}
 		if (step->op->flags & NM_FLOWOP_FOLLOWS)
 			why = "only of connect: the end that accepts serves";
-		else if (!is_stream(step->transport))
-			why = "needs a stream, as tcp, mptcp, ssl or unix";
+		else if (!is_stream(step->transport) &&
+			 !speaks_datagrams(step->ask.app, step->transport))
+			why = step->ask.app->datagram
+				      ? "needs udp, or a stream, as tcp, mptcp, ssl or unix"
+				      : "needs a stream, as tcp, mptcp, ssl or unix";
+		else if (nm_transport_accepting(step->transport, step->transport_opts)->caps &
+			 NM_TRANSPORT_MUX)
+			why = "not with shared_socket, which keeps no more of a message than its "
+			      "beginning";
 		if (why)
 			nm_origin_option(nm_step_error(ir, step, " app=\"%s\": %s", opts->app, why),
 					 step, "app");
@@ -159,7 +175,9 @@ void nm_ir_check_apps(struct nm_ir *ir, struct nm_ir_group *group)
 			continue;
 		if (step->op->flags & NM_FLOWOP_ASKS) {
 			check_verb(ir, step);
-			step->ask.keyspace = nm_ir_find_keys(ir, step);
+			step->ask.keyspace = step->op->verb == NM_VERB_QUERY
+						     ? nm_ir_find_questions(ir, step)
+						     : nm_ir_find_keys(ir, step);
 			if (step->op->verb == NM_VERB_HTTP)
 				nm_ir_check_http(ir, group, step);
 		}

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "flowop/arrival_law/arrival_law.h"
+#include "flowop/ask.h"
 #include "flowop/common.h"
 #include "flowop/flowop.h"
 #include "plan/arena.h"
@@ -195,6 +196,16 @@ void nm_ir_check_http(struct nm_ir *ir, const struct nm_ir_group *group, struct 
 void nm_ir_read_keyspace(struct nm_ir *ir, const struct nm_node *node);
 const struct nm_keyspace *nm_ir_find_keys(struct nm_ir *ir, const struct nm_ir_step *step);
 void nm_ir_set_fill(struct nm_ir *ir, struct nm_ir_group *group, struct nm_ir_transaction *t);
+/* What a query asks for: its questions, which begin with a keyspace (questions.c). */
+const struct nm_keyspace *nm_ir_find_questions(struct nm_ir *ir, const struct nm_ir_step *step);
+/* Reads the names of a query that has a file of them, as only the master does. */
+void nm_ir_read_names(struct nm_ir *ir, struct nm_ir_step *step);
+static inline bool nm_ir_has_names(const struct nm_ir_step *step)
+{
+	const struct nm_opts_ask *opts = step->opts;
+
+	return step->op->verb == NM_VERB_QUERY && opts->names && *opts->names;
+}
 static inline bool nm_ir_fills(const struct nm_ir_transaction *t)
 {
 	return t->attrs.fill && *t->attrs.fill;

@@ -28,6 +28,7 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/pass_bytes.c \
 	src/plan/plan.c \
 	src/plan/plan.h \
+	src/plan/questions.c \
 	src/plan/conn_slots.c \
 	src/plan/shape.c \
 	src/plan/shape.h \

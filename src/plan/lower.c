@@ -304,6 +304,25 @@ static bool has_sent_last(const struct nm_group *group, const struct nm_phase *p
 	return true;
 }
 
+/* What asks or serves needs more than its options. */
+static void complete_ask(struct nm_group *group, const struct nm_ir_step *step,
+			 const struct side *side, struct nm_instr *instr)
+{
+	const struct nm_app *app = step->ask.app;
+	size_t bytes = side->master
+			       ? nm_ask_bytes(instr->site)
+			       : nm_serve_bytes(app->answer_bytes + (app->echoes ? step->size : 0));
+
+	instr->opening = step->opened->opening;
+	instr->ask = step->ask;
+	group->app_bytes = bytes > group->app_bytes ? bytes : group->app_bytes;
+	/* The limit is that of an answer; when the next request comes is the client's choice. */
+	if (!side->master)
+		instr->timeout_ns = 0;
+	else if (instr->lossy && !instr->timeout_ns)
+		instr->timeout_ns = ANSWER_NS;
+}
+
 static void emit_step(struct nm_group *group, struct nm_phase *phase, const struct nm_ir_step *step,
 		      const struct side *side, bool free)
 {
@@ -339,19 +358,8 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase, const stru
 			instr->timeout_ns ? instr->timeout_ns : NM_PREAMBLE_LIMIT_NS;
 		instr->timeout_ns = 0;
 	}
-	if (instr->op->flags & NM_FLOWOP_ASKS) {
-		const struct nm_app *app = step->ask.app;
-		size_t bytes = side->master ? nm_ask_bytes(instr->site)
-					    : nm_serve_bytes(app->answer_bytes +
-							     (app->echoes ? step->size : 0));
-
-		instr->opening = step->opened->opening;
-		instr->ask = step->ask;
-		group->app_bytes = bytes > group->app_bytes ? bytes : group->app_bytes;
-		/* The limit is that of an answer; when the next request comes is the client's
-		 * choice. */
-		instr->timeout_ns = side->master ? instr->timeout_ns : 0;
-	}
+	if (instr->op->flags & NM_FLOWOP_ASKS)
+		complete_ask(group, step, side, instr);
 	phase->counts.reliable &= !instr->lossy;
 	phase->counts.can_fail |= instr->can_fail;
 	phase->counts.unmatched |= side->master && is_unmatched(step);

@@ -251,4 +251,6 @@ void nm_ir_find_files(struct nm_ir *ir)
 		for (size_t i = 0; i < ir->groups[g].n_steps; i++)
 			if (ir->groups[g].steps[i].op->flags & NM_FLOWOP_FILES)
 				find_files(ir, &ir->groups[g].steps[i]);
+			else if (nm_ir_has_names(&ir->groups[g].steps[i]))
+				nm_ir_read_names(ir, &ir->groups[g].steps[i]);
 }

@@ -416,11 +416,11 @@ static bool is_datagram_write(const struct nm_instr *instr)
 	return is_datagram(instr) && (instr->op->flags & NM_FLOWOP_INITIATES);
 }
 
-/* Whether the instruction asks or serves by plain calls, and can neither fail nor time out. */
+/* Whether the instruction asks or serves by plain calls, and cannot fail by a time-out. */
 static bool is_plain_ask(const struct nm_instr *instr)
 {
 	return nm_instr_asks(instr) && !instr->transport->send && !instr->transport->recv &&
-	       !instr->timeout_ns;
+	       (!instr->timeout_ns || instr->lossy);
 }
 
 /* The instruction at which a flow waits for input again and again when its passes are nothing but a

@@ -75,6 +75,11 @@ static inline bool nm_instr_serves(const struct nm_instr *instr)
 {
 	return nm_instr_asks(instr) && (instr->op->flags & NM_FLOWOP_FOLLOWS);
 }
+/* Whether what it waits for may be lost: a message, a request or an answer. */
+static inline bool nm_instr_may_wait_in_vain(const struct nm_instr *instr)
+{
+	return instr->op && (instr->op->flags & (NM_FLOWOP_MOVES | NM_FLOWOP_ASKS)) && instr->lossy;
+}
 static inline bool nm_instr_closes(const struct nm_instr *instr)
 {
 	return instr->op && (instr->op->flags & NM_FLOWOP_CLOSES);

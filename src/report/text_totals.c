@@ -74,7 +74,8 @@ static void add_direction(struct nm_table *table, const char *name,
 }
 
 /* Where messages may be lost, those that arrive count. */
-static void add_messages(struct nm_table *table, const struct nm_datagram_stats *messages)
+static void add_messages(struct nm_table *table, const struct nm_result *result,
+			 const struct nm_datagram_stats *messages)
 {
 	char late[TEXT] = "not known";
 
@@ -82,7 +83,8 @@ static void add_messages(struct nm_table *table, const struct nm_datagram_stats 
 	    (messages->to_slaves.order_known || !messages->slaves_known))
 		snprintf(late, sizeof late, "%" PRIu64,
 			 messages->to_master.late + messages->to_slaves.late);
-	add_direction(table, "to slaves", &messages->to_slaves);
+	add_direction(table, result->n_hosts > 1 ? "to slaves" : "to servers",
+		      &messages->to_slaves);
 	add_direction(table, "to master", &messages->to_master);
 	if (messages->any && messages->timeouts) {
 		nm_table_cell(table, "time-outs");
@@ -253,6 +255,10 @@ static void add_keys(struct nm_table *table, const struct nm_result *result)
 		nm_table_cell(table, "hits %.2f %%  misses %.2f %%",
 			      100.0 * (double)counts->hits / (double)all,
 			      100.0 * (double)counts->misses / (double)all);
+	}
+	if (counts->truncated) {
+		nm_table_cell(table, "truncated");
+		nm_table_cell(table, "%" PRIu64 " answers", counts->truncated);
 	}
 	if (refused) {
 		nm_table_cell(table, "refused");
@@ -483,7 +489,7 @@ static void add_work(struct nm_table *table, const struct nm_result *result)
 	nm_result_datagrams(result, &messages);
 	if (nm_is_stream(result)) {
 		add_stream(table, result);
-		add_messages(table, &messages);
+		add_messages(table, result, &messages);
 		if (messages.any)
 			add_datagrams(table, &messages);
 		add_retransmits(table, result);
@@ -494,7 +500,7 @@ static void add_work(struct nm_table *table, const struct nm_result *result)
 	}
 	add_transactions(table, &result->totals, &messages);
 	add_coverage(table, result);
-	add_messages(table, &messages);
+	add_messages(table, result, &messages);
 	if (messages.to_slaves.packets_sent < messages.to_slaves.sent ||
 	    messages.to_master.packets_sent < messages.to_master.sent)
 		add_datagrams(table, &messages);

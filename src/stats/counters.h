@@ -68,9 +68,10 @@
 	X(light, NULL, "Passes that began while few others were under way.")                       \
 	X(light_ns, NULL, "The time of these.")                                                    \
 	X(open_ns, NULL, "How long passes became due, added up over the workers.")                 \
-	X(hits, "hits", "Keys that get or delete asked for, and that were there.")                 \
-	X(misses, "misses", "Keys that get or delete asked for, and that were not there.")         \
+	X(hits, "hits", "Keys or names that get, delete or query asked for, and that were there.") \
+	X(misses, "misses", "Those that were not there.")                                          \
 	X(refused, "refused", "Requests that the server has answered with an error.")              \
+	X(truncated, "truncated", "Answers of DNS that were too long for a datagram (TC).")        \
 	X(reissued, "reissued",                                                                    \
 	  "Requests that were sent once more, as their connection to a server that is not "        \
 	  "netmodel had ended before any byte of the answer came.")

@@ -8,6 +8,7 @@
 
 #include "app/app.h"
 #include "app/http.h"
+#include "app/question.h"
 #include "app/store.h"
 #include "fuzz.h"
 
@@ -28,6 +29,10 @@ struct said {
 static struct nm_pool *pool;
 static struct nm_keyspace keyspace;
 static struct nm_http_lines *lines[2]; /* GET, and HEAD that ends the connection */
+static const struct nm_question question = {
+	.length = 13, .type = 1, .name = (const unsigned char *)"\7example\3com"};
+static struct nm_questions questions = {
+	.keys = {.law = NM_KEYS_SEQUENTIAL, .count = 1}, .edns_bytes = 1232, .list = &question};
 
 static void init(void)
 {
@@ -59,6 +64,8 @@ static const struct nm_app *app_of(uint8_t byte, struct nm_app_request *ret)
 				ret->keyspace = &keyspace;
 			if (verb == NM_VERB_HTTP)
 				ret->http = lines[0];
+			if (verb == NM_VERB_QUERY)
+				ret->keyspace = &questions.keys;
 			if (byte-- == 0)
 				return app;
 		}
@@ -149,6 +156,22 @@ static void check_request(const struct nm_app *app, const uint8_t *data, size_t 
 	       memcmp(cut.bytes, whole.bytes, whole.n) == 0);
 }
 
+/* All of it is one message, to either end. What a server answers has a header, and the client never
+ * takes a message that has less. */
+static void check_message(const struct nm_app *app, const struct nm_app_request *request,
+			  const uint8_t *data, size_t size)
+{
+	char text[TEXT_BYTES];
+	struct nm_app_served served = {.out = {.text = text, .room = app->answer_bytes}};
+	struct nm_app_parser parser = {.at = 0};
+
+	if (app->datagram->serve(&served, (const char *)data, size))
+		demand(served.out.total > 0 && served.out.total <= app->answer_bytes);
+	if (app->datagram->parse(&parser, request, (const char *)data, size) == NM_PARSED_DONE)
+		demand(size > 0 && app->datagram->parse(&parser, request, (const char *)data, 0) ==
+					   NM_PARSED_BAD);
+}
+
 /* The request that the first bytes stand for, and how many bytes of it there are. */
 static const struct nm_app *request_of(const uint8_t *data, struct nm_app_request *ret,
 				       char sent[SENT_BYTES], size_t *ret_n)
@@ -163,7 +186,7 @@ static const struct nm_app *request_of(const uint8_t *data, struct nm_app_reques
 	if (ret->http)
 		ret->http = lines[data[1] & 1];
 	if (ret->keyspace) {
-		ret->key = data[1] % keyspace.count;
+		ret->key = data[1] % ret->keyspace->count;
 		ret->at = nm_pool_at(ret->key);
 	}
 	*ret_n = nm_app_compose(app, ret, 0, sent, SENT_BYTES, &total);
@@ -187,6 +210,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	check_answer(app, &request, data + 3, size - 3, piece);
 	check_request(app, data + 3, size - 3, piece);
+	if (app->datagram)
+		check_message(app, &request, data + 3, size - 3);
 	return 0;
 }
 

@@ -21,11 +21,14 @@ from nmtest import TOP, free_port
 
 PARTNERS = TOP / "build" / "partners"
 REDIS = ("redis-server", "redis-tools", "libatomic1", "libjemalloc2", "liblzf1")
+NSD = ("nsd", "libevent-2.1-7", "libfstrm0", "libprotobuf-c1")
 PACKAGES = {
     "memcached": ("memcached", "libevent-2.1-7"),
     "redis-server": REDIS,
     "redis-cli": REDIS,
     "nginx": ("nginx",),
+    "nsd": NSD,
+    "nsd-control": NSD,
 }
 
 
@@ -217,3 +220,66 @@ def nginx(folder: Path, *directives: str) -> Iterator[Nginx]:
     finally:
         process.terminate()
         process.wait()
+
+
+NSD_CONF = """server:
+  ip-address: 127.0.0.1@{port}
+  username: ""
+  chroot: ""
+  zonesdir: "{folder}"
+  pidfile: ""
+  database: ""
+  xfrdfile: "{folder}/xfrd"
+  xfrdir: "{folder}"
+  zonelistfile: "{folder}/zones"
+  cookie-secret-file: ""
+  logfile: "{folder}/log"
+  server-count: 1
+  rrl-ratelimit: 0
+  round-robin: no
+remote-control:
+  control-enable: yes
+  control-interface: "{folder}/control"
+zone:
+  name: "example.com"
+  zonefile: "example.com.zone"
+"""
+
+
+class Nsd:
+    """An nsd that a test has started."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        self.conf = folder / "nsd.conf"
+        self.server = f"127.0.0.1:{port}"
+
+    def stats(self) -> dict[str, int]:
+        """What nsd has counted: queries by transport, type and answer."""
+        program, env = partner("nsd-control")
+        words = [str(program), "-c", str(self.conf), "stats_noreset"]
+        shown = subprocess.run(words, env=env, capture_output=True, text=True, timeout=20, check=True).stdout
+        return {name: int(value) for name, value in re.findall(r"^(num\.\S+)=(\d+)$", shown, re.MULTILINE)}
+
+
+@contextmanager
+def nsd(folder: Path, zone: str) -> Iterator[Nsd]:
+    """The authority for example.com, whose records are in `zone`."""
+    program, env = partner("nsd")
+    port = free_port()
+    (folder / "nsd.conf").write_text(NSD_CONF.format(folder=folder, port=port))
+    (folder / "example.com.zone").write_text(f"$ORIGIN example.com.\n$TTL 60\n@ SOA ns admin 1 60 60 60 60\n@ NS ns\nns A 127.0.0.1\n{zone}")
+    process = subprocess.Popen([str(program), "-d", "-c", str(folder / "nsd.conf")], env=env)
+    try:
+        server = Nsd(folder, port)
+        deadline = time.monotonic() + 10
+        while True:
+            with suppress(OSError, subprocess.CalledProcessError):
+                socket.create_connection(("127.0.0.1", port), 2).close()
+                server.stats()
+                break
+            assert process.poll() is None and time.monotonic() < deadline, "nsd does not listen"
+            time.sleep(0.05)
+        yield server
+    finally:
+        process.terminate()
+        process.wait(10)

@@ -151,8 +151,10 @@ def test_voip_keeps_another_pace(netmodel: Netmodel) -> None:
 def test_dns(netmodel: Netmodel, protocol: str) -> None:
     document = measure(netmodel, "dns", protocol=protocol, num_flows=3)
     phase = phase_of(document, "query")
-    assert phase["bytes_sent"] == 64 * phase["transactions"] > 0
-    assert phase["bytes_received"] == 512 * phase["transactions"]
+    length = 2 if protocol == "tcp" else 0
+    query = length + 12 + len("\5k0000\7example\3com\0") + 4 + 11
+    assert phase["bytes_sent"] == query * phase["transactions"] > 0
+    assert phase["bytes_received"] == (query + 16) * phase["transactions"]
     assert ("messages" in phase) == (protocol == "udp")
     assert document["totals"]["connects"] == 0
 

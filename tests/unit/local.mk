@@ -47,6 +47,7 @@ $(SEARCH_TESTS): $(filter %.la,$(SEARCH_LIBS))
 APP_TESTS = \
 	tests/unit/app/test_apps \
 	tests/unit/app/test_http \
+	tests/unit/app/test_dns \
 	tests/unit/app/test_keyspace \
 	tests/unit/app/test_rope \
 	tests/unit/app/test_store \

@@ -41,6 +41,7 @@ struct traits {
 	uint64_t largest;    /* bytes that it sends */
 	uint64_t timeout_ns; /* the longest limit of a receive */
 	bool listens;
+	bool asks; /* in messages, and so listens for answers */
 	bool mixes;
 };
 
@@ -55,11 +56,15 @@ static void add_traits(struct traits *traits, const struct nm_group *group,
 
 		if (!instr->lossy || !(instr->op->flags & moves))
 			continue;
-		if (!(instr->op->flags & NM_FLOWOP_FOLLOWS)) {
+		const bool follows = instr->op->flags & NM_FLOWOP_FOLLOWS;
+		const bool asks = (instr->op->flags & NM_FLOWOP_ASKS) && !follows;
+
+		if (!follows)
 			traits->largest =
 				instr->size > traits->largest ? instr->size : traits->largest;
+		if (!follows && !asks)
 			continue;
-		}
+		traits->asks |= asks;
 		traits->listens = true;
 		if (instr->timeout_ns > traits->timeout_ns)
 			traits->timeout_ns = instr->timeout_ns;
@@ -131,6 +136,15 @@ static void print_senders(const struct named *named, char *buf, size_t size)
 			       (unsigned long long)named->sent, named->names);
 }
 
+/* The master has asked servers that are not netmodel. */
+static void print_unanswered(const struct named *master, char *buf, size_t size)
+{
+	(void)snprintf(buf, size,
+		       "none of the %llu messages that the master sent was answered in time: no "
+		       "server is there, ",
+		       (unsigned long long)master->sent);
+}
+
 /* The slaves that listen, and to which nothing has come though the master has sent something;
  * *ret_all: there are no others. */
 static struct named deaf_ones(const struct nm_losses_host *hosts, size_t n_hosts, bool *ret_all)
@@ -177,10 +191,17 @@ bool nm_losses_text(const struct nm_losses_host *hosts, size_t n_hosts, char *bu
 			       "of the messages that the master sent none has come to %s in time: ",
 			       deaf.names);
 	} else {
-		from = senders(hosts, n_hosts);
-		if (!from.sent || hosts[0].count.received)
+		struct named to_master = senders(hosts, n_hosts);
+
+		if (hosts[0].count.received)
 			return false;
-		print_senders(&from, buf, size);
+		if (to_master.sent)
+			print_senders(&to_master, buf, size);
+		else if (from.sent && traits_of(&hosts[0]).asks)
+			print_unanswered(&from, buf, size);
+		else
+			return false;
+		from = to_master.sent ? to_master : from;
 	}
 	size_t used = strlen(buf);
 

@@ -307,7 +307,9 @@ static void add_slaves(struct nm_master *master)
 
 		if (phase >= group->n_phases)
 			continue;
-		group->phases[phase].slaves_known = true;
+		/* What servers that are not netmodel have received, nobody tells. */
+		group->phases[phase].slaves_known =
+			!master->plan->groups[g].phases[phase].counts.unmatched;
 		for (uint32_t h = 0; h < master->n_links; h++) {
 			const struct nm_phase_part *part = &master->phases.hosts[h].parts[g];
 

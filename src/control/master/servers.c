@@ -42,8 +42,26 @@ static int find_path(struct nm_master *master, const char *path, struct nm_addr 
 	return r;
 }
 
-static int find_host(struct nm_master *master, const char *host, uint16_t port, struct nm_addr *ret,
-		     char *why, size_t why_size)
+/* Whether there is a server shows when it answers: the first address to which there is a route. */
+static int find_route(const struct nm_resolved *resolved, struct nm_addr *ret)
+{
+	int r = -EHOSTUNREACH;
+
+	for (const struct addrinfo *at = resolved->list; at; at = at->ai_next) {
+		int fd = socket(at->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+		if (fd < 0)
+			return -errno;
+		r = connect(fd, at->ai_addr, at->ai_addrlen) < 0 ? -errno : address_of(fd, ret);
+		(void)close(fd);
+		if (r == 0)
+			break;
+	}
+	return r;
+}
+
+static int find_host(struct nm_master *master, const char *host, uint16_t port, bool datagrams,
+		     struct nm_addr *ret, char *why, size_t why_size)
 {
 	struct nm_resolved resolved;
 	int fd, r = nm_resolve(host, port, master->options->interrupt_fd,
@@ -51,6 +69,8 @@ static int find_host(struct nm_master *master, const char *host, uint16_t port, 
 
 	if (r < 0)
 		return r;
+	if (datagrams)
+		return find_route(&resolved, ret);
 	r = nm_master_try_all(master, resolved.list, nm_master_timeout_ns(master), &fd);
 	if (r == -ECONNREFUSED)
 		snprintf(why, why_size, "nothing listens on port %u there", port);
@@ -74,7 +94,8 @@ static int find_server(struct nm_master *master, const struct nm_instr *connect,
 		return r;
 	if (is_unix)
 		return find_path(master, server.path, ret);
-	return find_host(master, server.host, server.port ? server.port : port, ret, why, why_size);
+	return find_host(master, server.host, server.port ? server.port : port,
+			 connect->transport->datagram, ret, why, why_size);
 }
 
 /* False: the run has failed, or been interrupted. */

@@ -21,7 +21,7 @@ void nm_worker_shorten_wait(struct nm_worker *worker, struct nm_flow *flow)
 
 	if (!flow->pending ||
 	    (flow->state != NM_FLOW_WAITING && flow->state != NM_FLOW_WAITING_UNTIL) ||
-	    !at->transport || !nm_instr_moves(at) || !at->lossy)
+	    !at->transport || !nm_instr_may_wait_in_vain(at))
 		return;
 	if (flow->state == NM_FLOW_WAITING_UNTIL && flow->timer.at_ns <= until_ns)
 		return;

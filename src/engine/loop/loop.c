@@ -76,7 +76,7 @@ static void expire(struct nm_worker *worker, struct nm_flow *flow)
 	nm_counter_add(&worker->io.count->timeouts, 1);
 	if (flow->state == NM_FLOW_PARKED)
 		nm_listener_unpark(&worker->accept.listeners[instr->opening], flow);
-	if (nm_instr_moves(instr) && instr->lossy) {
+	if (nm_instr_may_wait_in_vain(instr)) {
 		flow->request.outcome = NM_TIMEOUT;
 		nm_datagram_give_up(flow->conn);
 		if (worker->observe.stats)

@@ -536,7 +536,7 @@ START_TEST(names)
 {
 	char list[64];
 
-	ck_assert_str_eq(nm_app_names(list, sizeof list), "ping, echo, memcache, redis, http");
+	ck_assert_str_eq(nm_app_names(list, sizeof list), "ping, echo, dns, memcache, redis, http");
 	ck_assert_str_eq(nm_app_verbs(nm_app_find("ECHO"), list, sizeof list), "echo");
 	ck_assert_ptr_null(nm_app_find("pin"));
 	ck_assert_str_eq(nm_app_names(list, 3), "pi");

@@ -162,6 +162,20 @@ START_TEST(a_flowop_of_a_stream_may_fail)
 }
 END_TEST
 
+START_TEST(a_server_that_answers_nothing)
+{
+	compile("<transaction iterations='9'>"
+		"<flowop type='connect' options='server=a protocol=udp app=dns conn=3'/>"
+		"<flowop type='query' options='name=a timeout=100ms conn=3'/>"
+		"<flowop type='disconnect' options='conn=3'/></transaction>");
+	counted(0, 1, 9, 0, 9);
+	says("none of the 9 messages that the master sent was answered in time: no server is "
+	     "there, the path takes longer than the timeout of 100 ms, or drops them");
+	counted(0, 1, 9, 1, 8);
+	says("");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("losses");
@@ -174,6 +188,7 @@ int main(void)
 	tcase_add_test(words, the_size_is_that_of_the_largest_message);
 	tcase_add_test(words, where_a_lossy_flowop_may_fail_nothing_need_come);
 	tcase_add_test(words, a_flowop_of_a_stream_may_fail);
+	tcase_add_test(words, a_server_that_answers_nothing);
 	suite_add_tcase(suite, words);
 	return run_suite(suite);
 }

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* DNS: a query has one question, and its answer is known by its id and by that question. What comes
+ * behind the question is skipped, so that no name is ever followed. */
+#include "app/dns.h"
+
+#include <string.h>
+
+#define EDNS_BYTES 1232u /* what our server says that it takes */
+
+unsigned char *nm_dns_put_opt(unsigned char *at, unsigned bytes, unsigned high, bool dnssec)
+{
+	*at++ = 0; /* the root */
+	at = nm_dns_put(at, NM_DNS_TYPE_OPT);
+	at = nm_dns_put(at, bytes ? bytes : EDNS_BYTES);
+	*at++ = (unsigned char)high;
+	*at++ = 0; /* its version */
+	at = nm_dns_put(at, dnssec ? 0x8000 : 0);
+	return nm_dns_put(at, 0);
+}
+
+/* The numbers of a connection become ids in an order in which none comes again before all others
+ * were there. */
+static unsigned id_of(const struct nm_app_request *request)
+{
+	return (request->number * 40503u) & 0xffff;
+}
+
+/* Writes the query: how many bytes. */
+static size_t put_query(const struct nm_app_request *request, unsigned char *buf)
+{
+	const struct nm_questions *questions = nm_questions_of(request->keyspace);
+	unsigned char *at = nm_dns_put(buf, id_of(request));
+
+	*at++ = questions->recursion ? NM_DNS_RD : 0;
+	*at++ = 0;
+	at = nm_dns_put(at, 1);
+	memset(at, 0, 6);
+	at[5] = questions->edns_bytes ? 1 : 0; /* additional records */
+	at += 6;
+	at += nm_question_put(questions, request->key, at);
+	if (questions->edns_bytes)
+		at = nm_dns_put_opt(at, questions->edns_bytes, 0, questions->dnssec);
+	return (size_t)(at - buf);
+}
+
+static size_t dns_encode_message(struct nm_app_request *request, char *buf)
+{
+	return put_query(request, (unsigned char *)buf);
+}
+
+static void dns_encode(struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
+{
+	unsigned char *at = (unsigned char *)buf;
+	size_t n = put_query(request, at + NM_DNS_LENGTH_BYTES);
+
+	(void)nm_dns_put(at, (unsigned)n);
+	ret->head = NM_DNS_LENGTH_BYTES + n;
+	ret->payload = ret->tail = 0;
+}
+
+static enum nm_class class_of(const unsigned char *data)
+{
+	switch (data[3] & NM_DNS_RCODE) {
+	case NM_DNS_NOERROR:
+		return NM_CLASS_OK;
+	case NM_DNS_NXDOMAIN:
+		return NM_CLASS_MISS;
+	default:
+		return NM_CLASS_REFUSED;
+	}
+}
+
+/* Judges the head of an answer: its header and its question, or as much of them as it has. An error
+ * need not repeat the question. */
+static enum nm_parsed judge(struct nm_app_parser *parser, const struct nm_app_request *request,
+			    const unsigned char *data, size_t n)
+{
+	if (n < NM_DNS_HEADER || nm_dns_get(data) != id_of(request) ||
+	    (data[2] & (NM_DNS_QR | NM_DNS_OPCODE)) != NM_DNS_QR)
+		return NM_PARSED_BAD;
+	enum nm_class class = class_of(data);
+	unsigned questions = nm_dns_get(data + 4);
+
+	parser->class = (uint8_t) class;
+	if (questions == 0 && class == NM_CLASS_REFUSED)
+		return NM_PARSED_DONE;
+	if (questions != 1 || !nm_question_is(nm_questions_of(request->keyspace), request->key,
+					      data + NM_DNS_HEADER, n - NM_DNS_HEADER))
+		return NM_PARSED_BAD;
+	return NM_PARSED_DONE;
+}
+
+static enum nm_parsed dns_parse_message(struct nm_app_parser *parser,
+					const struct nm_app_request *request, const char *data,
+					size_t n)
+{
+	const unsigned char *message = (const unsigned char *)data;
+	enum nm_parsed parsed = judge(parser, request, message, n);
+
+	if (parsed == NM_PARSED_DONE && parser->class == NM_CLASS_OK && (message[2] & NM_DNS_TC))
+		parser->class = NM_CLASS_TRUNCATED;
+	return parsed;
+}
+
+/* How far the answer on a stream is. */
+enum { LENGTH, HEAD, REST };
+
+/* Keeps what has come of the first `most` bytes of the answer: whether they are whole. */
+static bool keep(struct nm_line *kept, size_t most, const char *data, size_t n, size_t *taken)
+{
+	size_t some = most - kept->length < n - *taken ? most - kept->length : n - *taken;
+
+	memcpy(kept->kept + kept->length, data + *taken, some);
+	kept->length += (uint32_t)some;
+	*taken += some;
+	return kept->length == most;
+}
+
+static size_t head_of(uint64_t length)
+{
+	const size_t most = NM_DNS_HEADER + NM_QUESTION_MAX;
+
+	return NM_DNS_LENGTH_BYTES + (length < most ? (size_t)length : most);
+}
+
+static enum nm_parsed dns_parse(struct nm_app_parser *parser, const struct nm_app_request *request,
+				const char *data, size_t n, size_t *ret_taken)
+{
+	const unsigned char *head = (const unsigned char *)parser->line.kept;
+	size_t taken = 0;
+
+	*ret_taken = n;
+	if (parser->state == LENGTH) {
+		if (!keep(&parser->line, NM_DNS_LENGTH_BYTES, data, n, &taken))
+			return NM_PARSED_MORE;
+		parser->at = nm_dns_get(head);
+		parser->state = HEAD;
+	}
+	if (parser->state == HEAD) {
+		if (!keep(&parser->line, head_of(parser->at), data, n, &taken))
+			return NM_PARSED_MORE;
+		size_t length = parser->line.length - NM_DNS_LENGTH_BYTES;
+
+		if (judge(parser, request, head + NM_DNS_LENGTH_BYTES, length) == NM_PARSED_BAD)
+			return NM_PARSED_BAD;
+		parser->left = parser->at - length;
+		parser->state = REST;
+	}
+	size_t some = parser->left < n - taken ? (size_t)parser->left : n - taken;
+
+	parser->left -= some;
+	*ret_taken = taken + some;
+	return parser->left ? NM_PARSED_MORE : NM_PARSED_DONE;
+}
+
+static const struct nm_app_datagram dns_datagram = {
+	.encode = dns_encode_message,
+	.parse = dns_parse_message,
+	.serve = nm_dns_serve,
+};
+
+const struct nm_app nm_app_dns = {
+	.name = "dns",
+	.help = "DNS, over UDP and over streams: authoritative name servers and resolvers",
+	.verbs = NM_VERB_BIT(NM_VERB_QUERY),
+	.port = 53,
+	.head_bytes = NM_DNS_LENGTH_BYTES + NM_DNS_QUERY_MAX,
+	.answer_bytes = NM_DNS_LENGTH_BYTES + NM_DNS_ANSWER_MAX,
+	.encode = dns_encode,
+	.parse = dns_parse,
+	.take = nm_dns_take,
+	.datagram = &dns_datagram,
+};

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads names and types of DNS, and writes questions. */
+#include "app/question.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/ascii.h"
+
+#define CLASS_IN 1u
+
+size_t nm_question_put(const struct nm_questions *questions, uint64_t key, unsigned char *buf)
+{
+	const struct nm_question *question = &questions->list[questions->labels ? 0 : key];
+	unsigned char *at = buf;
+
+	if (questions->labels) {
+		*at++ = (unsigned char)questions->keys.length;
+		nm_keyspace_put(&questions->keys, key, (char *)at);
+		at += questions->keys.length;
+	}
+	memcpy(at, question->name, question->length);
+	at += question->length;
+	*at++ = (unsigned char)(question->type >> 8);
+	*at++ = (unsigned char)question->type;
+	*at++ = 0;
+	*at++ = CLASS_IN;
+	return (size_t)(at - buf);
+}
+
+/* Whether two pieces of a name are the same; lengths of labels are no letters. */
+static bool is_same(const unsigned char *a, const unsigned char *b, size_t n)
+{
+	if (__builtin_expect(memcmp(a, b, n) == 0, 1))
+		return true;
+	for (size_t i = 0; i < n; i++)
+		if (nm_ascii_lower((char)a[i]) != nm_ascii_lower((char)b[i]))
+			return false;
+	return true;
+}
+
+bool nm_question_is(const struct nm_questions *questions, uint64_t key, const unsigned char *data,
+		    size_t n)
+{
+	const struct nm_question *question = &questions->list[questions->labels ? 0 : key];
+	const size_t label = questions->labels ? questions->keys.length : 0;
+	unsigned char text[NM_LABEL_MAX];
+
+	if (n < question->length + 4u + (label ? 1 + label : 0))
+		return false;
+	if (label) {
+		nm_keyspace_put(&questions->keys, key, (char *)text);
+		if (*data != label || !is_same(text, data + 1, label))
+			return false;
+		data += 1 + label;
+	}
+	if (!is_same(question->name, data, question->length))
+		return false;
+	data += question->length;
+	return data[0] == question->type >> 8 && data[1] == (question->type & 0xff) && !data[2] &&
+	       data[3] == CLASS_IN;
+}
+
+/* One character, or what is written for it behind a backslash: how many bytes of the text it has;
+ * 0: it is none. */
+static size_t read_char(const char *text, size_t n, unsigned char *ret)
+{
+	unsigned value = 0;
+
+	*ret = (unsigned char)*text;
+	if (*text != '\\')
+		return 1;
+	if (n < 2)
+		return 0;
+	*ret = (unsigned char)text[1];
+	if (text[1] < '0' || text[1] > '9')
+		return 2;
+	for (size_t i = 1; i < 4; i++) {
+		if (i >= n || text[i] < '0' || text[i] > '9')
+			return 0;
+		value = value * 10 + (unsigned)(text[i] - '0');
+	}
+	*ret = (unsigned char)value;
+	return value < 256 ? 4 : 0;
+}
+
+/* Reads a label to its dot or the end of the text; wire[0] becomes its length. NULL, or what is
+ * wrong. */
+static const char *read_label(const char *text, size_t n, unsigned char *wire, size_t room,
+			      size_t *ret_taken)
+{
+	size_t at = 0, length = 0, some;
+
+	for (; at < n && text[at] != '.'; at += some) {
+		if (length == NM_LABEL_MAX)
+			return "a label has more than 63 bytes";
+		if (length + 1 >= room)
+			return "it has more than 255 bytes on the wire";
+		some = read_char(text + at, n - at, &wire[++length]);
+		if (!some)
+			return "\\ must be before a character, or three digits up to 255";
+	}
+	if (!length)
+		return "a label is empty";
+	wire[0] = (unsigned char)length;
+	*ret_taken = at + (at < n); /* with its dot */
+	return NULL;
+}
+
+int nm_name_read(const char *text, size_t n, unsigned char *wire, uint8_t *ret_length, char *why,
+		 size_t why_size)
+{
+	const char *wrong = n ? NULL : "it is empty";
+	size_t used = 0, taken;
+
+	if (n == 1 && *text == '.')
+		n = 0; /* the root */
+	for (size_t at = 0; !wrong && at < n; at += taken) {
+		/* Room for the root behind it. */
+		wrong = read_label(text + at, n - at, wire + used, NM_NAME_MAX - 1 - used, &taken);
+		used += wrong ? 0 : wire[used] + 1u;
+	}
+	if (wrong) {
+		(void)snprintf(why, why_size, "%s", wrong);
+		return -EINVAL;
+	}
+	wire[used++] = 0;
+	*ret_length = (uint8_t)used;
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	uint16_t number;
+} types[] = {
+	{"A", 1},   {"AAAA", 28},  {"ANY", 255}, {"CAA", 257},	{"CNAME", 5}, {"DNSKEY", 48},
+	{"DS", 43}, {"HTTPS", 65}, {"MX", 15},	 {"NAPTR", 35}, {"NS", 2},    {"PTR", 12},
+	{"SOA", 6}, {"SRV", 33},   {"SVCB", 64}, {"TLSA", 52},	{"TXT", 16},
+};
+
+/* "TYPE28" of RFC 3597. */
+static bool read_number(const char *text, size_t n, uint16_t *ret)
+{
+	unsigned number = 0;
+
+	if (n < 5 || n > 9 || strncasecmp(text, "TYPE", 4) != 0)
+		return false;
+	for (size_t i = 4; i < n; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			return false;
+		number = number * 10 + (unsigned)(text[i] - '0');
+	}
+	*ret = (uint16_t)number;
+	return number <= UINT16_MAX;
+}
+
+int nm_type_read(const char *text, size_t n, uint16_t *ret_type, char *why, size_t why_size)
+{
+	const size_t count = sizeof types / sizeof *types;
+	size_t used = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (strlen(types[i].name) != n || strncasecmp(text, types[i].name, n) != 0)
+			continue;
+		*ret_type = types[i].number;
+		return 0;
+	}
+	if (read_number(text, n, ret_type))
+		return 0;
+	for (size_t i = 0; i < count && used < why_size; i++)
+		used += (size_t)snprintf(why + used, why_size - used, "%s%s",
+					 i ? ", " : "must be one of: ", types[i].name);
+	if (used < why_size)
+		(void)snprintf(why + used, why_size - used, ", or TYPE and its number");
+	return -EINVAL;
+}

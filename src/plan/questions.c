@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What queries ask for: their names as DNS has them on the wire. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/question.h"
+#include "base/diag.h"
+#include "flowop/ask.h"
+#include "plan/diag.h"
+#include "plan/ir.h"
+
+/* In one block of memory. */
+struct single {
+	struct nm_questions questions;
+	struct nm_question question;
+	unsigned char name[NM_NAME_MAX];
+};
+
+/* Each key becomes a label before the name. True: there is room for it. */
+static bool check_labels(struct nm_ir *ir, const struct nm_ir_step *step,
+			 const struct single *single)
+{
+	const struct nm_opts_ask *opts = step->opts;
+	const uint32_t length = single->questions.keys.length;
+
+	if (length <= NM_LABEL_MAX && 1 + length + single->question.length <= NM_NAME_MAX)
+		return true;
+	nm_origin_option(nm_step_error(ir, step,
+				       " keys=\"%s\": its keys have %u bytes; a label must have 63 "
+				       "at most, and the whole name 255 on the wire",
+				       opts->keys, length),
+			 step, "keys");
+	return false;
+}
+
+static struct nm_questions questions_of(const struct nm_opts_ask *opts,
+					const struct nm_question *list, uint64_t count)
+{
+	return (struct nm_questions){
+		.keys = {.law = NM_KEYS_SEQUENTIAL, .count = count},
+		.recursion = opts->recursion,
+		.dnssec = opts->dnssec,
+		.edns_bytes = (uint16_t)opts->edns_bytes,
+		.list = list,
+	};
+}
+
+const struct nm_keyspace *nm_ir_find_questions(struct nm_ir *ir, const struct nm_ir_step *step)
+{
+	const struct nm_opts_ask *opts = step->opts;
+	char unused[256];
+
+	/* A file is read later; and that there is no name at all has been reported. */
+	if (nm_ir_has_names(step) || !opts->name)
+		return NULL;
+	const struct nm_keyspace *keys = nm_ir_find_keys(ir, step);
+	struct single *single = calloc(1, sizeof *single);
+
+	if (!single || nm_arena_keep(ir->arena, single) < 0) {
+		nm_diag_error(ir->diags, ir->file, step->line, "out of memory");
+		return NULL;
+	}
+	/* Their texts are checked with the options. */
+	if (nm_name_read(opts->name, strlen(opts->name), single->name, &single->question.length,
+			 unused, sizeof unused) < 0 ||
+	    nm_type_read(opts->type, strlen(opts->type), &single->question.type, unused,
+			 sizeof unused) < 0)
+		return NULL;
+	single->question.name = single->name;
+	single->questions = questions_of(opts, &single->question, 1);
+	if (keys) {
+		single->questions.keys = *keys;
+		single->questions.labels = true;
+	}
+	return !keys || check_labels(ir, step, single) ? &single->questions.keys : NULL;
+}
+
+/* --- files of names --- */
+
+#define NAMES_MAX      10000000u
+#define LINE_MAX_BYTES 2048u
+#define BLANKS	       " \t\r"
+
+/* In one block of memory: the names lie behind the list. */
+struct many {
+	struct nm_questions questions;
+	struct nm_question list[];
+};
+
+/* What has been read so far. */
+struct names {
+	struct nm_question *list; /* owned; the names count from their beginning */
+	unsigned char *names;	  /* owned */
+	size_t count, list_room, used, room;
+};
+
+static bool grow(void **at, size_t item, size_t *room)
+{
+	size_t more = *room ? 2 * *room : 4096;
+	void *grown = realloc(*at, more * item);
+
+	if (!grown)
+		return false;
+	*at = grown;
+	*room = more;
+	return true;
+}
+
+/* Adds a line of n bytes, which is not empty. 0, -ENOMEM, or -EINVAL with a phrase in why. */
+static int add_line(struct names *into, const char *line, size_t n, uint16_t type, char *why,
+		    size_t why_size)
+{
+	size_t name = strcspn(line, BLANKS), gap = strspn(line + name, BLANKS);
+	const char *behind = line + name + gap;
+	size_t length = strcspn(behind, BLANKS);
+	struct nm_question question = {.type = type};
+
+	if (into->count == NAMES_MAX) {
+		(void)snprintf(why, why_size, "has more than %u names", NAMES_MAX);
+		return -EINVAL;
+	}
+	if ((into->count == into->list_room &&
+	     !grow((void **)&into->list, sizeof *into->list, &into->list_room)) ||
+	    (into->room - into->used < NM_NAME_MAX && !grow((void **)&into->names, 1, &into->room)))
+		return -ENOMEM;
+	if (strspn(behind + length, BLANKS) != n - (size_t)(behind + length - line)) {
+		(void)snprintf(why, why_size, "there is more behind the type");
+		return -EINVAL;
+	}
+	char wrong[256];
+	int r = nm_name_read(line, name, into->names + into->used, &question.length, wrong,
+			     sizeof wrong);
+	bool is_type = r == 0 && length;
+
+	if (is_type)
+		r = nm_type_read(behind, length, &question.type, wrong, sizeof wrong);
+	if (r < 0)
+		(void)snprintf(why, why_size, "%s \"%.*s\": %s", is_type ? "type" : "name",
+			       (int)(is_type ? length : name), is_type ? behind : line, wrong);
+	if (r < 0)
+		return r;
+	into->list[into->count++] = question;
+	into->used += question.length;
+	return 0;
+}
+
+/* Reads all lines: 0, or an error as add_line; *ret_line is the number of the last. */
+static int read_lines(FILE *file, struct names *into, uint16_t type, unsigned *ret_line, char *why,
+		      size_t why_size)
+{
+	char line[LINE_MAX_BYTES];
+	int r = 0;
+
+	for (*ret_line = 0; r == 0 && fgets(line, sizeof line, file);) {
+		size_t n = strcspn(line, "#;\n"), begin = strspn(line, BLANKS);
+
+		++*ret_line;
+		if (!strchr(line, '\n') && !feof(file)) {
+			(void)snprintf(why, why_size, "is too long, or has a zero");
+			return -EINVAL;
+		}
+		line[n] = '\0';
+		if (begin < n)
+			r = add_line(into, line + begin, n - begin, type, why, why_size);
+	}
+	return r ? r : ferror(file) ? -EIO : 0;
+}
+
+static struct many *join(const struct nm_opts_ask *opts, const struct names *from)
+{
+	const size_t list = from->count * sizeof *from->list;
+	struct many *many = malloc(sizeof *many + list + from->used);
+
+	if (!many)
+		return NULL;
+	const unsigned char *name = (const unsigned char *)many->list + list;
+
+	memcpy(many->list, from->list, list);
+	memcpy((char *)many->list + list, from->names, from->used);
+	for (size_t i = 0; i < from->count; i++) {
+		many->list[i].name = name;
+		name += many->list[i].length;
+	}
+	many->questions = questions_of(opts, many->list, from->count);
+	return many;
+}
+
+/* 0 with *ret; -ENOMEM; or another error with a phrase in why. */
+static int read_file(const struct nm_opts_ask *opts, struct many **ret, char *why, size_t why_size)
+{
+	struct names names = {.count = 0};
+	char wrong[1536];
+	uint16_t type = 0;
+	unsigned line = 0;
+	FILE *file = fopen(opts->names, "re");
+	int r = file ? nm_type_read(opts->type, strlen(opts->type), &type, wrong, sizeof wrong)
+		     : -errno;
+
+	(void)snprintf(why, why_size, "%s", file ? "has no names" : strerror(-r));
+	if (r == 0)
+		r = read_lines(file, &names, type, &line, wrong, sizeof wrong);
+	if (file)
+		(void)fclose(file);
+	if (r == -EINVAL)
+		(void)snprintf(why, why_size, "line %u: %s", line, wrong);
+	else if (r == -EIO)
+		(void)snprintf(why, why_size, "cannot be read");
+	else if (r == 0 && !names.count)
+		r = -EINVAL;
+	if (r == 0) {
+		*ret = join(opts, &names);
+		r = *ret ? 0 : -ENOMEM;
+	}
+	free(names.list);
+	free(names.names);
+	return r;
+}
+
+void nm_ir_read_names(struct nm_ir *ir, struct nm_ir_step *step)
+{
+	const struct nm_opts_ask *opts = step->opts;
+	struct many *many = NULL;
+	char why[1600];
+	int r = read_file(opts, &many, why, sizeof why);
+
+	if (r == -ENOMEM || (r == 0 && nm_arena_keep(ir->arena, many) < 0))
+		nm_diag_error(ir->diags, ir->file, step->line, "out of memory");
+	else if (r < 0)
+		nm_origin_option(nm_step_error(ir, step, " names=\"%s\": %s", opts->names, why),
+				 step, "names");
+	else
+		step->ask.keyspace = &many->questions.keys;
+}
