@@ -58,9 +58,23 @@ static void dns_encode(struct nm_app_request *request, char *buf, struct nm_app_
 	ret->payload = ret->tail = 0;
 }
 
-static enum nm_class class_of(const unsigned char *data)
+/* The rcode of an answer whose question has so many bytes. Its upper bits are in the record of EDNS;
+ * they are read where nothing else can stand before it. */
+static unsigned rcode_of(const unsigned char *data, size_t n, size_t question)
 {
-	switch (data[3] & NM_DNS_RCODE) {
+	const unsigned char *opt = data + NM_DNS_HEADER + question;
+	unsigned rcode = data[3] & NM_DNS_RCODE;
+
+	if (n < NM_DNS_HEADER + question + NM_DNS_OPT_BYTES || nm_dns_get(data + 6) ||
+	    nm_dns_get(data + 8) || !nm_dns_get(data + 10) || opt[0] ||
+	    nm_dns_get(opt + 1) != NM_DNS_TYPE_OPT)
+		return rcode;
+	return (unsigned)opt[5] << 4 | rcode;
+}
+
+static enum nm_class class_of(unsigned rcode)
+{
+	switch (rcode) {
 	case NM_DNS_NOERROR:
 		return NM_CLASS_OK;
 	case NM_DNS_NXDOMAIN:
@@ -70,22 +84,25 @@ static enum nm_class class_of(const unsigned char *data)
 	}
 }
 
-/* Judges the head of an answer: its header and its question, or as much of them as it has. An error
- * need not repeat the question. */
+/* Judges the head of an answer: its header, its question and the record of EDNS, or as much of them
+ * as it has. What says that there is nothing need not repeat the question. */
 static enum nm_parsed judge(struct nm_app_parser *parser, const struct nm_app_request *request,
 			    const unsigned char *data, size_t n)
 {
 	if (n < NM_DNS_HEADER || nm_dns_get(data) != id_of(request) ||
 	    (data[2] & (NM_DNS_QR | NM_DNS_OPCODE)) != NM_DNS_QR)
 		return NM_PARSED_BAD;
-	enum nm_class class = class_of(data);
-	unsigned questions = nm_dns_get(data + 4);
+	const struct nm_questions *asked = nm_questions_of(request->keyspace);
+	unsigned count = nm_dns_get(data + 4);
+	bool bare = n == NM_DNS_HEADER || count == 0;
+	size_t question = bare ? 0 : nm_question_length(asked, request->key);
 
-	parser->class = (uint8_t) class;
-	if (questions == 0 && class == NM_CLASS_REFUSED)
-		return NM_PARSED_DONE;
-	if (questions != 1 || !nm_question_is(nm_questions_of(request->keyspace), request->key,
-					      data + NM_DNS_HEADER, n - NM_DNS_HEADER))
+	parser->class = (uint8_t)class_of(rcode_of(data, n, question));
+	if (bare)
+		return parser->class != NM_CLASS_OK || (data[2] & NM_DNS_TC) ? NM_PARSED_DONE
+									     : NM_PARSED_BAD;
+	if (count != 1 ||
+	    !nm_question_is(asked, request->key, data + NM_DNS_HEADER, n - NM_DNS_HEADER))
 		return NM_PARSED_BAD;
 	return NM_PARSED_DONE;
 }
@@ -118,7 +135,7 @@ static bool keep(struct nm_line *kept, size_t most, const char *data, size_t n, 
 
 static size_t head_of(uint64_t length)
 {
-	const size_t most = NM_DNS_HEADER + NM_QUESTION_MAX;
+	const size_t most = NM_DNS_HEADER + NM_QUESTION_MAX + NM_DNS_OPT_BYTES;
 
 	return NM_DNS_LENGTH_BYTES + (length < most ? (size_t)length : most);
 }

@@ -30,6 +30,13 @@ size_t nm_question_put(const struct nm_questions *questions, uint64_t key, unsig
 	return (size_t)(at - buf);
 }
 
+size_t nm_question_length(const struct nm_questions *questions, uint64_t key)
+{
+	const size_t label = questions->labels ? 1u + questions->keys.length : 0;
+
+	return label + questions->list[questions->labels ? 0 : key].length + 4u;
+}
+
 /* Whether two pieces of a name are the same; lengths of labels are no letters. */
 static bool is_same(const unsigned char *a, const unsigned char *b, size_t n)
 {
@@ -48,7 +55,7 @@ bool nm_question_is(const struct nm_questions *questions, uint64_t key, const un
 	const size_t label = questions->labels ? questions->keys.length : 0;
 	unsigned char text[NM_LABEL_MAX];
 
-	if (n < question->length + 4u + (label ? 1 + label : 0))
+	if (n < nm_question_length(questions, key))
 		return false;
 	if (label) {
 		nm_keyspace_put(&questions->keys, key, (char *)text);
@@ -135,9 +142,13 @@ static const struct {
 	const char *name;
 	uint16_t number;
 } types[] = {
-	{"A", 1},   {"AAAA", 28},  {"ANY", 255}, {"CAA", 257},	{"CNAME", 5}, {"DNSKEY", 48},
-	{"DS", 43}, {"HTTPS", 65}, {"MX", 15},	 {"NAPTR", 35}, {"NS", 2},    {"PTR", 12},
-	{"SOA", 6}, {"SRV", 33},   {"SVCB", 64}, {"TLSA", 52},	{"TXT", 16},
+	{"A", 1},	    {"AAAA", 28},  {"AFSDB", 18}, {"ANY", 255},	 {"CAA", 257},
+	{"CDNSKEY", 60},    {"CDS", 59},   {"CERT", 37},  {"CNAME", 5},	 {"DNAME", 39},
+	{"DNSKEY", 48},	    {"DS", 43},	   {"HINFO", 13}, {"HTTPS", 65}, {"LOC", 29},
+	{"MX", 15},	    {"NAPTR", 35}, {"NS", 2},	  {"NSEC", 47},	 {"NSEC3", 50},
+	{"NSEC3PARAM", 51}, {"PTR", 12},   {"RP", 17},	  {"RRSIG", 46}, {"SOA", 6},
+	{"SPF", 99},	    {"SRV", 33},   {"SSHFP", 44}, {"SVCB", 64},	 {"TLSA", 52},
+	{"TXT", 16},	    {"URI", 256},
 };
 
 /* "TYPE28" of RFC 3597. */
@@ -156,6 +167,12 @@ static bool read_number(const char *text, size_t n, uint16_t *ret)
 	return number <= UINT16_MAX;
 }
 
+/* No type, OPT, and transfers of whole zones (IXFR and AXFR), of which several messages come. */
+static bool is_no_question(uint16_t type)
+{
+	return type == 0 || type == 41 || type == 251 || type == 252;
+}
+
 int nm_type_read(const char *text, size_t n, uint16_t *ret_type, char *why, size_t why_size)
 {
 	const size_t count = sizeof types / sizeof *types;
@@ -167,8 +184,12 @@ int nm_type_read(const char *text, size_t n, uint16_t *ret_type, char *why, size
 		*ret_type = types[i].number;
 		return 0;
 	}
-	if (read_number(text, n, ret_type))
-		return 0;
+	if (read_number(text, n, ret_type)) {
+		if (!is_no_question(*ret_type))
+			return 0;
+		(void)snprintf(why, why_size, "no query asks for that type");
+		return -EINVAL;
+	}
 	for (size_t i = 0; i < count && used < why_size; i++)
 		used += (size_t)snprintf(why + used, why_size - used, "%s%s",
 					 i ? ", " : "must be one of: ", types[i].name);

@@ -37,6 +37,8 @@ static inline const struct nm_questions *nm_questions_of(const struct nm_keyspac
 
 /* Writes the name, the type and the class of what a key asks for: how many bytes. */
 size_t nm_question_put(const struct nm_questions *questions, uint64_t key, unsigned char *buf);
+/* How many bytes these are. */
+size_t nm_question_length(const struct nm_questions *questions, uint64_t key);
 /* Whether data, of which n bytes are there, begins with that question, letters in any case: the
  * other end may change it. */
 bool nm_question_is(const struct nm_questions *questions, uint64_t key, const unsigned char *data,

@@ -9,6 +9,7 @@
 #include "app/http.h"
 #include "flowop/datagram.h"
 #include "flowop/message.h"
+#include "host/clock.h"
 #include "transport/io.h"
 
 /* How far the step is: flow->progress. */
@@ -21,7 +22,8 @@ struct asking {
 	bool any;		/* of the answer, bytes have come */
 	bool cut;		/* not all of the request could be sent */
 	bool again;		/* the request is sent once more, over another connection */
-	uint32_t n_messages;	/* over datagrams: requests */
+	uint64_t due_ns;	/* over datagrams: the limit, once something else has come; or 0 */
+	uint32_t n_requests;	/* that were drawn */
 	char said[NM_SAID_MAX]; /* of an answer that is none */
 	uint64_t n_keys[];	/* by instr->site: drawn before */
 };
@@ -142,6 +144,7 @@ static void draw(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *
 		.pool = io->apps.pool,
 		.keyspace = instr->ask.keyspace,
 		.http = instr->ask.http,
+		.number = (uint32_t)nm_rng(io->seed, flow->index) + asking->n_requests++,
 	};
 	if (request->keyspace) {
 		request->key = key_of(io, flow, instr, asking);
@@ -159,6 +162,7 @@ static void begin(struct nm_io *io, struct nm_flow *flow, const struct nm_instr 
 	else
 		draw(io, flow, instr, asking);
 	asking->again = asking->any = asking->cut = false;
+	asking->due_ns = 0;
 	asking->parser.line.length = 0;
 	asking->parser.left = asking->parser.at = 0;
 	asking->parser.check = asking->parser.state = asking->parser.ending = 0;
@@ -267,9 +271,6 @@ enum nm_step nm_ask_step(struct nm_io *io, struct nm_flow *flow, const struct nm
 
 /* --- where messages may be lost --- */
 
-/* Numbers of connections begin far from each other. */
-#define NUMBERS_APART 7919u
-
 /* NEXT: the message is on its way, or lost already. */
 static enum nm_step send_message(struct nm_io *io, struct nm_flow *flow,
 				 const struct nm_instr *instr, struct asking *asking)
@@ -309,6 +310,24 @@ static bool is_answer(struct nm_io *io, struct nm_flow *flow, const struct nm_in
 	return false;
 }
 
+/* Something else keeps coming, so that the flow never waits: its limit holds all the same. True: it
+ * is over, and the pass goes on without an answer. */
+static bool is_over(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
+		    struct asking *asking)
+{
+	uint64_t now_ns = nm_clock_ns();
+
+	if (!asking->due_ns)
+		asking->due_ns = now_ns + instr->timeout_ns;
+	if (now_ns < asking->due_ns)
+		return false;
+	nm_counter_add(&io->count->timeouts, 1);
+	flow->request.outcome = NM_TIMEOUT;
+	nm_datagram_give_up(flow->conn);
+	flow->progress = BEGIN;
+	return true;
+}
+
 static enum nm_step await_message(struct nm_io *io, struct nm_flow *flow,
 				  const struct nm_instr *instr, struct asking *asking)
 {
@@ -328,6 +347,9 @@ static enum nm_step await_message(struct nm_io *io, struct nm_flow *flow,
 		if (n < 0 && !nm_datagram_is_unreachable(n) &&
 		    nm_io_received_nothing(conn, n) != NM_IO_AGAIN)
 			return nm_flow_failed(flow, n);
+		if (n >= 0 && (!asking->due_ns || calls + 1 == NM_STEP_CALLS) &&
+		    is_over(io, flow, instr, asking))
+			return NM_STEP_NEXT;
 		if (!io->recv_flags)
 			return NM_STEP_WAIT_IN;
 	}
@@ -340,10 +362,8 @@ enum nm_step nm_ask_datagram_step(struct nm_io *io, struct nm_flow *flow,
 	struct asking *asking = nm_app_state(io, flow);
 	enum nm_step answer = NM_STEP_NEXT;
 
-	if (flow->progress == BEGIN) {
+	if (flow->progress == BEGIN)
 		begin(io, flow, instr, asking);
-		asking->request.number = flow->index * NUMBERS_APART + asking->n_messages++;
-	}
 	if (flow->progress == SENDING)
 		answer = send_message(io, flow, instr, asking);
 	return answer == NM_STEP_NEXT ? await_message(io, flow, instr, asking) : answer;

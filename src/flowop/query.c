@@ -58,7 +58,7 @@ static int query_check(const void *opts, char *why, size_t why_size)
 	uint16_t type;
 	int r = 0;
 
-	if (o->name && !(o->names && *o->names) &&
+	if (o->name &&
 	    nm_name_read(o->name, strlen(o->name), wire, &length, wrong, sizeof wrong) < 0)
 		r = snprintf(why, why_size, "name=\"%.300s\": %s", o->name, wrong);
 	else if (nm_type_read(o->type, strlen(o->type), &type, wrong, sizeof wrong) < 0)

@@ -47,7 +47,8 @@ static const char *why_not_inside(const struct nm_ir_step *step)
  * of the transaction that has a connection. */
 static const char *why_not_beside(const struct nm_ir_step *step, const struct nm_ir_step *first)
 {
-	if (is_lossy(step))
+	/* A server that is not netmodel draws nothing. */
+	if (is_lossy(step) && !(step->opened && nm_ir_is_to_server(step->opened)))
 		return "a message that is lost would set both ends apart";
 	if (step->common->can_fail)
 		return "canfail: after a failure the ends would be in different passes";

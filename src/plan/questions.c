@@ -24,7 +24,17 @@ static bool check_labels(struct nm_ir *ir, const struct nm_ir_step *step,
 {
 	const struct nm_opts_ask *opts = step->opts;
 	const uint32_t length = single->questions.keys.length;
+	const char *prefix = single->questions.keys.prefix;
 
+	if (memchr(prefix, '.', single->questions.keys.prefix_length)) {
+		nm_origin_option(nm_step_error(ir, step,
+					       " keys=\"%s\": the prefix of its keys has a dot, "
+					       "and each key is one label; what is behind a dot "
+					       "belongs to name",
+					       opts->keys),
+				 step, "keys");
+		return false;
+	}
 	if (length <= NM_LABEL_MAX && 1 + length + single->question.length <= NM_NAME_MAX)
 		return true;
 	nm_origin_option(nm_step_error(ir, step,
@@ -50,12 +60,12 @@ static struct nm_questions questions_of(const struct nm_opts_ask *opts,
 const struct nm_keyspace *nm_ir_find_questions(struct nm_ir *ir, const struct nm_ir_step *step)
 {
 	const struct nm_opts_ask *opts = step->opts;
+	const struct nm_keyspace *keys = nm_ir_find_keys(ir, step);
 	char unused[256];
 
 	/* A file is read later; and that there is no name at all has been reported. */
 	if (nm_ir_has_names(step) || !opts->name)
 		return NULL;
-	const struct nm_keyspace *keys = nm_ir_find_keys(ir, step);
 	struct single *single = calloc(1, sizeof *single);
 
 	if (!single || nm_arena_keep(ir->arena, single) < 0) {
@@ -79,9 +89,8 @@ const struct nm_keyspace *nm_ir_find_questions(struct nm_ir *ir, const struct nm
 
 /* --- files of names --- */
 
-#define NAMES_MAX      10000000u
-#define LINE_MAX_BYTES 2048u
-#define BLANKS	       " \t\r"
+#define NAMES_MAX 10000000u
+#define BLANKS	  " \t\r"
 
 /* In one block of memory: the names lie behind the list. */
 struct many {
@@ -106,6 +115,21 @@ static bool grow(void **at, size_t item, size_t *room)
 	*at = grown;
 	*room = more;
 	return true;
+}
+
+/* How long the line is without its comment: # or ; where a word begins, and not behind a
+ * backslash. */
+static size_t before_comment(const char *line, size_t n)
+{
+	bool begins = true;
+
+	for (size_t i = 0; i < n; i++) {
+		if (begins && (line[i] == '#' || line[i] == ';'))
+			return i;
+		begins = line[i] == ' ' || line[i] == '\t';
+		i += line[i] == '\\';
+	}
+	return n;
 }
 
 /* Adds a line of n bytes, which is not empty. 0, -ENOMEM, or -EINVAL with a phrase in why. */
@@ -150,21 +174,28 @@ static int add_line(struct names *into, const char *line, size_t n, uint16_t typ
 static int read_lines(FILE *file, struct names *into, uint16_t type, unsigned *ret_line, char *why,
 		      size_t why_size)
 {
-	char line[LINE_MAX_BYTES];
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t length;
 	int r = 0;
 
-	for (*ret_line = 0; r == 0 && fgets(line, sizeof line, file);) {
-		size_t n = strcspn(line, "#;\n"), begin = strspn(line, BLANKS);
+	for (*ret_line = 0; r == 0 && (length = getline(&line, &room, file)) > 0;) {
+		size_t n = (size_t)length - (line[length - 1] == '\n');
 
 		++*ret_line;
-		if (!strchr(line, '\n') && !feof(file)) {
-			(void)snprintf(why, why_size, "is too long, or has a zero");
-			return -EINVAL;
+		if (strlen(line) != (size_t)length) {
+			(void)snprintf(why, why_size, "has a zero");
+			r = -EINVAL;
+			break;
 		}
+		n = before_comment(line, n);
 		line[n] = '\0';
+		size_t begin = strspn(line, BLANKS);
+
 		if (begin < n)
 			r = add_line(into, line + begin, n - begin, type, why, why_size);
 	}
+	free(line);
 	return r ? r : ferror(file) ? -EIO : 0;
 }
 

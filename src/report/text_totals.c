@@ -86,7 +86,8 @@ static void add_messages(struct nm_table *table, const struct nm_result *result,
 	add_direction(table, result->n_hosts > 1 ? "to slaves" : "to servers",
 		      &messages->to_slaves);
 	add_direction(table, "to master", &messages->to_master);
-	if (messages->any && messages->timeouts) {
+	if (messages->any &&
+	    (messages->timeouts || messages->to_master.late || messages->to_slaves.late)) {
 		nm_table_cell(table, "time-outs");
 		nm_table_cell(table, "%" PRIu64 "  late answers %s%s  passes unanswered %" PRIu64,
 			      messages->timeouts, late,

@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -79,6 +79,70 @@ def serving(answer: Answer) -> Iterator[Server]:
         server.close()
 
 
+class Streams:
+    """A server over TCP, which ends each connection after so many queries."""
+
+    def __init__(self, answer: Callable[[bytes], list[bytes]], most: int) -> None:
+        self.queries: list[bytes] = []
+        self._answer, self._most = answer, most
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.place = f"127.0.0.1:{self._socket.getsockname()[1]}"
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def _serve(self) -> None:
+        with suppress(OSError):
+            while True:
+                conn, _ = self._socket.accept()
+                with conn, suppress(OSError), conn.makefile("rb") as stream:
+                    for _ in range(self._most):
+                        query = stream.read(int.from_bytes(stream.read(2), "big"))
+                        if not query:
+                            break
+                        self.queries.append(query)
+                        for said in self._answer(query):
+                            conn.sendall(len(said).to_bytes(2, "big") + said)
+
+
+@contextmanager
+def streaming(answer: Callable[[bytes], list[bytes]], most: int) -> Iterator[Streams]:
+    server = Streams(answer, most)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+@contextmanager
+def flooding() -> Iterator[str]:
+    """A server that sends to whoever has asked what is no answer, for 3 s at most."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+        own.bind(("127.0.0.1", 0))
+        own.setblocking(False)
+        end = threading.Event()
+
+        def flood() -> None:
+            peers: set[tuple[str, int]] = set()
+            until = time.monotonic() + 3
+            while not end.is_set() and (not peers or time.monotonic() < until):
+                with suppress(BlockingIOError):
+                    peers.add(own.recvfrom(4096)[1])
+                    until = time.monotonic() + 3 if len(peers) == 1 else until
+                for peer in peers:
+                    with suppress(OSError):
+                        own.sendto(b"x", peer)
+
+        thread = threading.Thread(target=flood)
+        thread.start()
+        try:
+            yield f"127.0.0.1:{own.getsockname()[1]}"
+        finally:
+            end.set()
+            thread.join()
+
+
 def right(query: bytes) -> bytes:
     """The answer without a record."""
     return query[:2] + b"\x84\x00" + query[4:10] + b"\x00\x00" + query[12:-11]
@@ -100,7 +164,8 @@ def test_both_ends(protocol: str, params: dict[str, object], netmodel: Netmodel)
     if protocol == "tcp":
         assert_ends_agree(document)
     else:
-        assert phase["messages"]["to_slaves"]["lost"] == phase["messages"]["to_master"]["lost"] == 0
+        messages = phase["messages"]
+        assert messages["to_slaves"]["lost"] + messages["to_master"]["lost"] <= 16, "no more than were under way at the end"
 
 
 @pytest.mark.parametrize("connect", ["protocol=udp", "protocol=ssl", "protocol=unix", "protocol=mptcp"])
@@ -181,7 +246,7 @@ def test_a_late_answer_is_not_that_of_the_next_query(netmodel: Netmodel, profile
         return [*late, 0.02, right(query)] if late else [right(query)]
 
     with serving(answer) as server:
-        body = asking(f"server={server.place} protocol=udp", "name=example.com timeout=100ms", 'iterations="10"', "nflows='1'")
+        body = asking(f"server={server.place} protocol=udp", "name=example.com timeout=1s", 'iterations="10"', "nflows='1'")
         document = netmodel.measure(profile(body))
         assert len({query[:2] for query in server.queries}) == len(server.queries) == 10, "each has another id"
     messages = phase_of(document, "ask")["messages"]
@@ -213,12 +278,14 @@ def test_what_is_no_answer_does_not_end_the_wait(wrong: Callable[[bytes], bytes]
 
 def test_lost_queries_are_counted_and_not_repeated(netmodel: Netmodel, profile: WriteProfile) -> None:
     with serving(lambda number, query: [right(query)] if number % 4 else []) as server:
-        body = asking(f"server={server.place} protocol=udp", "name=example.com timeout=20ms", 'iterations="40"', "nflows='1'")
+        body = asking(f"server={server.place} protocol=udp", "name=example.com timeout=300ms", 'iterations="40"', "nflows='1'")
         document = netmodel.measure(profile(body))
         assert len(server.queries) == 40
     assert_complete(document)
     phase = phase_of(document, "ask")
-    assert phase["messages"]["unanswered"] == 10 and phase["transactions"] == 30 == counts(document)["hits"]
+    assert phase["messages"]["unanswered"] >= 10
+    assert phase["messages"]["unanswered"] + phase["transactions"] == 40
+    assert phase["transactions"] == counts(document)["hits"] > 0
 
 
 def test_nobody_answers(netmodel: Netmodel, profile: WriteProfile) -> None:
@@ -249,6 +316,9 @@ def test_a_port_where_nobody_listens(netmodel: Netmodel, profile: WriteProfile) 
         ("protocol=udp", "name=a canfail", "canfail"),
         ("protocol=udp shared_socket", "name=a", "not with shared_socket"),
         ("protocol=sctp", "name=a", "needs udp, or a stream"),
+        ("protocol=udp", "name=a type=TYPE252", "no query asks for that type"),
+        ("protocol=udp", "name=a..b names=/nowhere", "a label is empty"),
+        ("protocol=udp", "name=a names=/nowhere keys=nosuch", "nosuch"),
         ("protocol=udp", "names=/nowhere", 'names="/nowhere": No such file or directory'),
     ],
 )
@@ -264,13 +334,96 @@ def test_mistakes(connect: str, query: str, why: str, netmodel: Netmodel, profil
         ("a.b FOO\n", 'line 1: type "FOO": must be one of'),
         ("a.b A AAAA\n", "line 1: there is more behind the type"),
         ("# nothing\n\n", "has no names"),
-        ("a" * 5000, "line 1: is too long"),
+        ("a" * 5000, 'line 1: name "aaa'),
+        ("a.b A\na\0b A", "line 2: has a zero"),
     ],
 )
 def test_mistakes_in_a_file_of_names(text: str, why: str, netmodel: Netmodel, tmp_path: Path) -> None:
     (tmp_path / "names").write_text(text)
     result = netmodel.run("-m", "dns", "-D", f"names={tmp_path / 'names'}", "--check", code=1)
     assert f'names="{tmp_path / "names"}": {why}' in result.err
+
+
+def test_escapes_and_comments_in_a_file_of_names(netmodel: Netmodel, tmp_path: Path) -> None:
+    (tmp_path / "names").write_text(f"#{'x' * 5000}\na\\;b.example A ;a comment\na\\#b SPF\n ; more\n")
+    netmodel.run("-m", "dns", "-D", f"names={tmp_path / 'names'}", "--check")
+
+
+def test_a_prefix_is_one_label(netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(asking("remotehost=local protocol=udp", "name=a keys=hosts").replace('prefix="h"', 'prefix="h."'))
+    assert "the prefix of its keys has a dot" in netmodel.run("-m", path, "--check", code=1).err
+
+
+@pytest.mark.parametrize("protocol", ["udp", "tcp"])
+def test_ids_are_drawn_from_the_seed(protocol: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    seen = []
+    for seed in ("1", "1", "2"):
+        with streaming(lambda query: [right(query)], 100) if protocol == "tcp" else serving(lambda _number, query: [right(query)]) as server:
+            body = asking(f"server={server.place} protocol={protocol}", "name=example.com timeout=5s", 'iterations="20"', "nflows='1'")
+            netmodel.measure(profile(body), "--seed", seed)
+            ids = [query[:2] for query in server.queries]
+            assert len(set(ids)) == len(ids) == 20
+            seen.append(ids)
+    assert seen[0] == seen[1] != seen[2]
+
+
+def test_answers_that_all_have_another_id(netmodel: Netmodel, profile: WriteProfile) -> None:
+    with serving(lambda _number, query: [bytes([query[0] ^ 1]) + right(query)[1:]]) as server:
+        body = asking(f"server={server.place} protocol=udp", "name=example.com timeout=50ms", 'iterations="2"')
+        document = netmodel.measure(profile(body), code=2)
+    assert "was answered in time" in document["run"]["incomplete_why"]
+
+
+@pytest.mark.parametrize("flows", [1, 2])
+def test_the_limit_holds_under_a_flood(flows: int, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Until the second query is there, the server floods the client."""
+    with flooding() as place:
+        body = asking(f"server={place} protocol=udp", "name=example.com timeout=100ms", 'iterations="2"', f"nflows='{flows}'")
+        begun = time.monotonic()
+        netmodel.measure(profile(body), code=2)
+        assert time.monotonic() - begun < 2.5
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (lambda query: query[:2] + b"\x80\x01" + query[4:6] + bytes(6), "refused"),
+        (lambda query: query[:2] + b"\x80\x04" + bytes(8), "refused"),
+        (lambda query: query[:2] + b"\x80\x03" + bytes(8), "misses"),
+        (lambda query: query[:2] + b"\x82\x00" + bytes(8), "truncated"),
+        (lambda query: query[:2] + b"\x80\x00" + query[4:-6] + b"\x01" + query[-5:], "refused"),
+    ],
+)
+def test_short_answers_and_extended_codes(answer: Callable[[bytes], bytes], expected: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    with serving(lambda _number, query: [answer(query)]) as server:
+        body = asking(f"server={server.place} protocol=udp", "name=example.com timeout=2s", 'iterations="5"', "nflows='1'")
+        document = netmodel.measure(profile(body))
+    assert counts(document) == {**dict.fromkeys(counts(document), 0), expected: 5}
+
+
+def test_a_connection_that_the_server_ends_is_opened_anew(netmodel: Netmodel, profile: WriteProfile) -> None:
+    with streaming(lambda query: [right(query)], 3) as server:
+        body = asking(f"server={server.place} protocol=tcp", "name=example.com", 'iterations="10"', "nflows='1'")
+        document = netmodel.measure(profile(body))
+    assert_complete(document)
+    assert counts(document)["hits"] == 10
+
+
+def test_an_answer_that_comes_twice_is_none_to_the_next_query(netmodel: Netmodel, profile: WriteProfile) -> None:
+    with streaming(lambda query: [right(query), right(query)], 100) as server:
+        body = asking(f"server={server.place} protocol=tcp", "name=example.com", 'iterations="5"', "nflows='1'")
+        netmodel.run("-m", profile(body), code=2)
+
+
+def test_a_mix_of_queries(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """At a server; between two ends of netmodel a loss would set them apart."""
+    body = asking("server=HERE protocol=udp", "name=a.b timeout=5s", 'iterations="50"')
+    query = '<flowop type="query" options="name=a.b timeout=5s"/>'
+    body = body.replace(query, f'<mix>{query}{query.replace("a.b", "c.d")}</mix>')
+    with serving(lambda _number, query: [right(query)]) as server:
+        document = netmodel.measure(profile(body.replace("HERE", server.place)))
+        assert len({query[12:16] for query in server.queries}) == 2
+    assert counts(document)["hits"] == 200
 
 
 def test_only_of_what_has_messages(netmodel: Netmodel, profile: WriteProfile) -> None:

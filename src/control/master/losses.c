@@ -34,6 +34,7 @@ void nm_losses_add(struct nm_losses_count *into, const struct nm_group *group, u
 	into->sent += counts->messages_sent;
 	into->received += counts->messages_received;
 	into->timeouts += counts->timeouts;
+	into->late += counts->late;
 }
 
 /* What the flowops of a host do with messages that may be lost. */
@@ -139,10 +140,15 @@ static void print_senders(const struct named *named, char *buf, size_t size)
 /* The master has asked servers that are not netmodel. */
 static void print_unanswered(const struct named *master, char *buf, size_t size)
 {
-	(void)snprintf(buf, size,
-		       "none of the %llu messages that the master sent was answered in time: no "
-		       "server is there, ",
-		       (unsigned long long)master->sent);
+	if (master->sent == 1)
+		(void)snprintf(buf, size,
+			       "the one message that the master sent was not answered in time: no "
+			       "server is there, ");
+	else
+		(void)snprintf(buf, size,
+			       "none of the %llu messages that the master sent was answered in "
+			       "time: no server is there, ",
+			       (unsigned long long)master->sent);
 }
 
 /* The slaves that listen, and to which nothing has come though the master has sent something;
@@ -174,6 +180,13 @@ static struct named senders(const struct nm_losses_host *hosts, size_t n_hosts)
 	return all;
 }
 
+/* Whether a message has come to the host that was worth it: one that asks has had an answer in
+ * time. */
+static bool has_received(const struct nm_losses_host *host)
+{
+	return host->count.received > (traits_of(host).asks ? host->count.late : 0);
+}
+
 bool nm_losses_text(const struct nm_losses_host *hosts, size_t n_hosts, char *buf, size_t size)
 {
 	struct named from = {.sent = 0};
@@ -193,7 +206,7 @@ bool nm_losses_text(const struct nm_losses_host *hosts, size_t n_hosts, char *bu
 	} else {
 		struct named to_master = senders(hosts, n_hosts);
 
-		if (hosts[0].count.received)
+		if (has_received(&hosts[0]))
 			return false;
 		if (to_master.sent)
 			print_senders(&to_master, buf, size);

@@ -15,6 +15,7 @@ struct nm_counts;
 /* What a host has counted of them. */
 struct nm_losses_count {
 	uint64_t sent, received, timeouts;
+	uint64_t late; /* of those that were received: no answer to what was asked */
 };
 
 /* One host of a group; all borrowed. */
