@@ -49,14 +49,11 @@ static struct nm_windows *windows_of(struct nm_sampler *base)
 	return (struct nm_windows *)base;
 }
 
-static void fill_window(const struct nm_windows *windows, struct nm_window *window,
+static void fill_window(struct nm_windows *windows, struct nm_window *window,
 			const struct nm_tally_snap *sample, uint64_t ns)
 {
-	const struct nm_percentiles *percentiles = &windows->result->percentiles;
-
-	*window = (struct nm_window){.seconds = (double)ns / 1e9, .counts = sample->counts};
-	for (unsigned i = 0; i < NM_TIME__COUNT; i++)
-		nm_latency_from_hist(&window->times[i], &sample->times[i], percentiles);
+	if (nm_window_fill(window, sample, ns, &windows->result->percentiles) != 0)
+		windows->base.failed = true;
 }
 
 static void begin_group(struct nm_windows *windows, uint32_t g)
@@ -260,7 +257,7 @@ static void add_groups(struct nm_windows *windows, struct nm_window *of_groups, 
 		if (!mg->measured)
 			continue;
 		nm_engine_sample(windows->engine, g, windows->phase, now);
-		*windows->row_of_group = *now;
+		nm_tally_copy(windows->row_of_group, now);
 		nm_tally_subtract(windows->row_of_group, mg->before);
 		windows->scratch = mg->before;
 		mg->before = now;
@@ -436,7 +433,7 @@ bool nm_windows_measured(const struct nm_windows *windows, uint32_t group)
 	return windows->groups[group].total;
 }
 
-void nm_windows_finish(const struct nm_windows *windows)
+void nm_windows_finish(struct nm_windows *windows)
 {
 	for (uint32_t g = 0; g < windows->plan->n_groups; g++) {
 		const struct group *mg = &windows->groups[g];

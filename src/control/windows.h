@@ -27,7 +27,7 @@ struct nm_sampler *nm_windows_base(struct nm_windows *windows);
  * warm-up opened no later than it should have. 0: no flow has entered yet. */
 uint64_t nm_windows_time_from(const struct nm_windows *windows, uint32_t group);
 /* Writes the totals of all windows to the result, after the last phase. */
-void nm_windows_finish(const struct nm_windows *windows);
+void nm_windows_finish(struct nm_windows *windows);
 /* Whether a window of the group has been measured: a window that did not open before its phase
  * ended has not. */
 bool nm_windows_measured(const struct nm_windows *windows, uint32_t group);

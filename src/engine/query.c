@@ -105,13 +105,13 @@ void nm_engine_times(const struct nm_engine *engine, uint32_t group, uint32_t ph
 }
 
 void nm_engine_sample(const struct nm_engine *engine, uint32_t group, uint32_t phase,
-		      struct nm_tally_snap *ret_sample)
+		      struct nm_tally_snap *sample)
 {
 	const struct nm_engine_group *g = &engine->groups[group];
 
-	nm_tally_snap_init(ret_sample);
+	nm_tally_snap_clear(sample);
 	for (uint32_t w = 0; phase < g->plan->n_phases && w < g->n_workers; w++)
-		nm_tally_collect(ret_sample, &g->workers[w].stats[phase].tally);
+		nm_tally_collect(sample, &g->workers[w].stats[phase].tally);
 }
 
 void nm_engine_counts(const struct nm_engine *engine, uint32_t group, uint32_t phase,

@@ -57,7 +57,7 @@ static int init_stats(struct nm_worker *worker)
 		if (!(worker->engine->details & NM_OBSERVE_TIMES) &&
 		    (!worker->engine->measures || !group->phases[i].measured))
 			continue;
-		const bool kept[NM_TIME__COUNT] = {
+		const bool kept[NM_TIME__SIZED] = {
 			[NM_TIME_LATENCY] = true,
 			[NM_TIME_PASS] = thinks(group, &group->phases[i]),
 			[NM_TIME_RESPONSE] = group->phases[i].rate_per_s > 0 ||
@@ -66,7 +66,8 @@ static int init_stats(struct nm_worker *worker)
 		};
 
 		for (unsigned t = 0; t < NM_TIME__COUNT; t++) {
-			if (!kept[t])
+			if (t < NM_TIME__SIZED ? !kept[t]
+					       : !nm_phase_measures_flows(&group->phases[i]))
 				continue;
 			stats->tally.times[t] = new_hist(group->processes);
 			if (!stats->tally.times[t])

@@ -58,6 +58,8 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/flowop.h \
 	src/flowop/pseudo_ops.c \
 	src/flowop/pseudo_ops.h \
+	src/flowop/ideal.c \
+	src/flowop/ideal.h \
 	src/flowop/request.h \
 	src/flowop/rounds.c \
 	src/flowop/rounds.h \

@@ -284,6 +284,9 @@ static void dump_phase(FILE *out, const struct nm_plan *plan, const struct nm_gr
 	if (phase->arrivals.law)
 		fprintf(out, ", arrivals %s",
 			nm_arrivals_text(&phase->arrivals, text, sizeof(text)));
+	if (nm_phase_measures_flows(phase))
+		fprintf(out, ", measures flows by %s",
+			nm_ideal_text(&phase->flows.ideal, text, sizeof(text)));
 	fprintf(out, ", %s%s", phase->leads ? "leads" : "follows",
 		phase->measured ? ", measured" : "");
 	if (phase->posts)

@@ -12,6 +12,7 @@
 #include "flowop/ask.h"
 #include "flowop/common.h"
 #include "flowop/flowop.h"
+#include "flowop/ideal.h"
 #include "plan/arena.h"
 #include "plan/elements.h"
 #include "profile/tree.h"
@@ -78,7 +79,9 @@ struct nm_ir_sequence {
 
 struct nm_ir_transaction {
 	struct nm_transaction_attrs attrs;
-	struct nm_arrivals arrivals; /* by the attribute */
+	struct nm_arrivals arrivals;   /* by the attribute */
+	struct nm_ideal ideal;	       /* of measured flows, by `slowdown` */
+	const struct nm_ir_step *flow; /* with it, the step whose message is the flow */
 	bool has_iterations, has_duration;
 	bool measured;
 	bool left_out; /* when= and unless= leave nothing of it */
@@ -141,6 +144,9 @@ bool nm_ir_moves_messages(const struct nm_ir_step *step);
  * both at a time. *ret_unknown: a step of which that is not known before; NULL: there is none. */
 double nm_ir_pass_bytes(const struct nm_ir_group *group, const struct nm_ir_transaction *t,
 			const struct nm_ir_step **ret_unknown);
+/* Reads the attribute `slowdown`, where there is one (slowdown_check.c). After nm_ir_connect. */
+void nm_ir_set_slowdown(struct nm_ir *ir, const struct nm_ir_group *group,
+			struct nm_ir_transaction *t);
 /* Which host begins the passes of a transaction, NM_NO_HOST when the master does. */
 uint32_t nm_ir_leader(const struct nm_ir_group *group, const struct nm_ir_transaction *transaction);
 

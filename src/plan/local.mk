@@ -34,6 +34,7 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/shape.h \
 	src/plan/shorthand.c \
 	src/plan/shorthand.h \
+	src/plan/slowdown_check.c \
 	src/plan/standard.c \
 	src/plan/standard.h \
 	src/plan/substitute.c \

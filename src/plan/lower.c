@@ -463,6 +463,8 @@ static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transa
 		emit_select(group, phase, &own, &selected);
 		emit_step(group, phase, &own, side,
 			  side->master && nm_ir_is_open_sender(from, t, step->host));
+		if (side->master && step == t->flow)
+			phase->flows = (struct nm_phase_flows){t->ideal, group->n_instrs - 1};
 	}
 	(void)nm_mix_lower(&mixing, from, NULL, group);
 	date_messages(group, phase);

@@ -9,6 +9,7 @@
 
 #include "flowop/arrival_law/arrival_law.h"
 #include "flowop/flow.h"
+#include "flowop/ideal.h"
 #include "plan/shape.h"
 #include "plan/throughput.h"
 
@@ -54,6 +55,13 @@ struct nm_phase_ends {
 	uint64_t think_ns; /* how long the flowops of a pass think, on either side */
 };
 
+/* Measured flows: how long one takes at best, and the instruction whose message it is, in the
+ * group's. */
+struct nm_phase_flows {
+	struct nm_ideal ideal; /* link_bps 0: flows are not measured here */
+	uint32_t instr;
+};
+
 /* One transaction of one group, on one side. */
 struct nm_phase {
 	char *name; /* owned; "" when it has none */
@@ -63,6 +71,7 @@ struct nm_phase {
 	uint64_t total; /* with a duration: passes of all flows, shared out evenly; 0: no limit */
 	double rate_per_s;	     /* passes a second of each flow; 0: as fast as possible */
 	struct nm_arrivals arrivals; /* of passes, which the master begins; law NULL: none */
+	struct nm_phase_flows flows;
 	uint32_t pipeline; /* leader: how many requests a flow may have outstanding; 0: one */
 	uint32_t first;	   /* instruction */
 	uint32_t n_instrs; /* without the end instruction that follows them (step == NULL) */
@@ -190,6 +199,11 @@ uint64_t nm_plan_longest_wait_ns(const struct nm_plan *plan);
 uint64_t nm_phase_longest_pause_ns(const struct nm_phase *phase);
 /* Passes a second that are due, by a rate or by arrivals; 0: as many as there can be. */
 double nm_phase_planned_per_s(const struct nm_group *group, const struct nm_phase *phase);
+/* Whether this side measures each pass as a flow. */
+static inline bool nm_phase_measures_flows(const struct nm_phase *phase)
+{
+	return phase->flows.ideal.link_bps > 0;
+}
 /* Whether this side begins passes when they become due by the law of arrivals. */
 bool nm_phase_is_open(const struct nm_phase *phase);
 

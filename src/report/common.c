@@ -67,9 +67,9 @@ const struct nm_result *nm_runs_last(const struct nm_runs *series)
 bool nm_result_has_time(const struct nm_result *result, enum nm_time time)
 {
 	for (size_t i = 0; i < result->n_intervals; i++)
-		if (result->intervals[i].window.times[time].count)
+		if (nm_window_time(&result->intervals[i].window, time)->count)
 			return true;
-	return result->totals.times[time].count > 0;
+	return nm_window_time(&result->totals, time)->count > 0;
 }
 
 uint64_t nm_cpu_busy_ns(const struct nm_cpu_times *cpu)

@@ -127,9 +127,19 @@ static bool is_known(const struct nm_figure *figure, const void *item)
 	       (!figure->known || figure->known(item));
 }
 
+static const void *value_of(const struct nm_figure *figure, const void *item)
+{
+	static const struct nm_latency none = {.count = 0};
+	const char *base = item;
+
+	if (figure->behind)
+		base = *(const char *const *)(const void *)(base + figure->behind - 1);
+	return base ? base + figure->offset : (const void *)&none;
+}
+
 static json_t *figure_json(const struct nm_figure *figure, const struct nm_at *at)
 {
-	const void *value = (const char *)at->item + figure->offset;
+	const void *value = value_of(figure, at->item);
 
 	if (!is_known(figure, at->item))
 		return json_null();
@@ -162,6 +172,7 @@ static json_t *figure_json(const struct nm_figure *figure, const struct nm_at *a
 	case NM_FIGURE_STRING:
 		return nm_json_text(value);
 	case NM_FIGURE_LATENCY:
+	case NM_FIGURE_RATIOS:
 		return latency_json(value, &at->result->percentiles);
 	case NM_FIGURE_OBJECT:
 		return object_json(figure, at);
@@ -247,17 +258,24 @@ json_t *nm_object_json(const struct nm_object *object, const struct nm_at *at)
 
 /* --- kv and csv --- */
 
-static void print_latency_columns(FILE *out, const char *prefix, const char *column,
+static bool is_latency(const struct nm_figure *figure)
+{
+	return figure->kind == NM_FIGURE_LATENCY || figure->kind == NM_FIGURE_RATIOS;
+}
+
+static void print_latency_columns(FILE *out, const char *prefix, const struct nm_figure *figure,
 				  const struct nm_percentiles *percentiles)
 {
-	static const char *const names[] = {"count", "min_s", "mean_s", "max_s", "stddev_s"};
+	static const char *const names[] = {"min", "mean", "max", "stddev"};
+	const char *unit = figure->kind == NM_FIGURE_LATENCY ? "_s" : "";
 	char key[32];
 
+	fprintf(out, ",%s%s_count", prefix, figure->column);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		fprintf(out, ",%s%s_%s", prefix, column, names[i]);
+		fprintf(out, ",%s%s_%s%s", prefix, figure->column, names[i], unit);
 	for (size_t i = 0; i < percentiles->count; i++)
-		fprintf(out, ",%s%s_%s_s", prefix, column,
-			nm_percentile_name(percentiles->pct[i], key, sizeof(key)));
+		fprintf(out, ",%s%s_%s%s", prefix, figure->column,
+			nm_percentile_name(percentiles->pct[i], key, sizeof(key)), unit);
 }
 
 static void print_latency_cells(FILE *out, const struct nm_latency *latency,
@@ -317,7 +335,7 @@ void nm_figures_keys(FILE *out, const char *prefix, const struct nm_figure *figu
 	char text[256];
 
 	for (; !nm_figure_is_end(figures); figures++) {
-		const void *value = (const char *)item + figures->offset;
+		const void *value = value_of(figures, item);
 
 		if (!figures->key)
 			continue;
@@ -326,7 +344,7 @@ void nm_figures_keys(FILE *out, const char *prefix, const struct nm_figure *figu
 			nm_figures_keys(out, text, figures->object->figures, value, percentiles);
 			continue;
 		}
-		if (figures->kind == NM_FIGURE_LATENCY) {
+		if (is_latency(figures)) {
 			snprintf(text, sizeof(text), "%s%s", prefix, figures->key);
 			nm_keys_latency(out, text, value, percentiles);
 			continue;
@@ -351,8 +369,8 @@ void nm_figures_columns(FILE *out, const char *prefix, const struct nm_figure *f
 	for (; !nm_figure_is_end(figures); figures++) {
 		if (!is_column(figures, without))
 			continue;
-		if (figures->kind == NM_FIGURE_LATENCY)
-			print_latency_columns(out, prefix, figures->column, percentiles);
+		if (is_latency(figures))
+			print_latency_columns(out, prefix, figures, percentiles);
 		else
 			fprintf(out, ",%s%s", prefix, figures->column);
 	}
@@ -366,11 +384,8 @@ void nm_figures_cells(FILE *out, const struct nm_figure *figures, const void *it
 	for (; !nm_figure_is_end(figures); figures++) {
 		if (!is_column(figures, without))
 			continue;
-		if (figures->kind == NM_FIGURE_LATENCY) {
-			print_latency_cells(
-				out,
-				(const struct nm_latency *)((const char *)item + figures->offset),
-				percentiles);
+		if (is_latency(figures)) {
+			print_latency_cells(out, value_of(figures, item), percentiles);
 			continue;
 		}
 		format(figures, item, 3, text, sizeof(text));

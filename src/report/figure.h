@@ -41,6 +41,7 @@ enum nm_figure_kind {
 	NM_FIGURE_NUMBER,  /* uint32_t, counted from 0, and for readers from 1 */
 	NM_FIGURE_STRING,  /* char[], always known */
 	NM_FIGURE_LATENCY, /* struct nm_latency: null in JSON, and no keys, when it has no values */
+	NM_FIGURE_RATIOS,  /* the same of ratios instead of seconds */
 	NM_FIGURE_OBJECT,  /* a struct with figures of its own: `object` */
 	NM_FIGURE_LIST,	   /* a pointer to an array of `object`, its length at `count_offset` */
 	NM_FIGURE_FIELDS,  /* each field of a table that has a name in results; in JSON only */
@@ -54,6 +55,9 @@ struct nm_figure {
 	const char *column; /* of csv, behind a prefix; NULL: none */
 	enum nm_figure_kind kind;
 	size_t offset;
+	/* The figure is not in the struct, but behind a pointer in it, whose offset + 1 this is; where
+	 * that is NULL it has no values. 0: it is in the struct. */
+	size_t behind;
 	/* Whether the figure is known, else it is null, has no key, and an empty cell: the offset
 	 * of a bool + 1, and a function; 0 and NULL: always. */
 	size_t known_flag;

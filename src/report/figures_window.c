@@ -18,6 +18,16 @@ const struct nm_object nm_latency_object = {
 	       "'additionalProperties': false}]}",
 };
 
+const struct nm_object nm_ratios_object = {
+	.name = "ratios",
+	.raw = "{'description': 'As latency, but of ratios.', 'anyOf': [{'type': 'null'}, "
+	       "{'type': 'object', 'required': ['count', 'min', 'mean', 'max', 'stddev'], "
+	       "'properties': {'count': {'type': 'integer', 'minimum': 1}, "
+	       "'min': {'type': 'number'}, 'mean': {'type': 'number'}, 'max': {'type': 'number'}, "
+	       "'stddev': {'type': 'number'}}, 'patternProperties': "
+	       "{'^p[0-9]+(_[0-9]+)?$': {'type': 'number'}}, 'additionalProperties': false}]}",
+};
+
 /* --- windows --- */
 
 /* A rate over no time is not known. */
@@ -66,6 +76,14 @@ static double bits_per_s(const void *item)
 NM_TIMES(HAS_TIME, )
 #undef HAS_TIME
 
+#define HAS_TIME(more, NAME, member, ...)                                                          \
+	static bool has_##member(const struct nm_at *at)                                           \
+	{                                                                                          \
+		return nm_window_time(at->item, NM_TIME_##NAME)->count > 0;                        \
+	}
+NM_SIZED_TIMES(HAS_TIME, HAS_TIME, )
+#undef HAS_TIME
+
 const struct nm_figure nm_window_figures[] = {
 	NM_FIGURE(REAL, struct nm_window, seconds, "seconds"),
 	NM_FIGURE(COUNT, struct nm_window, counts.iterations, "transactions",
@@ -89,7 +107,22 @@ const struct nm_figure nm_window_figures[] = {
 		  .has = NM_TIME_##NAME == NM_TIME_LATENCY ? NULL : has_##member),
 	NM_TIMES(TIME, )
 #undef TIME
-		NM_FIGURE_END,
+#define SIZED(its_kind, NAME, member, name, what)                                                  \
+	{.json = name,                                                                             \
+	 .kind = NM_FIGURE_##its_kind,                                                             \
+	 .offset = (NM_TIME_##NAME - NM_TIME__SIZED) * sizeof(struct nm_latency),                  \
+	 .behind = offsetof(struct nm_window, sized) + 1,                                          \
+	 .key = #member,                                                                           \
+	 .column = #member,                                                                        \
+	 .doc = what,                                                                              \
+	 .has = has_##member},
+#define COMPLETE(more, NAME, member, label, what) SIZED(LATENCY, NAME, member, #member "_s", what)
+#define SLOWDOWN(more, NAME, member, label, what) SIZED(RATIOS, NAME, member, #member, what)
+		NM_SIZED_TIMES(COMPLETE, SLOWDOWN, )
+#undef COMPLETE
+#undef SLOWDOWN
+#undef SIZED
+			NM_FIGURE_END,
 };
 
 const struct nm_object nm_window_object = {

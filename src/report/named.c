@@ -107,13 +107,15 @@ static struct walk inside(const struct walk *walk, const char *member, const cha
 static void add_latency(struct walk *walk, const struct nm_figure *figure)
 {
 	static const char *const names[] = {"min", "mean", "max", "stddev"};
+	const enum nm_quantity quantity =
+		figure->kind == NM_FIGURE_RATIOS ? NM_QUANTITY_NUMBER : NM_QUANTITY_SECONDS;
 	struct walk inner = inside(walk, figure->json, figure->key);
 	struct nm_named *named;
 
 	(void)add(&inner, "count", NULL, NM_QUANTITY_COUNT, figure->doc);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		(void)add(&inner, names[i], names[i], NM_QUANTITY_SECONDS, figure->doc);
-	named = add(&inner, "pN", "pN", NM_QUANTITY_SECONDS, figure->doc);
+		(void)add(&inner, names[i], names[i], quantity, figure->doc);
+	named = add(&inner, "pN", "pN", quantity, figure->doc);
 	if (named)
 		named->percentiles = true;
 	walk->failed |= inner.failed;
@@ -181,6 +183,7 @@ static void add_figure(struct walk *walk, const struct nm_figure *figure)
 		}
 		return;
 	case NM_FIGURE_LATENCY:
+	case NM_FIGURE_RATIOS:
 		add_latency(walk, figure);
 		return;
 	case NM_FIGURE_COUNT:

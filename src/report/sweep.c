@@ -26,8 +26,8 @@ int nm_sweep_add(struct nm_sweep *sweep, const struct nm_trial *trial)
 		return -ENOMEM;
 	}
 	sweep->trials = trials;
-	trials[sweep->n_trials++] = *trial;
-	return 0;
+	trials[sweep->n_trials] = *trial;
+	return nm_window_copy(&trials[sweep->n_trials++].totals, &trial->totals);
 }
 
 void nm_sweep_fini(struct nm_sweep *sweep)
@@ -35,6 +35,7 @@ void nm_sweep_fini(struct nm_sweep *sweep)
 	for (size_t i = 0; i < sweep->n_trials; i++) {
 		free(sweep->trials[i].value);
 		free(sweep->trials[i].reason);
+		nm_window_fini(&sweep->trials[i].totals);
 	}
 	free(sweep->trials);
 	free(sweep->value);
@@ -244,14 +245,28 @@ void nm_sweep_print(const struct nm_runs *series, FILE *out)
 
 /* --- for programs --- */
 
+/* The columns of measured flows, of which no trial has any. */
+static void leave_flows_out(const struct nm_sweep *sweep, const char *ret_without[])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < sweep->n_trials; i++)
+		if (sweep->trials[i].totals.sized)
+			return;
+	for (unsigned i = NM_TIME__SIZED; i < NM_TIME__COUNT; i++)
+		ret_without[n++] = nm_time_names[i];
+}
+
 void nm_sweep_csv(const struct nm_runs *series, FILE *out)
 {
 	const struct nm_sweep *sweep = nm_runs_sweep(series);
 	const struct nm_percentiles *percentiles = &nm_runs_last(series)->percentiles;
+	const char *without[NM_SIZED__COUNT + 1] = {NULL};
 
+	leave_flows_out(sweep, without);
 	fputs("value,step,verdict,reason,load,seed,runs,seconds", out);
 	nm_figures_columns(out, "", trial_figures, percentiles, NULL);
-	nm_figures_columns(out, "", nm_window_figures, percentiles, NULL);
+	nm_figures_columns(out, "", nm_window_figures, percentiles, without);
 	fputc('\n', out);
 	for (size_t i = 0; i < sweep->n_trials; i++) {
 		const struct nm_trial *trial = &sweep->trials[i];
@@ -265,7 +280,7 @@ void nm_sweep_csv(const struct nm_runs *series, FILE *out)
 		fprintf(out, "%" PRIu64 ",%" PRIu32 ",%.9f", trial->seed, trial->n_runs,
 			trial->totals.seconds);
 		nm_figures_cells(out, trial_figures, trial, percentiles, NULL);
-		nm_figures_cells(out, nm_window_figures, &trial->totals, percentiles, NULL);
+		nm_figures_cells(out, nm_window_figures, &trial->totals, percentiles, without);
 		fputc('\n', out);
 	}
 }

@@ -37,7 +37,7 @@ struct nm_sweep {
 	char *command; /* owned: runs the profile with that value; NULL: there is none */
 };
 
-/* Adds a trial, whose texts are taken over in any case. 0 or -ENOMEM. */
+/* Adds a trial, whose texts are taken over in any case, and its totals copied. 0 or -ENOMEM. */
 int nm_sweep_add(struct nm_sweep *sweep, const struct nm_trial *trial);
 void nm_sweep_fini(struct nm_sweep *sweep);
 /* "num_flows=4: fail: latency.p99 is 3 ms", without a line end. Returns buf. */

@@ -14,6 +14,7 @@
 #include "report/requirement.h"
 #include "report/sweep.h"
 #include "report/table.h"
+#include "report/text_flows.h"
 #include "report/text_intervals.h"
 #include "report/text_tables.h"
 #include "report/text_totals.h"
@@ -452,6 +453,7 @@ static int write_text(const struct nm_runs *series, FILE *out)
 	if (nm_runs_view(series)->intervals)
 		nm_text_intervals_print(last, width, out);
 	nm_text_totals_print(last, width, out);
+	nm_text_flows_print(last, width, out);
 	if (has_figures(last)) {
 		print_groups(last, width, out);
 		print_hosts(last, width, out);

@@ -525,7 +525,7 @@ void nm_text_totals_print(const struct nm_result *result, unsigned width, FILE *
 	add_ways(&table, result);
 	add_behind(&table, result);
 	add_loads(&table, result);
-	for (unsigned i = 0; i < NM_TIME__COUNT; i++)
+	for (unsigned i = 0; i < NM_TIME__SIZED; i++)
 		add_latency(&table, time_label(result, i, label, sizeof(label)), &totals->times[i],
 			    &result->percentiles);
 	add_keys(&table, result);

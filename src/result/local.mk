@@ -11,5 +11,6 @@ src_libnm_result_la_SOURCES = \
 	src/result/runs.c \
 	src/result/runs.h \
 	src/result/statistics.h \
+	src/result/window.c \
 	src/result/window.h
 src_libnm_result_la_CFLAGS = $(ROOM_CFLAGS)

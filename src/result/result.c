@@ -19,7 +19,9 @@ static void free_group(struct nm_result_group *group)
 	for (size_t i = 0; i < group->n_phases; i++) {
 		free(group->phases[i].arrivals);
 		free(group->phases[i].name);
+		nm_window_fini(&group->phases[i].whole);
 	}
+	nm_window_fini(&group->totals);
 	free(group->phases);
 	free(group->name);
 }
@@ -55,6 +57,14 @@ void nm_result_warn(struct nm_result *result, const char *fmt, ...)
 	va_end(args);
 }
 
+static void free_interval(struct nm_result_interval *row)
+{
+	for (size_t g = 0; g < row->n_groups; g++)
+		nm_window_fini(&row->groups[g]);
+	free(row->groups);
+	nm_window_fini(&row->window);
+}
+
 static void free_host(struct nm_result_host *host)
 {
 	nm_host_report_free(host->report);
@@ -80,7 +90,8 @@ struct nm_result *nm_result_free(struct nm_result *result)
 	free(result->hosts);
 	free(result->warnings.items);
 	for (size_t i = 0; result->intervals && i < result->n_intervals; i++)
-		free(result->intervals[i].groups);
+		free_interval(&result->intervals[i]);
+	nm_window_fini(&result->totals);
 	free(result->intervals);
 	nm_params_fini(&result->params);
 	free(result->profile.name);

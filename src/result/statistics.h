@@ -30,7 +30,10 @@ struct nm_latency {
 struct nm_window {
 	double seconds;
 	struct nm_counts counts; /* iterations are the transactions */
-	NM_EACH_TIME(struct nm_latency);
+	NM_EACH_USUAL_TIME(struct nm_latency);
+	/* Of measured flows, NM_SIZED__COUNT by enum nm_time behind NM_TIME__SIZED; NULL: there
+	 * were none. Who has the window owns them (nm_window_fini). */
+	struct nm_latency *sized;
 };
 
 /* Statistics that are kept only when asked for. */

@@ -35,6 +35,15 @@ struct nm_result_interval {
 	size_t n_groups; /* 0: there is one group, or there are too many */
 };
 
+/* Fills the window from what workers have done in that time. 0, or -ENOMEM: then it has no measured
+ * flows. */
+int nm_window_fill(struct nm_window *ret_window, const struct nm_tally_snap *sample, uint64_t ns,
+		   const struct nm_percentiles *percentiles);
+/* 0, or -ENOMEM: then the copy has no measured flows. */
+int nm_window_copy(struct nm_window *ret_copy, const struct nm_window *window);
+void nm_window_fini(struct nm_window *window);
+/* A distribution, also one that has no values. */
+const struct nm_latency *nm_window_time(const struct nm_window *window, enum nm_time time);
 /* The distribution of whole passes: where nobody thinks their latency. */
 const struct nm_latency *nm_window_passes(const struct nm_window *window);
 double nm_window_transactions_per_s(const struct nm_window *window);

@@ -7,15 +7,28 @@
 
 #define NAME_OF(more, NAME, member, ...)	 #member,
 #define LABEL_OF(more, NAME, member, label, ...) label,
-const char *const nm_time_names[] = {NM_TIMES(NAME_OF, )};
-const char *const nm_time_labels[] = {NM_TIMES(LABEL_OF, )};
+const char *const nm_time_names[] = {NM_TIMES(NAME_OF, ) NM_SIZED_TIMES(NAME_OF, NAME_OF, )};
+const char *const nm_time_labels[] = {NM_TIMES(LABEL_OF, ) NM_SIZED_TIMES(LABEL_OF, LABEL_OF, )};
+
+#define LIMIT_OF(T, R, more, NAME, member, label, below_bytes) below_bytes,
+
+unsigned nm_size_class(uint64_t bytes)
+{
+	static const uint64_t limits[] = {NM_SIZE_CLASSES(LIMIT_OF, , , )};
+	unsigned size_class = 0;
+
+	while (bytes >= limits[size_class] && size_class + 1 < sizeof(limits) / sizeof(limits[0]))
+		size_class++;
+	return size_class;
+}
 
 struct nm_tally_snap *nm_tally_snap_new(void)
 {
-	struct nm_tally_snap *snap = malloc(sizeof *snap);
+	/* The memory of distributions that are never kept stays untouched. */
+	struct nm_tally_snap *snap = calloc(1, sizeof *snap);
 
-	if (snap)
-		nm_tally_snap_init(snap);
+	for (unsigned i = 0; snap && i < NM_TIME__COUNT; i++)
+		snap->times[i].min_ns = UINT64_MAX;
 	return snap;
 }
 
@@ -34,6 +47,15 @@ void nm_tally_snap_clear(struct nm_tally_snap *snap)
 		if (nm_tally_keeps(snap, i))
 			nm_hist_snap_init(&snap->times[i]);
 	snap->kept = 0;
+}
+
+void nm_tally_copy(struct nm_tally_snap *into, const struct nm_tally_snap *from)
+{
+	for (unsigned i = 0; i < NM_TIME__COUNT; i++)
+		if (nm_tally_keeps(from, i) || nm_tally_keeps(into, i))
+			into->times[i] = from->times[i];
+	into->counts = from->counts;
+	into->kept = from->kept;
 }
 
 void nm_tally_collect(struct nm_tally_snap *into, const struct nm_tally *from)

@@ -10,7 +10,7 @@
 #include "stats/counters.h"
 #include "stats/hist.h"
 
-/* All distributions of times: X(NAME, member, label for people, its meaning). A new one takes a
+/* Distributions of times: X(NAME, member, label for people, its meaning). A new one takes a
  * line here, one where its times are known (engine/loop/request.c), and one that says in which
  * phases it is kept (engine/worker.c): slaves send it, and results, their schema, keys and columns
  * have it as member_s or member. Only the first is always kept; of the others results have those
@@ -26,18 +26,66 @@
 	X(more, SEND_DELAY, send_delay, "send delay",                                              \
 	  "With arrivals only: from the time a transaction was due to its begin.")
 
+/* Classes of flows by their size, ascending: X(T, R, more, NAME, member, label for
+ * people, the size from which on flows belong to the next one). */
+#define NM_SIZE_CLASSES(X, T, R, more)                                                             \
+	X(T, R, more, UNDER_10KB, under_10kb, "< 10 kB", 10000)                                    \
+	X(T, R, more, 10_100KB, 10_100kb, "10 - 100 kB", 100000)                                   \
+	X(T, R, more, 100KB_1MB, 100kb_1mb, "100 kB - 1 MB", 1000000)                              \
+	X(T, R, more, 1_10MB, 1_10mb, "1 - 10 MB", 10000000)                                       \
+	X(T, R, more, OVER_10MB, over_10mb, ">= 10 MB", UINT64_MAX)
+
+/* Distributions of measured flows, which only transactions with `slowdown` have: two for each
+ * class, of times by T, and of ratios to the ideal time, in units of 10^-9, by R;
+ * before them the slowdown of all. Arguments as in NM_TIMES. The master alone measures flows, so
+ * that slaves do not send them. */
+#define NM_SIZED_PAIR_(T, R, more, NAME, member, label, ...)                                       \
+	T(more, COMPLETE_##NAME, complete_##member, label,                                         \
+	  "With slowdown only: completion times of flows of this size, from when each was "        \
+	  "due.")                                                                                  \
+	R(more, SLOWDOWN_##NAME, slowdown_##member, label,                                         \
+	  "With slowdown only: completion times of flows of this size, as multiples of "           \
+	  "their ideal times.")
+#define NM_SIZED_TIMES(T, R, more)                                                                 \
+	R(more, SLOWDOWN, slowdown, "all",                                                         \
+	  "With slowdown only: completion times of all flows, as multiples of their ideal "        \
+	  "times.")                                                                                \
+	NM_SIZE_CLASSES(NM_SIZED_PAIR_, T, R, more)
+
 #define NM_TIME_ENUMERATOR_(more, NAME, ...) NM_TIME_##NAME,
-enum nm_time { NM_TIMES(NM_TIME_ENUMERATOR_, ) NM_TIME__COUNT };
+enum nm_time {
+	NM_TIMES(NM_TIME_ENUMERATOR_, ) NM_TIME__SIZED,
+	NM_TIME__BEFORE_SIZED = NM_TIME__SIZED - 1,
+	NM_SIZED_TIMES(NM_TIME_ENUMERATOR_, NM_TIME_ENUMERATOR_, ) NM_TIME__COUNT
+};
+#define NM_SIZED__COUNT (NM_TIME__COUNT - NM_TIME__SIZED)
 
 extern const char *const nm_time_names[];  /* in keys and columns; by enum nm_time */
 extern const char *const nm_time_labels[]; /* for people */
 
-/* Members of a struct: one of the type for each distribution, by name and by enum nm_time. */
+/* The class of a flow, from 0: its completion time is the first of a pair that stands behind the
+ * slowdown of all. */
+unsigned nm_size_class(uint64_t bytes);
+static inline enum nm_time nm_time_of_class(unsigned size_class)
+{
+	return (enum nm_time)(NM_TIME__SIZED + 1 + 2 * size_class);
+}
+
+/* Members of a struct: one of the type for each distribution, by name and by enum nm_time. Those of
+ * measured flows are left out where they lie elsewhere. */
 #define NM_TIME_MEMBER_(type, NAME, member, ...) type member;
+#define NM_EACH_USUAL_TIME(type)                                                                   \
+	union {                                                                                    \
+		struct {                                                                           \
+			NM_TIMES(NM_TIME_MEMBER_, type)                                            \
+		};                                                                                 \
+		type times[NM_TIME__SIZED];                                                        \
+	}
 #define NM_EACH_TIME(type)                                                                         \
 	union {                                                                                    \
 		struct {                                                                           \
 			NM_TIMES(NM_TIME_MEMBER_, type)                                            \
+			NM_SIZED_TIMES(NM_TIME_MEMBER_, NM_TIME_MEMBER_, type)                     \
 		};                                                                                 \
 		type times[NM_TIME__COUNT];                                                        \
 	}
@@ -64,6 +112,8 @@ struct nm_tally_snap *nm_tally_snap_new(void);
 void nm_tally_snap_init(struct nm_tally_snap *snap);
 /* Empties one that was initialized. */
 void nm_tally_snap_clear(struct nm_tally_snap *snap);
+/* into = from, both initialized. */
+void nm_tally_copy(struct nm_tally_snap *into, const struct nm_tally_snap *from);
 /* into += the worker's work so far. */
 void nm_tally_collect(struct nm_tally_snap *into, const struct nm_tally *from);
 /* into += from. Passes of a tally that keeps no `pass` take their latency. */

@@ -155,7 +155,7 @@ static json_t *pack_times(const struct nm_tally_snap *sample)
 	json_t *list = json_array();
 	int error = list ? 0 : -ENOMEM;
 
-	for (unsigned i = 0; !error && i < NM_TIME__COUNT; i++)
+	for (unsigned i = 0; !error && i < NM_TIME__SIZED; i++)
 		error = append(list, pack_hist(&sample->times[i]));
 	return nm_list_or_nothing(list, error);
 }
@@ -220,8 +220,12 @@ json_t *nm_report_pack(const struct nm_engine *engine, const struct nm_plan *pla
 	json_t *groups = json_array();
 	int error = work && groups ? 0 : -ENOMEM;
 
-	if (work)
-		*work = (struct work){.engine = engine, .plan = plan, .now_ns = nm_clock_ns()};
+	if (work) {
+		work->engine = engine;
+		work->plan = plan;
+		work->now_ns = nm_clock_ns();
+		nm_tally_snap_init(&work->sample);
+	}
 	for (uint32_t g = 0; !error && g < plan->n_groups; g++) {
 		json_t *item = plan->groups[g].runs ? pack_group(work, g) : json_null();
 
@@ -280,9 +284,9 @@ static int unpack_flowops(const struct reading *r, const json_t *list, const str
 
 static int unpack_times(const struct reading *r, const json_t *list, struct nm_window *ret)
 {
-	if (!json_is_array(list) || json_array_size(list) != NM_TIME__COUNT)
+	if (!json_is_array(list) || json_array_size(list) != NM_TIME__SIZED)
 		return -EPROTO;
-	for (unsigned i = 0; i < NM_TIME__COUNT; i++) {
+	for (unsigned i = 0; i < NM_TIME__SIZED; i++) {
 		if (unpack_hist(json_array_get(list, i), r->hist))
 			return -EPROTO;
 		nm_latency_from_hist(&ret->times[i], r->hist, r->percentiles);

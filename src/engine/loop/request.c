@@ -3,10 +3,25 @@
 #include "engine/loop/request.h"
 
 #include "engine/engine_priv.h"
+#include "flowop/message.h"
 
-static void record(const struct nm_phase_run *run, const struct nm_request *request,
-		   uint64_t now_ns)
+/* The pass was a flow. */
+static void record_flow(const struct nm_worker *worker, const struct nm_flow *flow, uint64_t ns)
 {
+	const struct nm_phase_flows *flows = &worker->run.phase->flows;
+	uint64_t bytes = nm_message_bytes(&worker->io, flow, &worker->group->instrs[flows->instr]);
+	uint64_t slowdown = nm_ideal_slowdown(&flows->ideal, bytes, ns);
+	enum nm_time complete = nm_time_of_class(nm_size_class(bytes));
+
+	nm_hist_record(worker->run.slowdown, slowdown);
+	nm_hist_record(worker->run.times[complete], ns);
+	nm_hist_record(worker->run.times[complete + 1], slowdown);
+}
+
+static void record(const struct nm_worker *worker, const struct nm_flow *flow, uint64_t now_ns)
+{
+	const struct nm_phase_run *run = &worker->run;
+	const struct nm_request *request = &flow->request;
 	uint64_t pass_ns = now_ns - request->sent_ns;
 
 	nm_hist_record(run->latency, pass_ns - request->think_ns);
@@ -16,6 +31,9 @@ static void record(const struct nm_phase_run *run, const struct nm_request *requ
 		nm_hist_record(run->response, now_ns - request->due_ns);
 	if (run->send_delay)
 		nm_hist_record(run->send_delay, request->sent_ns - request->due_ns);
+	if (run->slowdown)
+		record_flow(worker, flow,
+			    now_ns - (run->response ? request->due_ns : request->sent_ns));
 }
 
 /* Counts what tells whether the load was as asked for. */
@@ -41,7 +59,7 @@ void nm_request_end(struct nm_worker *worker, struct nm_flow *flow, uint64_t now
 	} else {
 		nm_counter_add(&worker->io.count->iterations, 1);
 		if (worker->run.latency)
-			record(&worker->run, request, now_ns);
+			record(worker, flow, now_ns);
 		if (worker->run.open.on && now_ns)
 			count_open(worker, request, now_ns);
 		if (worker->observe.counts_passes)

@@ -305,7 +305,7 @@ int nm_phase_begin(struct nm_worker *worker, uint32_t number, uint64_t now_ns)
 
 	if (!paces)
 		run->response = NULL;
-	run->marks = run->pass || run->response || worker->observe.counts_passes
+	run->marks = run->pass || run->response || run->slowdown || worker->observe.counts_passes
 			     ? NM_REQUEST_RECORDED
 			     : 0;
 	nm_worker_set_end(worker, paces ? 0 : UINT64_MAX);

@@ -362,6 +362,7 @@ START_TEST(connections_can_be_looked_at_while_they_are_used)
 	ck_assert_uint_eq(n_last, 3);
 	nm_engine_conn_summary(engines[MASTER], 0, 1, &sum);
 	ck_assert_uint_eq(sum.connections, 3);
+	nm_tally_snap_init(&sample);
 	nm_engine_sample(engines[MASTER], 0, 1, &sample);
 	ck_assert(nm_tally_keeps(&sample, NM_TIME_LATENCY));
 	ck_assert_uint_eq(sample.latency.count, sample.counts.iterations);

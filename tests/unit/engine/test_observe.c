@@ -551,6 +551,7 @@ START_TEST(counters_are_summed_over_workers)
 	ck_assert_uint_eq(nm_engine_iterations(&e.engine, 0, 2), 0);
 	ck_assert_uint_eq(nm_engine_progress(&e.engine), before + 12);
 	e.stats[0][0].tally.latency = hist;
+	nm_tally_snap_init(&sample);
 	nm_engine_sample(&e.engine, 0, 0, &sample);
 	ck_assert(nm_tally_keeps(&sample, NM_TIME_LATENCY) &&
 		  !nm_tally_keeps(&sample, NM_TIME_RESPONSE));
