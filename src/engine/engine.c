@@ -528,8 +528,8 @@ uint64_t nm_engine_ends_ns(const struct nm_engine *engine, uint32_t phase)
 		if (!awaits_resets(group, phase))
 			continue;
 		n_workers += group->n_workers;
-		if (group->plan->phases[phase].ends.think_ns > think_ns)
-			think_ns = group->plan->phases[phase].ends.think_ns;
+		if (group->plan->phases[phase].waits.think_ns > think_ns)
+			think_ns = group->plan->phases[phase].waits.think_ns;
 	}
 	if (!n_workers)
 		return 0;

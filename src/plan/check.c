@@ -375,7 +375,8 @@ static void check_group(struct nm_ir *ir, struct nm_ir_group *group)
 			continue;
 		check_duration(ir, group, &group->transactions[k]);
 		check_arrivals(ir, group, &group->transactions[k]);
-		nm_ir_set_slowdown(ir, group, &group->transactions[k]);
+		nm_ir_set_slowdown(ir, group, &group->transactions[k],
+				   nm_ir_leader(group, &group->transactions[k]));
 		check_leaders(ir, group, &group->transactions[k]);
 		for (size_t i = 0; i < group->transactions[k].n_steps; i++)
 			check_fastopen(ir, group, &group->transactions[k], i);

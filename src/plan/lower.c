@@ -448,9 +448,9 @@ static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transa
 	for (size_t i = 0; !phase->empty && i < t->n_steps; i++) {
 		const struct nm_ir_step *step = &from->steps[t->first + i];
 
-		add_wait(&phase->ends.think_ns, nm_ir_wait_ns(step));
-		add_wait(&phase->wait_ns, nm_ir_wait_ns(step));
-		add_wait(&phase->wait_ns, step->common->timeout_ns);
+		add_wait(&phase->waits.think_ns, nm_ir_wait_ns(step));
+		add_wait(&phase->waits.all_ns, nm_ir_wait_ns(step));
+		add_wait(&phase->waits.all_ns, step->common->timeout_ns);
 		phase->counts.may_lose |= is_lossy(step) || step->common->can_fail;
 		phase->drains |= side->master && nm_ir_is_open_sender(from, t, step->host);
 		if (nm_mix_lower(&mixing, from, step, group))

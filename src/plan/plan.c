@@ -181,7 +181,7 @@ uint64_t nm_plan_longest_wait_ns(const struct nm_plan *plan)
 		for (uint32_t k = 0; k < plan->groups[g].n_phases; k++) {
 			const struct nm_phase *phase = &plan->groups[g].phases[k];
 			uint64_t pause = nm_phase_longest_pause_ns(phase);
-			uint64_t wait = pause > phase->wait_ns ? pause : phase->wait_ns;
+			uint64_t wait = pause > phase->waits.all_ns ? pause : phase->waits.all_ns;
 
 			longest = wait > longest ? wait : longest;
 		}

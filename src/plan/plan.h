@@ -52,7 +52,12 @@ struct nm_phase_ends {
 	/* they are reset before anything has moved over them, so that the end that accepts may
 	 * never see them: the phase ends by agreement, not by count alone */
 	bool may_miss;
-	uint64_t think_ns; /* how long the flowops of a pass think, on either side */
+};
+
+/* How long the flowops of a pass wait by themselves, on either side: all of them, and those that
+ * think. */
+struct nm_phase_waits {
+	uint64_t all_ns, think_ns;
 };
 
 /* Measured flows: how long one takes at best, and the instruction whose message it is, in the
@@ -91,7 +96,7 @@ struct nm_phase {
 	bool drains;
 	uint32_t leader; /* master's plan: which host leads, NM_NO_HOST when the master does */
 	struct nm_phase_counts counts;
-	uint64_t wait_ns; /* how long the flowops of a pass wait by themselves, on either side */
+	struct nm_phase_waits waits;
 	struct nm_phase_ends ends;
 };
 

@@ -52,7 +52,7 @@ static bool any_fails(const struct nm_ir_group *group, const struct nm_ir_transa
 
 /* Why the flows of the transaction cannot be measured; NULL: they can. */
 static const char *why_not(const struct nm_ir_group *group, const struct nm_ir_transaction *t,
-			   const struct nm_ir_step *flow)
+			   const struct nm_ir_step *flow, uint32_t leader)
 {
 	if (nm_ir_first_mixed(group, t))
 		return "not with a <mix> or a <sequence> in it: each pass must be one flow";
@@ -67,7 +67,7 @@ static const char *why_not(const struct nm_ir_group *group, const struct nm_ir_t
 		return "only over a transport that loses no messages";
 	if (!moves_once(flow))
 		return "its largest message is the flow, and must be moved once in a pass";
-	if (nm_ir_leader(group, t) != NM_NO_HOST)
+	if (leader != NM_NO_HOST)
 		return "the master must begin the passes: the first message must be a write or "
 		       "send";
 	if (!ends_here(group, t))
@@ -77,7 +77,7 @@ static const char *why_not(const struct nm_ir_group *group, const struct nm_ir_t
 }
 
 void nm_ir_set_slowdown(struct nm_ir *ir, const struct nm_ir_group *group,
-			struct nm_ir_transaction *t)
+			struct nm_ir_transaction *t, uint32_t leader)
 {
 	const char *text = t->attrs.slowdown, *why;
 	char wrong[512];
@@ -87,7 +87,7 @@ void nm_ir_set_slowdown(struct nm_ir *ir, const struct nm_ir_group *group,
 	t->flow = largest(group, t);
 	why = nm_ideal_parse(text, (enum nm_reading)ir->attrs.units, &t->ideal, wrong,
 			     sizeof wrong) == 0
-		      ? why_not(group, t, t->flow)
+		      ? why_not(group, t, t->flow, leader)
 		      : wrong;
 	if (why)
 		nm_origin_of_attr(nm_node_error(ir, t->node, " slowdown=\"%s\": %s", text, why),

@@ -55,8 +55,8 @@ struct nm_figure {
 	const char *column; /* of csv, behind a prefix; NULL: none */
 	enum nm_figure_kind kind;
 	size_t offset;
-	/* The figure is not in the struct, but behind a pointer in it, whose offset + 1 this is; where
-	 * that is NULL it has no values. 0: it is in the struct. */
+	/* The figure is not in the struct, but behind a pointer in it, whose offset + 1 this is;
+	 * where that is NULL it has no values. 0: it is in the struct. */
 	size_t behind;
 	/* Whether the figure is known, else it is null, has no key, and an empty cell: the offset
 	 * of a bool + 1, and a function; 0 and NULL: always. */

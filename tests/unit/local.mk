@@ -34,7 +34,8 @@ $(HOST_TESTS): $(filter %.la,$(HOST_LIBS))
 STATS_TESTS = \
 	tests/unit/stats/test_counters \
 	tests/unit/stats/test_hist \
-	tests/unit/stats/test_summary
+	tests/unit/stats/test_summary \
+	tests/unit/stats/test_tally
 $(STATS_TESTS): LDADD = $(CHECK_LIBS) $(STATS_LIBS)
 $(STATS_TESTS): $(filter %.la,$(STATS_LIBS))
 
@@ -145,6 +146,7 @@ FLOWOP_TESTS = \
 	tests/unit/flowop/test_messages \
 	tests/unit/flowop/test_mix \
 	tests/unit/flowop/test_arrivals \
+	tests/unit/flowop/test_ideal \
 	tests/unit/flowop/test_pacer \
 	tests/unit/flowop/test_rounds \
 	tests/unit/flowop/test_stamp \

@@ -30,8 +30,8 @@ uint64_t nm_order_quiet_ns(const struct nm_plan *plan, const struct nm_run_optio
 		const struct nm_phase *one = &plan->groups[g].phases[phase];
 		uint64_t pause_ns = nm_phase_longest_pause_ns(one);
 
-		if (one->wait_ns > wait_ns)
-			wait_ns = one->wait_ns;
+		if (one->waits.all_ns > wait_ns)
+			wait_ns = one->waits.all_ns;
 		if (pause_ns > wait_ns)
 			wait_ns = pause_ns;
 	}

@@ -48,7 +48,7 @@ static uint64_t patience_ns(const struct nm_worker *worker)
 		return UINT64_MAX;
 
 	uint64_t patience_ns = worker->run.n_abandoning
-				       ? NM_TUNE_SILENCE_NS + worker->run.phase->wait_ns
+				       ? NM_TUNE_SILENCE_NS + worker->run.phase->waits.all_ns
 				       : NM_TUNE_QUIET_NS;
 
 	for (uint32_t i = 0; i < worker->n_flows; i++) {
@@ -60,7 +60,7 @@ static uint64_t patience_ns(const struct nm_worker *worker)
 			continue;
 		if (!worker->run.phase->counts.may_lose)
 			return UINT64_MAX;
-		patience_ns = NM_TUNE_SILENCE_NS + worker->run.phase->wait_ns;
+		patience_ns = NM_TUNE_SILENCE_NS + worker->run.phase->waits.all_ns;
 	}
 	return patience_ns;
 }

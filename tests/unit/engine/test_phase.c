@@ -153,7 +153,7 @@ END_TEST
 START_TEST(who_waits_for_what_cannot_be_lost_is_patient)
 {
 	f.phase.counts.may_lose = true;
-	f.phase.wait_ns = 1000 * MS;
+	f.phase.waits.all_ns = 1000 * MS;
 	nm_phase_await_quiescence(&f.worker);
 	uint64_t began_ns = f.worker.run.quiesce.moved_ns;
 

@@ -110,6 +110,30 @@ START_TEST(a_load_of_datagrams_counts_each)
 }
 END_TEST
 
+/* The largest message of a pass is the flow, on the side that begins the passes. */
+START_TEST(a_flow_is_the_largest_message)
+{
+	struct compiled c = compile_good(
+		"<profile name='p'><group nthreads='1' nflows='2'>" OPEN
+		"<transaction duration='1s' slowdown='link=10Gb/s base=30us'>"
+		"<flowop type='write' options='size=10'/>"
+		"<flowop type='read' options='size=uniform(1,100k)'/></transaction>" CLOSE
+		"</group></profile>");
+	const struct nm_group *group = &c.plan->groups[0];
+	const struct nm_phase *phase = &group->phases[1];
+	struct nm_plan *other = mirror(&c, "h");
+
+	ck_assert(nm_phase_measures_flows(phase));
+	ck_assert_str_eq(group->instrs[phase->flows.instr].op->name, "read");
+	ck_assert_double_eq(phase->flows.ideal.link_bps, 1e10);
+	ck_assert_uint_eq(phase->flows.ideal.base_ns, 30000);
+	ck_assert(!nm_phase_measures_flows(&group->phases[0]));
+	ck_assert(!nm_phase_measures_flows(&other->groups[0].phases[1]));
+	nm_plan_free(other);
+	compiled_fini(&c);
+}
+END_TEST
+
 START_TEST(flowops_know_their_connection)
 {
 	struct compiled c = compile_good(
@@ -562,6 +586,7 @@ int main(void)
 	tcase_add_test(tc, a_group_becomes_phases_that_end_each);
 	tcase_add_test(tc, a_load_is_a_share_of_a_link);
 	tcase_add_test(tc, a_load_of_datagrams_counts_each);
+	tcase_add_test(tc, a_flow_is_the_largest_message);
 	tcase_add_test(tc, flowops_know_their_connection);
 	tcase_add_test(tc, hosts_are_named_once);
 	LOOP(workers_and_flows, sizes);

@@ -197,7 +197,8 @@ START_TEST(resets_that_may_be_lost_are_noted)
 
 		ck_assert_int_eq(ends->awaited, resets[_i].awaited[i]);
 		ck_assert_int_eq(ends->may_miss, resets[_i].may_miss);
-		ck_assert_uint_eq(ends->think_ns, strstr(profile, "think") ? 1000000 : 0);
+		ck_assert_uint_eq(both[i]->groups[0].phases[0].waits.think_ns,
+				  strstr(profile, "think") ? 1000000 : 0);
 	}
 	nm_plan_free(other);
 	compiled_fini(&c);

@@ -118,6 +118,36 @@ START_TEST(rates_of_a_window)
 }
 END_TEST
 
+START_TEST(a_window_owns_its_measured_flows)
+{
+	struct nm_tally_snap *sample = nm_tally_snap_new();
+	const struct nm_percentiles list = {.pct = {50}, .count = 1};
+	struct nm_window window, copy;
+
+	ck_assert_ptr_nonnull(sample);
+	ck_assert_int_eq(nm_window_fill(&window, sample, 2000000000, &list), 0);
+	ck_assert_ptr_null(window.sized);
+	ck_assert_uint_eq(nm_window_time(&window, NM_TIME_SLOWDOWN)->count, 0);
+	ck_assert_ptr_eq(nm_window_time(&window, NM_TIME_RESPONSE), &window.response);
+	sample->kept = 1u << NM_TIME_SLOWDOWN | 1u << NM_TIME_SLOWDOWN_1_10MB;
+	for (unsigned i = NM_TIME_SLOWDOWN; i <= NM_TIME_SLOWDOWN_1_10MB;
+	     i += NM_TIME_SLOWDOWN_1_10MB - NM_TIME_SLOWDOWN) {
+		struct nm_hist_snap *hist = &sample->times[i];
+
+		hist->bucket[nm_hist_index(1500000000)] = hist->count = 1;
+		hist->sum_ns = hist->min_ns = hist->max_ns = 1500000000;
+	}
+	ck_assert_int_eq(nm_window_fill(&window, sample, 2000000000, &list), 0);
+	ck_assert_int_eq(nm_window_copy(&copy, &window), 0);
+	nm_window_fini(&window);
+	ck_assert_double_eq(nm_window_time(&copy, NM_TIME_SLOWDOWN)->mean_s, 1.5);
+	ck_assert_double_eq(nm_window_time(&copy, NM_TIME_SLOWDOWN_1_10MB)->pct_s[0], 1.5);
+	ck_assert_uint_eq(nm_window_time(&copy, NM_TIME_COMPLETE_1_10MB)->count, 0);
+	nm_window_fini(&copy);
+	free(sample);
+}
+END_TEST
+
 START_TEST(shares_of_cpu_time_add_up)
 {
 	struct nm_cpu_times cpu = {
@@ -445,6 +475,7 @@ int main(void)
 	tcase_add_test(tc, default_percentiles);
 	tcase_add_test(tc, latency_of_a_histogram);
 	tcase_add_test(tc, rates_of_a_window);
+	tcase_add_test(tc, a_window_owns_its_measured_flows);
 	tcase_add_test(tc, shares_of_cpu_time_add_up);
 	tcase_add_test(tc, a_series_is_summarised_over_its_complete_runs);
 	tcase_add_test(tc, an_empty_series_has_no_figures);

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stats/tally.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#include "../suite.h"
+
+START_TEST(sizes_have_classes)
+{
+	static const struct {
+		uint64_t bytes;
+		enum nm_time complete;
+	} sizes[] = {
+		{0, NM_TIME_COMPLETE_UNDER_10KB},	{9999, NM_TIME_COMPLETE_UNDER_10KB},
+		{10000, NM_TIME_COMPLETE_10_100KB},	{99999, NM_TIME_COMPLETE_10_100KB},
+		{100000, NM_TIME_COMPLETE_100KB_1MB},	{999999, NM_TIME_COMPLETE_100KB_1MB},
+		{1000000, NM_TIME_COMPLETE_1_10MB},	{9999999, NM_TIME_COMPLETE_1_10MB},
+		{10000000, NM_TIME_COMPLETE_OVER_10MB}, {UINT64_MAX, NM_TIME_COMPLETE_OVER_10MB},
+	};
+
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+		ck_assert_uint_eq(nm_time_of_class(nm_size_class(sizes[i].bytes)),
+				  sizes[i].complete);
+	ck_assert_uint_eq(NM_TIME_SLOWDOWN_OVER_10MB, NM_TIME_COMPLETE_OVER_10MB + 1);
+	ck_assert_str_eq(nm_time_names[NM_TIME_SLOWDOWN], "slowdown");
+	ck_assert_str_eq(nm_time_names[NM_TIME_COMPLETE_1_10MB], "complete_1_10mb");
+	ck_assert_str_eq(nm_time_labels[NM_TIME_SLOWDOWN_1_10MB], "1 - 10 MB");
+}
+END_TEST
+
+/* A tally of one worker, in which each time that it keeps is ns. */
+static struct nm_tally tally_of(unsigned kept, uint64_t ns)
+{
+	struct nm_tally tally = {.latency = NULL};
+
+	for (unsigned t = 0; t < NM_TIME__COUNT; t++) {
+		if (!(kept >> t & 1))
+			continue;
+		tally.times[t] = calloc(1, sizeof(struct nm_hist));
+		ck_assert_ptr_nonnull(tally.times[t]);
+		nm_hist_init_zeroed(tally.times[t]);
+		nm_hist_record(tally.times[t], ns);
+	}
+	return tally;
+}
+
+static void tally_fini(struct nm_tally *tally)
+{
+	for (unsigned t = 0; t < NM_TIME__COUNT; t++)
+		free(tally->times[t]);
+}
+
+START_TEST(flows_of_all_workers_are_added)
+{
+	const unsigned sized = 1u << NM_TIME_LATENCY | 1u << NM_TIME_SLOWDOWN_1_10MB;
+	struct nm_tally flows = tally_of(sized, 100), usual = tally_of(1u << NM_TIME_LATENCY, 50);
+	struct nm_tally_snap *sum = nm_tally_snap_new(), *before = nm_tally_snap_new();
+
+	ck_assert(sum && before);
+	nm_tally_collect(sum, &flows);
+	nm_tally_collect(sum, &usual);
+	nm_tally_copy(before, sum);
+	nm_tally_collect(sum, &flows);
+	ck_assert_uint_eq(sum->kept, sized);
+	ck_assert_uint_eq(sum->latency.count, 3);
+	ck_assert_uint_eq(sum->slowdown_1_10mb.count, 2);
+	ck_assert_uint_eq(sum->slowdown_1_10mb.sum_ns, 200);
+	nm_tally_subtract(sum, before);
+	ck_assert_uint_eq(sum->latency.count, 1);
+	ck_assert_uint_eq(sum->slowdown_1_10mb.count, 1);
+	nm_tally_add(before, sum);
+	ck_assert_uint_eq(before->slowdown_1_10mb.count, 2);
+	/* What the copied one does not keep is empty in the copy. */
+	nm_tally_snap_clear(sum);
+	nm_tally_collect(sum, &usual);
+	nm_tally_copy(before, sum);
+	ck_assert_uint_eq(before->kept, 1u << NM_TIME_LATENCY);
+	ck_assert_uint_eq(before->slowdown_1_10mb.count, 0);
+	ck_assert_uint_eq(before->latency.sum_ns, 50);
+	tally_fini(&flows);
+	tally_fini(&usual);
+	free(sum);
+	free(before);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("tally");
+	TCase *tc = tcase_create("tally");
+
+	tcase_add_test(tc, sizes_have_classes);
+	tcase_add_test(tc, flows_of_all_workers_are_added);
+	suite_add_tcase(suite, tc);
+	return run_suite(suite);
+}
