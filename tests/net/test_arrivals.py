@@ -113,6 +113,50 @@ def test_what_an_interrupt_leaves(netmodel: Netmodel) -> None:
     assert of["load"]["due"] == of["transactions"] + of["load"]["unsent"] + of["load"]["failed"] < 100000
 
 
+FLOWS = ("under_10kb", "10_100kb", "100kb_1mb", "1_10mb", "over_10mb")
+
+
+@pytest.mark.parametrize("name", ["websearch", "datamining"])
+def test_flows_are_measured_by_their_size(netmodel: Netmodel, name: str) -> None:
+    more = defines(test_length="1s", link="200Mb/s", load=0.4, num_flows=32, num_threads=2)
+    document = netmodel.measure(name, *more, "--seed", 5)
+    assert_ends_agree(document)
+    of = phase_of(document, "flows")
+    counts = [of[f"slowdown_{size}"]["count"] for size in FLOWS if f"slowdown_{size}" in of]
+    assert sum(counts) == of["slowdown"]["count"] == of["response_s"]["count"] == of["transactions"]
+    assert counts == [of[f"complete_{size}_s"]["count"] for size in FLOWS if f"complete_{size}_s" in of]
+    longest = max(of[f"complete_{size}_s"]["max"] for size in FLOWS if f"complete_{size}_s" in of)
+    assert longest == of["response_s"]["max"]
+
+
+@pytest.mark.parametrize("arrivals", ["", 'arrivals="const(100/s)"'])
+@pytest.mark.parametrize("flow", ["write", "read"])
+def test_a_slowdown_is_how_often_the_ideal_goes_into_the_time(
+    netmodel: Netmodel, profile: WriteProfile, arrivals: str, flow: str
+) -> None:
+    """At 1 Gb/s 20000 bytes and the headers of 14 packets are 170.08 us, and the base is 50 us. Repeats are merged by their means."""
+    large = '<flowop type="write" options="size=20000"/><flowop type="read" options="size=1"/>'
+    small = '<flowop type="write" options="size=1"/><flowop type="read" options="size=20000"/>'
+    text = f"""<group nflows="4">{CONNECT}<transaction name="flows" duration="300ms" {arrivals}
+      slowdown="link=1Gb/s base=50us">{large if flow == "write" else small}</transaction></group>"""
+    document = netmodel.measure(profile(text), "--repeat", 2, "--require", "slowdown_10_100kb.min > 0")
+    totals = document["totals"]
+    slowdown, complete = totals["slowdown_10_100kb"], totals["complete_10_100kb_s"]
+    for figure in ("min", "mean", "max"):
+        assert slowdown[figure] * 220.08e-6 == pytest.approx(complete[figure], rel=1e-6)
+    assert slowdown == totals["slowdown"]
+    assert complete == totals["response_s" if arrivals else "latency_s"]
+    assert "slowdown_under_10kb" not in totals
+    assert document["requirements"][0]["met"]
+
+
+def test_no_flows_are_measured_unless_asked_for(netmodel: Netmodel) -> None:
+    more = defines(test_length="200ms", arrivals="const(1k/s)", num_flows=4)
+    document = netmodel.measure("tcp_rr", *more, "-i", "100ms")
+    for window in (document["totals"], *document["intervals"]):
+        assert not [name for name in window if name.startswith(("slowdown", "complete_"))]
+
+
 def test_keys_and_columns(netmodel: Netmodel) -> None:
     more = defines(test_length="200ms", arrivals="const(1k/s)", num_flows=4)
     lines = netmodel.run("-m", "tcp_rr", *more, "--format", "kv", code=0).out.splitlines()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from compose import connect, group, once, op, times, write
+from compose import connect, group, lasting, once, op, opened, read, times, write
 from nmtest import Json, Netmodel, Node, assert_complete, defines, slaves_of, slaves_on
 
 WriteProfile = Callable[..., Path]
@@ -104,6 +104,37 @@ def test_all_keys_have_one_rate(netmodel: Netmodel, shaped: tuple[Node, Node]) -
     seconds = float(keys["remote_total_run_time"])
     assert int(keys["remote_bytes_received"]) * 8 / seconds == pytest.approx(rate, rel=1e-4)
     assert float(keys["throughput_sent_bits_per_s"]) > rate
+
+
+IDEAL = f'slowdown="link={RATE}b/s base=1ms"'
+
+
+def test_a_flow_alone_is_as_fast_as_the_link(
+    netmodel: Netmodel, profile: WriteProfile, shaped: tuple[Node, Node]
+) -> None:
+    near, far = shaped
+    flow = times(3, write(200_000), read(1), more=IDEAL)
+    path = profile(opened(flow, opening=connect(far.address, "protocol=tcp nodelay")))
+    with slaves_on(netmodel, [far]):
+        totals = netmodel.measure(path, prefix=near.prefix, timeout=60)["totals"]
+    assert totals["slowdown"]["count"] == totals["slowdown_100kb_1mb"]["count"] == 3
+    assert 0.9 < totals["slowdown"]["min"] <= totals["slowdown"]["p50"] < 1.1
+
+
+def test_under_load_short_flows_wait_for_long_ones(
+    netmodel: Netmodel, profile: WriteProfile, shaped: tuple[Node, Node]
+) -> None:
+    """The link is a queue: a flow of 2 kB, which takes 5 ms alone, stands behind others of 100 kB, which take 0.2 s."""
+    near, far = shaped
+    more = f'arrivals="load(0.8,{RATE}b/s)" {IDEAL}'
+    flows = lasting("3s", write("bimodal(2000,100000,0.8)"), read(1), more=more)
+    text = opened(flows, strands=32, opening=connect(far.address, "protocol=tcp nodelay"))
+    with slaves_on(netmodel, [far]):
+        totals = netmodel.measure(profile(text), "--seed", 1, prefix=near.prefix, timeout=60)["totals"]
+    short, long = totals["slowdown_under_10kb"], totals["slowdown_100kb_1mb"]
+    assert short["count"] + long["count"] == totals["transactions"]
+    assert short["p99"] > long["p50"] > 0.9
+    assert totals["complete_under_10kb_s"]["p99"] > 0.02
 
 
 def test_a_count_of_messages_is_waited_for_while_they_come(

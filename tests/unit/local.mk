@@ -270,6 +270,7 @@ tests_unit_control_test_results_SOURCES = \
 REPORT_TESTS = \
 	tests/unit/report/test_compare \
 	tests/unit/report/test_figures \
+	tests/unit/report/test_flows \
 	tests/unit/report/test_report \
 	tests/unit/report/test_report_json \
 	tests/unit/report/test_report_kv \
@@ -285,6 +286,12 @@ tests_unit_report_test_compare_SOURCES = \
 	tests/unit/report/sample.h
 tests_unit_report_test_figures_SOURCES = \
 	tests/unit/report/test_figures.c \
+	tests/unit/report/sample.c \
+	tests/unit/report/sample.h
+tests_unit_report_test_flows_SOURCES = \
+	tests/unit/report/test_flows.c \
+	tests/unit/report/rendered.c \
+	tests/unit/report/rendered.h \
 	tests/unit/report/sample.c \
 	tests/unit/report/sample.h
 tests_unit_report_test_report_SOURCES = \

@@ -28,6 +28,19 @@ static struct nm_window window(double seconds, uint64_t transactions)
 	};
 }
 
+void sample_add_flows(struct nm_window *window)
+{
+	window->sized = calloc(NM_SIZED__COUNT, sizeof(*window->sized));
+	ck_assert_ptr_nonnull(window->sized);
+	for (unsigned i = 0; i < NM_SIZED__COUNT; i++)
+		window->sized[i] = (struct nm_latency){.count = i ? 10 : 40,
+						       .min_s = 1,
+						       .mean_s = 2.5 + i,
+						       .max_s = 200,
+						       .stddev_s = 4,
+						       .pct_s = {1.25, 123.4}};
+}
+
 static void add_groups(struct nm_result *result)
 {
 	static const char *const names[] = {"small", "large"};

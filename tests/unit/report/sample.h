@@ -11,5 +11,7 @@ struct nm_result *sample_result(void);
 char *sample_write(const char *format, const struct nm_runs *series);
 /* One run as a series, borrowed from *run. */
 struct nm_runs sample_series(struct nm_result **run);
+/* Gives the window measured flows of all sizes. */
+void sample_add_flows(struct nm_window *window);
 
 #endif

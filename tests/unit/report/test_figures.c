@@ -271,6 +271,7 @@ static void add_all(void)
 			phase->slaves_known = k == 0;
 		}
 	}
+	sample_add_flows(&run->totals);
 }
 
 static void hold_document(void)
