@@ -515,7 +515,7 @@ void nm_engine_drain(struct nm_engine *engine, uint32_t group, const uint64_t *b
 static bool awaits_resets(const struct nm_engine_group *group, uint32_t phase)
 {
 	return group->n_workers && phase < group->plan->n_phases &&
-	       group->plan->phases[phase].ends.awaited;
+	       group->plan->phases[phase].waits.resets;
 }
 
 uint64_t nm_engine_ends_ns(const struct nm_engine *engine, uint32_t phase)

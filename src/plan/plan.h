@@ -46,18 +46,14 @@ struct nm_phase_counts {
 	uint64_t bytes_sent; /* of one pass on this side, if no size is drawn */
 };
 
-/* Connections that are closed by a reset, which may be lost. */
-struct nm_phase_ends {
-	bool awaited; /* this side waits for resets by the other end */
+/* What is waited for, on either side: how long the flowops of a pass wait by themselves, all of
+ * them and those that think; and connections that are closed by a reset, which may be lost. */
+struct nm_phase_waits {
+	uint64_t all_ns, think_ns;
+	bool resets; /* this side waits for resets by the other end */
 	/* they are reset before anything has moved over them, so that the end that accepts may
 	 * never see them: the phase ends by agreement, not by count alone */
 	bool may_miss;
-};
-
-/* How long the flowops of a pass wait by themselves, on either side: all of them, and those that
- * think. */
-struct nm_phase_waits {
-	uint64_t all_ns, think_ns;
 };
 
 /* Measured flows: how long one takes at best, and the instruction whose message it is, in the
@@ -97,7 +93,6 @@ struct nm_phase {
 	uint32_t leader; /* master's plan: which host leads, NM_NO_HOST when the master does */
 	struct nm_phase_counts counts;
 	struct nm_phase_waits waits;
-	struct nm_phase_ends ends;
 };
 
 /* How the messages of a group are moved on one side. */

@@ -198,14 +198,14 @@ static void note_resets(const struct nm_group *group, struct nm_phase *phase)
 		do
 			user--;
 		while (user >= group->instrs && (!user->transport || user->slot != i->slot));
-		phase->ends.may_miss |= user >= first && nm_instr_opens(user) &&
-					nm_disconnect_awaits_reset(i, true);
+		phase->waits.may_miss |= user >= first && nm_instr_opens(user) &&
+					 nm_disconnect_awaits_reset(i, true);
 		while (user >= group->instrs && (!nm_instr_opens(user) || user->slot != i->slot))
 			user--;
 		/* With a stride the opening may have begun with another slot. */
 		bool accepted = user < group->instrs || nm_instr_accepts(user);
 
-		phase->ends.awaited |= nm_disconnect_awaits_reset(i, accepted);
+		phase->waits.resets |= nm_disconnect_awaits_reset(i, accepted);
 	}
 }
 

@@ -49,8 +49,11 @@ static struct extra extra_of(const struct nm_runs *series)
 		struct nm_datagram_stats messages;
 
 		nm_result_datagrams(series->runs[r], &messages);
+		/* Measured flows have the columns of all sizes. */
 		for (unsigned i = 0; i < NM_TIME__COUNT; i++)
-			has[i] = has[i] || nm_result_has_time(series->runs[r], i);
+			has[i] = has[i] ||
+				 nm_result_has_time(series->runs[r],
+						    i < NM_TIME__SIZED ? i : NM_TIME_SLOWDOWN);
 		extra.messages = extra.messages || messages.any;
 	}
 	for (unsigned i = 0; i < NM_TIME__COUNT; i++)

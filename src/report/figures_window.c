@@ -76,13 +76,10 @@ static double bits_per_s(const void *item)
 NM_TIMES(HAS_TIME, )
 #undef HAS_TIME
 
-#define HAS_TIME(more, NAME, member, ...)                                                          \
-	static bool has_##member(const struct nm_at *at)                                           \
-	{                                                                                          \
-		return nm_window_time(at->item, NM_TIME_##NAME)->count > 0;                        \
-	}
-NM_SIZED_TIMES(HAS_TIME, HAS_TIME, )
-#undef HAS_TIME
+static bool has_flows(const struct nm_at *at)
+{
+	return ((const struct nm_window *)at->item)->sized;
+}
 
 const struct nm_figure nm_window_figures[] = {
 	NM_FIGURE(REAL, struct nm_window, seconds, "seconds"),
@@ -115,7 +112,7 @@ const struct nm_figure nm_window_figures[] = {
 	 .key = #member,                                                                           \
 	 .column = #member,                                                                        \
 	 .doc = what,                                                                              \
-	 .has = has_##member},
+	 .has = has_flows},
 #define COMPLETE(more, NAME, member, label, what) SIZED(LATENCY, NAME, member, #member "_s", what)
 #define SLOWDOWN(more, NAME, member, label, what) SIZED(RATIOS, NAME, member, #member, what)
 		NM_SIZED_TIMES(COMPLETE, SLOWDOWN, )

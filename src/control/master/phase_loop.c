@@ -97,7 +97,7 @@ static void set_traits(struct nm_master *master, uint32_t phase)
 			run->duration_ns = traits->duration_ns;
 			run->drains = traits->drains;
 			run->by_agreement = traits->duration_ns > 0 || traits->counts.may_lose ||
-					    traits->ends.may_miss;
+					    traits->waits.may_miss;
 		}
 		for (size_t i = 0; i < master->n_links; i++) {
 			const struct nm_group *mirror = &master->links[i].mirror->groups[g];

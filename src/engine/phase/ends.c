@@ -55,7 +55,7 @@ uint64_t nm_ends_missed(const struct nm_worker *worker)
 {
 	uint64_t passes = nm_count_passes(worker->io.count), end_at = worker->run.end_at;
 
-	return worker->run.phase->ends.may_miss && end_at != UINT64_MAX && end_at > passes
+	return worker->run.phase->waits.may_miss && end_at != UINT64_MAX && end_at > passes
 		       ? end_at - passes
 		       : 0;
 }

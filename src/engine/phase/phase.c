@@ -83,7 +83,7 @@ void nm_phase_await_quiescence(struct nm_worker *worker)
 
 	const struct nm_phase *phase = worker->run.phase;
 
-	if (!(phase->counts.may_lose || phase->ends.may_miss) ||
+	if (!(phase->counts.may_lose || phase->waits.may_miss) ||
 	    nm_quiesce_looks(&worker->run.quiesce))
 		return;
 	nm_quiesce_begin(&worker->run.quiesce, moved(worker), now_ns);

@@ -180,7 +180,7 @@ END_TEST
 static void follow_to_five(enum nm_flow_state first, enum nm_flow_state second)
 {
 	f.phase.leads = false;
-	f.phase.ends.may_miss = true;
+	f.phase.waits.may_miss = true;
 	f.flows[0].flow.state = first;
 	f.flows[1].flow.state = second;
 	nm_counter_add(&f.stats.tally.counters.iterations, 3);

@@ -193,12 +193,11 @@ START_TEST(resets_that_may_be_lost_are_noted)
 	const struct nm_plan *both[] = {c.plan, other};
 
 	for (unsigned i = 0; i < 2; i++) {
-		const struct nm_phase_ends *ends = &both[i]->groups[0].phases[0].ends;
+		const struct nm_phase_waits *waits = &both[i]->groups[0].phases[0].waits;
 
-		ck_assert_int_eq(ends->awaited, resets[_i].awaited[i]);
-		ck_assert_int_eq(ends->may_miss, resets[_i].may_miss);
-		ck_assert_uint_eq(both[i]->groups[0].phases[0].waits.think_ns,
-				  strstr(profile, "think") ? 1000000 : 0);
+		ck_assert_int_eq(waits->resets, resets[_i].awaited[i]);
+		ck_assert_int_eq(waits->may_miss, resets[_i].may_miss);
+		ck_assert_uint_eq(waits->think_ns, strstr(profile, "think") ? 1000000 : 0);
 	}
 	nm_plan_free(other);
 	compiled_fini(&c);
