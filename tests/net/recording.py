@@ -125,8 +125,9 @@ _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?" + _UNIT + r"(
 _BY_CHANCE = re.compile(
     r" *(?!lo\b)\w+  (master|local)  #  #  #b/s  #b/s$|  behind  | *#B of it received in #s after the end"
     r"|.*intervals?\[\](\.groups\[\])?\.latency_s null"
-    # Of which sizes flows were.
-    r"|(.*\.)?(complete|slowdown)_(under_|over_)?\d+k?m?b.*[ =]|  .*  (complete|slowdown)  #"
+    # What a busy machine makes of open arrivals, and of which sizes flows were.
+    r'|.*\bload\W{1,3}(verdict \W)?(connections|generator|overload|errors)\b|.*\bload\.advice '
+    r"|(.*\.)?(complete|slowdown)_(under_|over_)?\d+(_|kb|mb).*[ =]|  .*  (complete|slowdown)  #"
     r"|  #-#s  |.*#/s planned$|hosts\[\]\.throttling|(remote_)?thrott\w+_periods="
 )
 _WHOLE = re.compile(r"(hosts\[\]\.intervals|host_interval)\[\]\.cpu$")  # nothing, where an interval is short
