@@ -375,8 +375,6 @@ static void check_group(struct nm_ir *ir, struct nm_ir_group *group)
 			continue;
 		check_duration(ir, group, &group->transactions[k]);
 		check_arrivals(ir, group, &group->transactions[k]);
-		nm_ir_set_slowdown(ir, group, &group->transactions[k],
-				   nm_ir_leader(group, &group->transactions[k]));
 		check_leaders(ir, group, &group->transactions[k]);
 		for (size_t i = 0; i < group->transactions[k].n_steps; i++)
 			check_fastopen(ir, group, &group->transactions[k], i);
@@ -435,6 +433,18 @@ static void choose_measured(struct nm_ir *ir)
 			ir->groups[g].transactions[k].measured = is(&ir->groups[g].transactions[k]);
 }
 
+static void set_slowdowns(struct nm_ir *ir)
+{
+	for (size_t g = 0; g < ir->n_groups; g++)
+		for (size_t k = 0; k < ir->groups[g].n_transactions; k++) {
+			struct nm_ir_transaction *t = &ir->groups[g].transactions[k];
+
+			if (!nm_ir_is_skipped(t))
+				nm_ir_set_slowdown(ir, &ir->groups[g], t,
+						   nm_ir_leader(&ir->groups[g], t));
+		}
+}
+
 static void check_totals(struct nm_ir *ir)
 {
 	uint64_t workers = 0, flows = 0;
@@ -459,4 +469,5 @@ void nm_ir_check(struct nm_ir *ir)
 		check_group(ir, &ir->groups[g]);
 	check_totals(ir);
 	choose_measured(ir);
+	set_slowdowns(ir);
 }

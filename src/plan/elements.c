@@ -221,10 +221,10 @@ static const struct nm_opt transaction_attrs[] = {
 	 .offset = ATTR(nm_transaction_attrs, slowdown),
 	 .help = "as link=10Gb/s base=30us: each pass is a flow, whose size is that of its largest "
 		 "message, and results tell by classes of that size how long flows took, from when "
-		 "each was due, and their slowdown: how often the ideal time goes into that. Ideal "
-		 "is the base, the round trip time of the idle path, and the time in which the "
-		 "link carries the bytes and the headers of their packets. A pass must end with "
-		 "what the master receives"},
+		 "each was due or, in a closed loop, began, and their slowdown: how often the "
+		 "ideal time goes into that. Ideal is the base, the round trip time of the idle "
+		 "path, and the time in which the link carries the bytes and the headers of their "
+		 "packets. A pass must end with what the master receives"},
 	{.name = "pipeline",
 	 .type = NM_TYPE_COUNT,
 	 .offset = ATTR(nm_transaction_attrs, pipeline),

@@ -145,7 +145,7 @@ bool nm_ir_moves_messages(const struct nm_ir_step *step);
 double nm_ir_pass_bytes(const struct nm_ir_group *group, const struct nm_ir_transaction *t,
 			const struct nm_ir_step **ret_unknown);
 /* Reads the attribute `slowdown`, where there is one, of a transaction whose passes that leader
- * begins (slowdown_check.c). After nm_ir_connect. */
+ * begins (slowdown_check.c). After nm_ir_connect, and when it is known what is measured. */
 void nm_ir_set_slowdown(struct nm_ir *ir, const struct nm_ir_group *group,
 			struct nm_ir_transaction *t, uint32_t leader);
 /* Which host begins the passes of a transaction, NM_NO_HOST when the master does. */
