@@ -71,7 +71,8 @@ int nm_ideal_parse(const char *text, enum nm_reading reading, struct nm_ideal *r
 
 char *nm_ideal_text(const struct nm_ideal *ideal, char *buf, size_t size)
 {
-	(void)snprintf(buf, size, "link=%.12gb/s base=%lluns", ideal->link_bps,
+	/* So many digits, that no exponent is written, which could not be read. */
+	(void)snprintf(buf, size, "link=%.17gb/s base=%lluns", ideal->link_bps,
 		       (unsigned long long)ideal->base_ns);
 	return buf;
 }

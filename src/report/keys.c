@@ -116,8 +116,10 @@ static bool is_own_key(const char *name)
 	for (unsigned i = 0; i < NM_TIME__COUNT; i++) {
 		size_t length = strlen(nm_time_names[i]);
 
-		if (strncmp(name, nm_time_names[i], length) == 0 && name[length] == '_')
-			return is_figure(name + length + 1);
+		/* One name may begin with another: "slowdown" and "slowdown_10_100kb". */
+		if (strncmp(name, nm_time_names[i], length) == 0 && name[length] == '_' &&
+		    is_figure(name + length + 1))
+			return true;
 	}
 	if (strncmp(name, "srtt_", 5) == 0)
 		return is_figure(name + 5);

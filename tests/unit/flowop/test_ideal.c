@@ -30,6 +30,22 @@ START_TEST(link_and_base_come_in_any_order)
 }
 END_TEST
 
+START_TEST(a_text_is_read_as_what_was_written)
+{
+	static const char *const texts[] = {"link=2000Gb/s base=0", "link=999999.5Gb/s base=1ms",
+					    "link=1000000Gb/s base=1ms", "link=33.3Mb/s base=1s"};
+	char text[64];
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		const struct nm_ideal ideal = ideal_of(texts[i]);
+		const struct nm_ideal again = ideal_of(nm_ideal_text(&ideal, text, sizeof text));
+
+		ck_assert_double_eq(again.link_bps, ideal.link_bps);
+		ck_assert_uint_eq(again.base_ns, ideal.base_ns);
+	}
+}
+END_TEST
+
 START_TEST(mistakes_are_named)
 {
 	static const char *const bad[][2] = {
@@ -84,6 +100,7 @@ int main(void)
 	TCase *tc = tcase_create("ideal");
 
 	tcase_add_test(tc, link_and_base_come_in_any_order);
+	tcase_add_test(tc, a_text_is_read_as_what_was_written);
 	tcase_add_test(tc, mistakes_are_named);
 	tcase_add_test(tc, a_link_carries_packets);
 	tcase_add_test(tc, a_slowdown_is_a_multiple_of_the_ideal);

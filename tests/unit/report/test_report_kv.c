@@ -297,6 +297,9 @@ START_TEST(kv_has_no_key_twice)
 	name_param("param_seed", 10);
 	render("kv");
 	has("\nparam_param_seed=8\n");
+	name_param("slowdown_10_100kb_p50", 21);
+	render("kv");
+	has("\nparam_slowdown_10_100kb_p50=8\n");
 }
 END_TEST
 
