@@ -280,6 +280,8 @@ static void end_row(struct nm_windows *windows, uint64_t to_ns, uint64_t now_ns)
 	if (!row || (apart && !of_groups))
 		windows->base.failed = true;
 	if (!row) {
+		for (size_t g = 0; of_groups && g < n_groups; g++)
+			nm_window_fini(&of_groups[g]);
 		free(of_groups);
 		return;
 	}

@@ -41,8 +41,8 @@
  * that slaves do not send them. */
 #define NM_SIZED_PAIR_(T, R, more, NAME, member, label, ...)                                       \
 	T(more, COMPLETE_##NAME, complete_##member, label,                                         \
-	  "With slowdown only: completion times of flows of this size, from when each was "        \
-	  "due.")                                                                                  \
+	  "With slowdown only: completion times of flows of this size, from when each was due "    \
+	  "or, in a closed loop, began.")                                                          \
 	R(more, SLOWDOWN_##NAME, slowdown_##member, label,                                         \
 	  "With slowdown only: completion times of flows of this size, as multiples of "           \
 	  "their ideal times.")

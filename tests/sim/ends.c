@@ -263,7 +263,6 @@ static bool compare_times(uint32_t number, const struct sim_kernel_config *confi
 	const struct nm_phase *phase = phase_of(MASTER, 0, number);
 	struct nm_tally_snap sample;
 
-	nm_hist_snap_init(&sample.latency);
 	nm_tally_snap_init(&sample);
 	nm_engine_sample(ends.engines[MASTER], 0, number, &sample);
 	if (!phase->measured || !nm_tally_keeps(&sample, NM_TIME_LATENCY))

@@ -127,7 +127,7 @@ static int unpack_hist(const json_t *list, struct nm_hist_snap *ret)
 struct work {
 	const struct nm_engine *engine;
 	const struct nm_plan *plan;
-	struct nm_tally_snap sample;
+	struct nm_tally_snap *sample; /* owned */
 	struct nm_hist_snap hist;
 	uint64_t now_ns;
 	uint64_t first_ns, last_ns; /* of the run */
@@ -169,7 +169,7 @@ static json_t *pack_transactions(struct work *work, uint32_t g)
 	for (uint32_t k = 0; !error && k < group->n_phases; k++) {
 		uint64_t begin_ns, end_ns;
 
-		nm_engine_sample(work->engine, g, k, &work->sample);
+		nm_engine_sample(work->engine, g, k, work->sample);
 		nm_engine_times(work->engine, g, k, &begin_ns, &end_ns);
 		/* The counts of a run that ends in the middle belong to the time until then. */
 		if (begin_ns && !end_ns)
@@ -180,8 +180,8 @@ static json_t *pack_transactions(struct work *work, uint32_t g)
 			work->last_ns = end_ns;
 		struct transaction transaction = {
 			.length_ns = end_ns > begin_ns ? end_ns - begin_ns : 0,
-			.counts = work->sample.counts,
-			.times = pack_times(&work->sample),
+			.counts = work->sample->counts,
+			.times = pack_times(work->sample),
 			.flowops = pack_flowops(work, g, &group->phases[k]),
 		};
 
@@ -218,13 +218,14 @@ json_t *nm_report_pack(const struct nm_engine *engine, const struct nm_plan *pla
 {
 	struct work *work = calloc(1, sizeof *work);
 	json_t *groups = json_array();
-	int error = work && groups ? 0 : -ENOMEM;
+	int error = -ENOMEM;
 
 	if (work) {
 		work->engine = engine;
 		work->plan = plan;
 		work->now_ns = nm_clock_ns();
-		nm_tally_snap_init(&work->sample);
+		work->sample = nm_tally_snap_new();
+		error = work->sample && groups ? 0 : -ENOMEM;
 	}
 	for (uint32_t g = 0; !error && g < plan->n_groups; g++) {
 		json_t *item = plan->groups[g].runs ? pack_group(work, g) : json_null();
@@ -237,6 +238,8 @@ json_t *nm_report_pack(const struct nm_engine *engine, const struct nm_plan *pla
 		.groups = nm_list_or_nothing(groups, error),
 	};
 
+	if (work)
+		free(work->sample);
 	free(work);
 	return nm_fields_pack(report_fields, &report);
 }
