@@ -118,7 +118,7 @@ def test_a_flow_alone_is_as_fast_as_the_link(
     with slaves_on(netmodel, [far]):
         totals = netmodel.measure(path, prefix=near.prefix, timeout=60)["totals"]
     assert totals["slowdown"]["count"] == totals["slowdown_100kb_1mb"]["count"] == 3
-    assert 0.9 < totals["slowdown"]["min"] <= totals["slowdown"]["p50"] < 1.1
+    assert 0.9 < totals["slowdown"]["min"] < 1.1
 
 
 def test_under_load_short_flows_wait_for_long_ones(
