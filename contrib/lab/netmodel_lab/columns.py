@@ -4,7 +4,7 @@ from. What is not known is None, never 0."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -68,9 +68,26 @@ def _cpu(name: str) -> Callable[[Json, Json], float | None]:
     return take
 
 
-def _rate(group: str, name: str, scale: float) -> Callable[[Json, Json], float | None]:
+def _cpu_together(*names: str) -> Callable[[Json, Json], float | None]:
+    each = [_cpu(name) for name in names]
+    return lambda document, host: _sum(take(document, host) for take in each)
+
+
+def _sum(parts: Iterable[float | None]) -> float | None:
+    """None where a part is not known."""
+    whole = 0.0
+    for part in parts:
+        if part is None:
+            return None
+        whole += part
+    return whole
+
+
+def _rate(group: str, *names: str, scale: float = 1e-3) -> Callable[[Json, Json], float | None]:
+    """Of several: their sum."""
+
     def take(_document: Json, host: Json) -> float | None:
-        return ratio(reach(host, group, name), reach(host, group, "seconds"), scale)
+        return ratio(_sum(reach(host, group, name) for name in names), reach(host, group, "seconds"), scale)
 
     return take
 
@@ -86,8 +103,7 @@ def _cpu_per(*path: str, scale: float) -> Callable[[Json, Json], float | None]:
     """Seconds of CPU that the host was busy for, by what the run has done meanwhile."""
 
     def take(document: Json, host: Json) -> float | None:
-        done = [reach(document, "totals", name) for name in path]
-        whole = None if None in done else sum(filter(None, done))
+        whole = _sum(reach(document, "totals", name) for name in path)
         return ratio(_busy_s(host, reach(document, "totals", "seconds")), whole, scale)
 
     return take
@@ -103,8 +119,7 @@ def _per_second(group: str, name: str) -> Callable[[Json, Json], float | None]:
 
 
 def _both_ways(nic: Json, what: str) -> float | None:
-    each = [reach(nic, f"{way}_{what}") for way in ("rx", "tx")]
-    return None if None in each else sum(filter(None, each))
+    return _sum(reach(nic, f"{way}_{what}") for way in ("rx", "tx"))
 
 
 def _on_wire(host: Json, what: str) -> float | None:
@@ -123,8 +138,12 @@ def _cpu_us_per_packet(_document: Json, host: Json) -> float | None:
     return ratio(_busy_s(host, _counted_s(host)), _on_wire(host, "packets"), 1e6)
 
 
-def _packets_per_switch(_document: Json, host: Json) -> float | None:
-    return ratio(_on_wire(host, "packets"), reach(host, "interrupts", "context_switches"))
+def _packets_per(event: str) -> Callable[[Json, Json], float | None]:
+    return lambda _document, host: ratio(_on_wire(host, "packets"), reach(host, "interrupts", event))
+
+
+def _busy_per_wire(document: Json, host: Json) -> float | None:
+    return ratio(_cpu("busy")(document, host), _wire("bytes", 1e-9)(document, host))
 
 
 RUN = (
@@ -154,6 +173,7 @@ END = (
         OfEnd(Column(f"{name}_TL", "% of a CPU", f"CPU {name}", is_ratio=False), _cpu(name))
         for name in ("user", "system", "irq", "softirq", "steal", "iowait")
     ),
+    OfEnd(Column("user_sys_TL", "% of a CPU", "CPU user and system", is_ratio=False), _cpu_together("user", "system")),
     OfEnd(
         Column("cpu_s_per_GB", "s/GB", "CPU time per payload", "lower"),
         _cpu_per("bytes_sent", "bytes_received", scale=1e9),
@@ -162,13 +182,19 @@ END = (
         Column("cpu_us_per_transaction", "us", "CPU time per transaction", "lower"),
         _cpu_per("transactions", scale=1e6),
     ),
-    OfEnd(Column("irq_all_kps", "1000/s", "Hardware interrupts", "lower"), _rate("interrupts", "hardware", 1e-3)),
-    OfEnd(Column("softirq_net_kps", "1000/s", "Softirqs, network receive", "lower"), _rate("softirqs", "net_rx", 1e-3)),
-    OfEnd(Column("cs_kps", "1000/s", "Context switches", "lower"), _rate("interrupts", "context_switches", 1e-3)),
+    OfEnd(
+        Column("busy_TL_per_GBps", "% of a CPU per GB/s", "CPU busy per GB/s on the interface", "lower"), _busy_per_wire
+    ),
+    OfEnd(Column("irq_all_kps", "1000/s", "Hardware interrupts", "lower"), _rate("interrupts", "hardware")),
+    OfEnd(
+        Column("softirq_net_kps", "1000/s", "Softirqs of the network", "lower"), _rate("softirqs", "net_rx", "net_tx")
+    ),
+    OfEnd(Column("cs_kps", "1000/s", "Context switches", "lower"), _rate("interrupts", "context_switches")),
     OfEnd(Column("cpu_us_per_packet", "us", "CPU time per packet", "lower"), _cpu_us_per_packet),
     OfEnd(Column("wire_MBps", "MB/s", "On the interface, both directions"), _wire("bytes", 1e-6)),
     OfEnd(Column("wire_kpps", "1000/s", "Packets, both directions"), _wire("packets", 1e-3)),
-    OfEnd(Column("packets_per_cs", "", "Packets per context switch"), _packets_per_switch),
+    OfEnd(Column("packets_per_irq", "", "Packets per interrupt"), _packets_per("hardware")),
+    OfEnd(Column("packets_per_cs", "", "Packets per context switch"), _packets_per("context_switches")),
     *(
         OfEnd(
             Column(f"tcp_{name}_ps", "1/s", f"TCP: {name.replace('_', ' ')}", is_ratio=False), _per_second("tcp", name)
@@ -183,6 +209,7 @@ QQ = {
     "p90": "p90_us",
     "p99": "p99_us",
     "ps_busyTL": "busy_kernel_TL",
+    "tot_usableTL": "user_sys_TL",
     "tot_net_MB/s": "wire_MBps",
     "tot_net_kPkts/s": "wire_kpps",
     "Int_1000/s": "irq_all_kps",
@@ -195,6 +222,7 @@ QQ = {
     "csK/s": "cs_kps",
     "%busyTL": "busy_kernel_TL",
     "pkts/cs": "packets_per_cs",
+    "busyTL/GBps": "busy_TL_per_GBps",
 }
 
 

@@ -88,8 +88,7 @@ class Slope:
 def slopes(table: Table, axis: str) -> list[Slope]:
     """Of each series when axis is what is varied along it."""
     found = []
-    ends = sorted({name.partition(".")[2] for row in table.good for name in row if name.startswith("ncpus.")})
-    for end in ends:
+    for end in table.ends:
         for figure, unit in COSTS:
             name = f"{figure}.{end}"
             points: dict[str, list[tuple[float, float]]] = {}

@@ -46,11 +46,15 @@ class Table:
         return [row for row in self.rows if row["ok"]]
 
     @cached_property
+    def ends(self) -> list[str]:
+        """The machines, by the ends of the names of their columns."""
+        return sorted({name.partition(".")[2] for row in self.good for name in row if name.startswith("ncpus.")})
+
+    @cached_property
     def columns(self) -> list[Column]:
         """The figures that some run has."""
-        ends = {name.partition(".")[2] for row in self.good for name in row if name.startswith("ncpus.")}
         names = [figure.column.name for figure in RUN]
-        names += [f"{figure.column.name}.{end}" for end in sorted(ends) for figure in END]
+        names += [f"{figure.column.name}.{end}" for end in self.ends for figure in END]
         present = {name for row in self.good for name, value in row.items() if value is not None}
         return [column for name in names if name in present and (column := find(name))]
 

@@ -7,6 +7,7 @@ import functools
 import json
 import multiprocessing
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -89,3 +90,20 @@ def wide_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = call(folder, "run", *words, "--repeat", "2", "--seed", "1", "-o", "wide")
     assert done.returncode == 0, done.stderr
     return folder / "wide"
+
+
+@pytest.fixture(scope="session")
+def apart_study(wide_study: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same as if the slave had been another machine, of half the load. To be read only."""
+    path = tmp_path_factory.mktemp("studies") / "apart"
+    shutil.copytree(wide_study, path)
+    for file in path.glob("runs/*/result.json"):
+        document = json.loads(file.read_text())
+        master = document["hosts"][0]
+        slave = {**master, "role": "slave", "name": "far", "facts": {**master["facts"], "boot_id": "another"}}
+        slave["cpu"] = {**master["cpu"], "busy": master["cpu"]["busy"] / 2}
+        slave["softirqs"] = {"unavailable": "the kernel does not count them"}
+        file.write_text(json.dumps({**document, "hosts": [master, slave]}))
+    done = call(path, "report", path)
+    assert done.returncode == 0, done.stderr
+    return path

@@ -14,10 +14,14 @@ CONTROLS = (Path(__file__).parent / "controls.js").read_text()
 DONE = (Path(__file__).parent / "done.js").read_text()
 
 
+@pytest.mark.parametrize("which", ["wide_study", "apart_study"])
 @pytest.mark.parametrize(("width", "is_dark"), [(1400, False), (1400, True), (768, False), (500, True)])
-def test_page_in_a_browser(wide_study: Path, tmp_path: Path, width: int, is_dark: bool) -> None:
+def test_page_in_a_browser(
+    request: pytest.FixtureRequest, tmp_path: Path, which: str, width: int, is_dark: bool
+) -> None:
+    page = request.getfixturevalue(which) / "report.html"
     script = LOOK + (CONTROLS if width == 1400 else "") + DONE
-    seen = visit(wide_study / "report.html", script, tmp_path / "b", width=width, is_dark=is_dark)
+    seen = visit(page, script, tmp_path / "b", width=width, is_dark=is_dark)
     found = seen.found
     assert not seen.console
     assert found["overlaps"] == []
@@ -27,7 +31,9 @@ def test_page_in_a_browser(wide_study: Path, tmp_path: Path, width: int, is_dark
     assert found["dark"] is is_dark
     if found["changed"]:
         assert {name for name, has in found["changed"].items() if not has} == set()
-        assert {"runs", "legend", "request_size", "wire_MBps", "payload_MBps", "cell", "sort"} <= set(found["changed"])
+        assert {"runs", "legend", "request_size", "wire_MBps", "irq_all_kps", "payload_MBps", "cell", "sort"} <= set(
+            found["changed"]
+        )
 
 
 def test_the_check_can_fail(wide_study: Path, tmp_path: Path) -> None:

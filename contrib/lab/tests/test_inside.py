@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,10 @@ import pytest
 from conftest import Lab
 
 from netmodel_lab import histogram, slopes
+from netmodel_lab.folder import Folder
+from netmodel_lab.page import charts, data
 from netmodel_lab.page.details import QUANTILES
+from netmodel_lab.table import Table
 
 
 def test_histograms_are_those_of_the_result(wide_study: Path) -> None:
@@ -99,9 +103,35 @@ def test_pictures(wide_study: Path, lab: Lab, tmp_path: Path, name: str) -> None
         assert path.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize("name", ["cs_kps.slave", "p50_us", "wire_MBps.slave"])
+def test_a_picture_over_what_was_measured(apart_study: Path, lab: Lab, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "picture.svg"
+    done = lab("report", apart_study, "--svg", name, "-o", path, "--over", "irq_all_kps")
+    assert done.returncode == 0, done.stderr
+    assert ("irq_all_kps.slave" if ".slave" in name else "irq_all_kps.master") in path.read_text()
+
+
+def test_lines_that_fold_back_are_none(apart_study: Path) -> None:
+    table = Table(Folder.open(apart_study))
+    chart = next(chart for chart in charts.chosen(table) if chart.column.name == "p50_us")
+    axis = next(axis for axis in data.measured(table) if axis.name == "payload_MBps")
+    column = axis.columns["slave"]
+    for cell, x in zip(table.cells, (1.0, 2.0, 3.0, 2.0, 1.0, 3.0), strict=True):
+        cell.summaries[column] = replace(cell.summaries[column], centre=x)
+    drawn = data.fill(table, chart, axis, column)
+    assert len(drawn["cells"]) == len(table.cells) == 6
+    whole = {"request_size=64": [1.0, 3.0, 1.0], "request_size=16k": [2.0, 2.0, 3.0]}
+    assert [(row["series"], row["x"]) for row in drawn["cells"]] == [
+        (series, whole[series][i]) for i in range(3) for series in whole
+    ]
+    assert drawn["lines"] == []
+
+
 def test_no_such_picture(wide_study: Path, lab: Lab) -> None:
     done = lab("report", wide_study, "--svg", "watrfall")
     assert done.returncode == 2
     assert "watrfall: no such chart; did you mean waterfall?" in done.stderr
     done = lab("report", wide_study, "--svg", "p99_us", "--over", "numflows")
-    assert "was not varied; did you mean num_flows?" in done.stderr
+    assert "was neither varied nor measured; did you mean num_flows?" in done.stderr
+    done = lab("report", wide_study, "--svg", "irq_all_kps", "--over", "irq_all_kps")
+    assert "irq_all_kps.shared cannot be drawn over it" in done.stderr

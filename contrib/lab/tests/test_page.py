@@ -59,6 +59,42 @@ def test_page(study: Path) -> None:
     assert len(text) < 1_500_000
 
 
+def _rows(text: str) -> dict[str, list[str]]:
+    """The figures of each machine's row, by its name; those that are not known of it in parentheses."""
+    group = text[text.index("<summary>Machines<") : text.index("<summary>What it costs<")]
+    return {
+        row.partition("</h3>")[0]: [
+            f"({name})" if kind else name
+            for kind, name in re.findall(r'<figure (class="none" )?[^>]*?data-figure="(\w+)"', row)
+        ]
+        for row in group.split("<h3>")[1:]
+    }
+
+
+def test_each_machine_has_a_row_of_the_same_charts(apart_study: Path) -> None:
+    text, reader = read(apart_study / "report.html")
+    rows = _rows(text)
+    assert list(rows) == ["master", "slave"]
+    assert rows["master"] == [
+        *("busy_kernel_TL", "irq_all_kps", "wire_MBps", "packets_per_irq", "softirq_net_kps", "wire_kpps", "cs_kps"),
+        *("packets_per_cs", "p50_us", "p90_us", "p99_us"),
+    ]
+    assert [name.strip("()") for name in rows["slave"]] == rows["master"]
+    assert [name for name in rows["slave"] if name[0] == "("] == ["(softirq_net_kps)"]
+    data = json.loads("".join(reader.texts["script#data"]))
+    domains = {
+        chart["column"]: chart["spec"]["layer"][0]["encoding"]["y"]["scale"]["domain"] for chart in data["charts"]
+    }
+    assert domains["busy_kernel_TL.master"] == domains["busy_kernel_TL.slave"]
+    axes = {axis["name"]: axis["columns"] for axis in data["axes"]}
+    assert axes["irq_all_kps"] == {
+        "": "irq_all_kps.master",
+        "master": "irq_all_kps.master",
+        "slave": "irq_all_kps.slave",
+    }
+    assert axes["payload_MBps"] == {"": "payload_MBps", "master": "payload_MBps", "slave": "payload_MBps"}
+
+
 def test_texts_of_others_do_nothing(study: Path, lab: Lab, tmp_path: Path) -> None:
     evil = "<img src=x onerror=alert(1)></script><script>alert(2)</script>\u2028"
     path = tmp_path / "s"

@@ -14,23 +14,31 @@ from netmodel_lab.words import with_unit
 
 Json = dict[str, Any]
 
-# Of the runs, and of each machine; a chart is left out where no run has the figure.
-OF_RUNS = ("transactions_per_s", "payload_MBps", "p50_us", "p90_us", "p99_us", "resp_p99_us")
+# A chart is left out where no run has the figure. Of machines there is a row of charts each, in the order of the
+# spreadsheets of proj_net_bw_lat; latency is that of the runs that a machine had its part in.
+OF_RUNS = ("transactions_per_s", "payload_MBps", "resp_p99_us")
 OF_MACHINES = (
     "busy_kernel_TL",
-    "cpu_us_per_transaction",
-    "cpu_s_per_GB",
-    "cpu_us_per_packet",
-    "wire_MBps",
-    "wire_kpps",
     "irq_all_kps",
+    "wire_MBps",
+    "packets_per_irq",
     "softirq_net_kps",
+    "wire_kpps",
     "cs_kps",
     "packets_per_cs",
+    "p50_us",
+    "p90_us",
+    "p99_us",
+)
+COSTS = (
+    "cpu_us_per_transaction",
+    "cpu_s_per_GB",
+    "busy_TL_per_GBps",
+    "cpu_us_per_packet",
     "tcp_retransmitted_segments_ps",
 )
-CHARTS = OF_RUNS + OF_MACHINES
-MEASURED = ("wire_MBps", "payload_MBps")  # what was not set, and can be an axis all the same
+CHARTS = OF_RUNS + OF_MACHINES + COSTS
+MEASURED = ("wire_MBps", "payload_MBps", "irq_all_kps")  # what was not set, and can be an axis all the same
 _WIDE = 20.0  # largest by median, beyond which an axis is logarithmic
 _MAX_TICKS = 10  # that are put at the values themselves
 _ROOM = 0.05  # share of an axis that is left free at either end
@@ -50,19 +58,25 @@ class Chart:
     domain: tuple[float, float]
 
     @property
+    def figure(self) -> str:
+        """What it shows, of whatever machine."""
+        return self.column.name.partition(".")[0]
+
+    @property
     def end(self) -> str:
         """The machine that it is about; "": the runs."""
         return self.column.name.partition(".")[2]
 
 
 def chosen(table: Table) -> list[Chart]:
-    """The charts of a study."""
-    found = []
-    for column in table.columns:
-        if column.name.partition(".")[0] in CHARTS:
-            values = sorted(row[column.name] for row in table.good if row.get(column.name) is not None)
-            found.append(_chart(table, column, values))
-    return sorted(found, key=lambda chart: (chart.end, CHARTS.index(chart.column.name.partition(".")[0])))
+    """The charts of a study. Those of one figure have one scale, so that machines compare."""
+    values: dict[str, list[float]] = {}
+    columns = [column for column in table.columns if column.name.partition(".")[0] in CHARTS]
+    for column in columns:
+        known = [row[column.name] for row in table.good if row.get(column.name) is not None]
+        values.setdefault(column.name.partition(".")[0], []).extend(known)
+    found = [_chart(table, column, sorted(values[column.name.partition(".")[0]])) for column in columns]
+    return sorted(found, key=lambda chart: (chart.end, CHARTS.index(chart.figure)))
 
 
 def _chart(table: Table, column: Column, values: Sequence[float]) -> Chart:
@@ -126,12 +140,13 @@ def specification(chart: Chart, *, series: Sequence[str], x: Json | None = None)
 
 
 def place(title: str, kind: str, values: Sequence[float]) -> Json:
-    """The axis of a dimension: log, linear or text. A few values are its ticks; marks stay clear of its ends."""
+    """The axis of a dimension (log, linear or text) or of a figure. A few values of a dimension are its ticks; marks
+    stay clear of the ends."""
     if kind == "text":
         axis: Json = {"title": title, "labelAngle": 0, "labelLimit": 120}
         return {"field": "x", "type": "nominal", "sort": None, "axis": axis}
     axis = {"title": title, "format": "~s", "labelOverlap": True, "tickCount": 6, "grid": False}
-    if len(values) <= _MAX_TICKS:
+    if kind != "measured" and len(values) <= _MAX_TICKS:
         axis["values"] = list(values)
     low, high = min(values), max(values)
     scale: Json = {"nice": False}

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from netmodel_lab.page.charts import MEASURED, Chart
-from netmodel_lab.table import Table
+from netmodel_lab.table import Cell, Table
 from netmodel_lab.words import with_unit
 
 Json = dict[str, Any]
@@ -19,11 +20,12 @@ _LOG_SPREAD = 8.0  # largest by smallest value of an axis, from which it is loga
 
 @dataclass(frozen=True)
 class Axis:
-    """A dimension to draw over."""
+    """A dimension to draw over, or a figure."""
 
     name: str
     kind: str  # log, linear, text or measured
     values: tuple[float, ...] = ()  # as numbers, in their order; none of a text
+    columns: dict[str, str] = field(default_factory=dict)  # of a figure, by machine; "": of the runs
 
 
 def axes(table: Table) -> list[Axis]:
@@ -43,15 +45,16 @@ def axes(table: Table) -> list[Axis]:
 
 def measured(table: Table) -> list[Axis]:
     """What runs have found out that others can be drawn over."""
-    names = {column.name.partition(".")[0] for column in table.columns}
-    return [Axis(name, "measured") for name in MEASURED if name in names]
-
-
-def column_of(table: Table, axis: Axis, chart: Chart) -> str | None:
-    """The figure that a chart has on a measured axis: of its own machine, else of the first that has one."""
     names = [column.name for column in table.columns]
-    wanted = (axis.name, f"{axis.name}.{chart.end}", *(name for name in names if name.startswith(f"{axis.name}.")))
-    return next((name for name in wanted if name in names and name != chart.column.name), None)
+    found = []
+    for figure in MEASURED:
+        own = {name.partition(".")[2]: name for name in names if name.partition(".")[0] == figure}
+        if own:
+            # Runs are over that of the first machine; what is of the runs is that of each machine.
+            first = next(iter(own.values()))
+            columns = {end: own.get(end) or own.get("") for end in table.ends} | {"": first}
+            found.append(Axis(figure, "measured", columns={end: name for end, name in columns.items() if name}))
+    return found
 
 
 def _is_geometric(numbers: Sequence[float]) -> bool:
@@ -111,15 +114,17 @@ def _short(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.6g}")
 
 
-def fill(table: Table, chart: Chart, axis: Axis) -> Json:
-    """The sets "cells" and "runs" of one chart, as the page makes them by itself."""
+def fill(table: Table, chart: Chart, axis: Axis, over: str | None = None) -> Json:
+    """The sets "cells", "runs" and "lines" of one chart, as the page makes them by itself; over: the column of a
+    measured axis."""
+    along = default_axis(table).name if over else axis.name
 
-    def place(row_or_cell: Any, dimensions: dict[str, str], profile: str, value: float) -> Json:
-        text = dimensions.get(axis.name, profile)
+    def place(cell: Cell, x: Any, value: float) -> Json:
+        text = with_unit(x, "") if over else cell.dimensions.get(axis.name, cell.profile)
         return {
-            "x": text if axis.kind == "text" else row_or_cell[f"p.{axis.name}"],
+            "x": x if over else text if axis.kind == "text" else cell.rows[0][f"p.{axis.name}"],
             "xtext": text,
-            "series": _series(dimensions, axis.name, profile),
+            "series": _series(cell.dimensions, along, cell.profile),
             "y": value / chart.scale,
             "ytext": with_unit(value, chart.column.unit),
         }
@@ -127,12 +132,25 @@ def fill(table: Table, chart: Chart, axis: Axis) -> Json:
     name = chart.column.name
     cells, runs = [], []
     for cell in table.cells:
-        summary = cell.summaries.get(name)
-        if summary:
-            whole = place(cell.rows[0], cell.dimensions, cell.profile, summary.centre)
+        summary, at = cell.summaries.get(name), cell.summaries.get(over or name)
+        if summary and at:
+            whole = place(cell, at.centre, summary.centre)
             for part in ("low", "high"):
                 value = getattr(summary, part)
                 whole[part] = None if value is None else value / chart.scale
             cells.append(whole)
-        runs += [place(row, cell.dimensions, cell.profile, row[name]) for row in cell.rows if row.get(name) is not None]
-    return {"cells": cells, "runs": runs, "lines": cells}
+        known = [row for row in cell.rows if row.get(name) is not None and row.get(over or name) is not None]
+        runs += [place(cell, row[over or name], row[name]) for row in known]
+    folded = _folded(cells) if over else set()
+    return {"cells": cells, "runs": runs, "lines": [row for row in cells if row["series"] not in folded]}
+
+
+def _folded(cells: Sequence[Json]) -> set[str]:
+    """Series whose x goes back and forth: a line through them says nothing."""
+    last: dict[str, float] = {}
+    found = set()
+    for row in cells:
+        if row["x"] <= last.get(row["series"], -math.inf):
+            found.add(row["series"])
+        last[row["series"]] = row["x"]
+    return found

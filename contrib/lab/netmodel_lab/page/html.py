@@ -8,6 +8,7 @@ import json
 import math
 import os
 import shlex
+from collections.abc import Sequence
 from html import escape
 from importlib import metadata
 from pathlib import Path
@@ -96,7 +97,7 @@ def _data(table: Table, charts: list[charts_.Chart]) -> Any:
     series = {axis.name: data.series_of(table, axis.name) for axis in axes}
     series |= {axis.name: series[along.name] for axis in measured}
     return {
-        "axes": [{"name": axis.name, "kind": axis.kind} for axis in [*axes, *measured]],
+        "axes": [{"name": axis.name, "kind": axis.kind, "columns": axis.columns} for axis in [*axes, *measured]],
         "axis": along.name,
         "along": along.name,
         "series": series,
@@ -107,7 +108,6 @@ def _data(table: Table, charts: list[charts_.Chart]) -> Any:
                 "column": chart.column.name,
                 "unit": chart.column.unit,
                 "scale": chart.scale,
-                "over": {axis.name: data.column_of(table, axis, chart) for axis in measured},
                 "spec": charts_.specification(chart, series=()),
             }
             for chart in charts
@@ -194,25 +194,52 @@ def _charts(table: Table, charts: list[charts_.Chart]) -> str:
     choices = "".join(f"<option>{escape(axis.name)}</option>" for axis in axes)
     axis = f'<label>over <select id="axis">{choices}</select></label>' if len(axes) > 1 else ""
     runs = '<label><input type="checkbox" id="runs" checked> single runs</label>'
-    groups = []
-    for end in dict.fromkeys(chart.end for chart in charts):
-        cards = "".join(
-            f'<figure role="img" aria-label="{escape(chart.finding)}"><figcaption>{escape(_short_title(chart))}'
-            f"<span>{escape(chart.unit)}{', log scale' if chart.is_logarithmic else ''}</span></figcaption>"
-            f'<div class="chart" data-chart="{number}"></div></figure>'
-            for number, chart in enumerate(charts)
-            if chart.end == end
-        )
-        title = f"Machine: {_end_title(table, end)}" if end else "Runs"
-        groups.append(
-            f'<details class="group" open><summary>{escape(title)}</summary><div class="cards">{cards}</div></details>'
-        )
+    ends = table.ends or [""]
+    groups = [
+        _group("Runs", charts, charts_.OF_RUNS, {"": ""}),
+        _group("Machines", charts, charts_.OF_MACHINES, {end: _end_title(table, end) for end in ends}),
+        _group("What it costs", charts, charts_.COSTS, {end: _end_title(table, end) for end in ends}),
+    ]
     return (
         f'<section><div class="bar"><div id="legend"></div><div class="controls">{axis}{runs}</div></div>'
         f"{''.join(groups)}"
         '<p class="note">Filled marks: the typical value of a cell (mean of logarithms) with its 95 % interval by '
         "Student's t. Hollow marks: single runs. Over what was measured, not set, lines are drawn only where they do "
         "not fold back.</p></section>"
+    )
+
+
+def _group(title: str, charts: list[charts_.Chart], figures: Sequence[str], ends: dict[str, str]) -> str:
+    """A row of charts for each machine, all in the same order, so that a figure stands below itself."""
+    shown = [name for name in figures if any(chart.figure == name for chart in charts)]
+    if not shown:
+        return ""
+    rows = []
+    for end, name in ends.items():
+        cards = "".join(_card(charts, figure, end) for figure in shown)
+        head = f"<h3>{escape(name)}</h3>" if name else ""
+        rows.append(f'{head}<div class="{"row" if len(ends) > 1 else "cards"}">{cards}</div>')
+    body = "".join(rows)
+    if len(ends) > 1:
+        body = f'<div class="rows" role="region" tabindex="0" aria-label="{escape(title)}">{body}</div>'
+    return f'<details class="group" open><summary>{escape(title)}</summary>{body}</details>'
+
+
+def _card(charts: list[charts_.Chart], figure: str, end: str) -> str:
+    """A chart of that machine; what its runs have found out is that of each of them."""
+    found = next(
+        ((n, chart) for n, chart in enumerate(charts) if chart.figure == figure and chart.end in (end, "")), None
+    )
+    if not found:
+        return (
+            f'<figure class="none" data-figure="{figure}"><figcaption>not known of this machine</figcaption></figure>'
+        )
+    number, chart = found
+    return (
+        f'<figure role="img" data-figure="{figure}" aria-label="{escape(chart.finding)}">'
+        f"<figcaption>{escape(_short_title(chart))}"
+        f"<span>{escape(chart.unit)}{', log scale' if chart.is_logarithmic else ''}</span></figcaption>"
+        f'<div class="chart" data-chart="{number}" data-end="{escape(end)}"></div></figure>'
     )
 
 

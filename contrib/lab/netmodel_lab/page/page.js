@@ -36,9 +36,8 @@ function seriesOf(cell) {
   return parts.join(" ") || data.columns.profile[cell];
 }
 
-// Cells, runs and lines of a chart. A line whose x goes back and forth is none.
-function fill(chart) {
-  const over = axisOf().kind === "measured" ? chart.over[state.axis] : null;
+// Cells, runs and lines of a chart; over: the column of a measured axis. A line whose x goes back and forth is none.
+function fill(chart, over) {
   const column = data.columns.dimensions[state.axis];
   const isText = axisOf().kind === "text";
   const place = (cell, x, value) => {
@@ -79,9 +78,8 @@ function span(values) {
 }
 
 // The specification of a chart with its x axis and the colours of its series.
-function specified(chart) {
+function specified(chart, over) {
   const spec = structuredClone(chart.spec);
-  const over = chart.over[state.axis];
   const x = data.x[state.axis] || {
     field: "x", type: "quantitative", scale: { domain: span(data.columns.runs[over]), zero: false },
     axis: { title: over, format: "~s", labelOverlap: true, tickCount: 6, grid: false },
@@ -131,15 +129,25 @@ function theme() {
   };
 }
 
+// The column that a chart is drawn over, where that was measured: of its own machine.
+const overOf = (element) => axisOf().kind === "measured" ? axisOf().columns[element.dataset.end] : null;
+
+// A figure over itself, or over what is not known of its machine, says nothing.
+const isIdle = (element) => axisOf().kind === "measured" &&
+  [undefined, data.charts[element.dataset.chart].column].includes(overOf(element));
+
+function hideIdle() {
+  for (const element of document.querySelectorAll(".chart")) element.closest("figure").hidden = isIdle(element);
+  for (const figure of document.querySelectorAll("figure.none")) figure.hidden = figure.dataset.figure === state.axis;
+}
+
 async function draw(element) {
   const picture = element.dataset.picture;
   const chart = data.charts[element.dataset.chart];
-  // A figure over itself, or over what is not known of its machine, says nothing.
-  const isIdle = !picture && axisOf().kind === "measured" && !chart.over[state.axis];
-  element.closest("figure").hidden = isIdle;
-  if (isIdle) return;
+  const over = picture ? null : overOf(element);
+  if (!picture && isIdle(element)) return;
   const spec = picture ? { ...data.pictures[picture], datasets: { rows: inside(picture) } }
-    : { ...specified(chart), datasets: fill(chart) };
+    : { ...specified(chart, over), datasets: fill(chart, over) };
   const options = { actions: false, renderer: "svg", ast: true, config: theme(), tooltip: { theme: dark.matches ? "dark" : "light" } };
   const old = views.get(element);
   views.set(element, await vegaEmbed(element, spec, options));
@@ -210,7 +218,8 @@ if (data.charts.length) {
     axis.value = state.axis;
     axis.addEventListener("change", () => {
       state.axis = axis.value;
-      state.hidden.clear();
+      state.hidden = new Set([...state.hidden].filter((name) => data.series[state.axis].includes(name)));
+      hideIdle();
       legend();
       redraw(".chart");
     });

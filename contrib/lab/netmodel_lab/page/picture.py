@@ -31,12 +31,16 @@ def _chart(table: Table, name: str, over: str | None) -> Json:
     if not chart:
         names = [*known, *details.NAMES]
         raise UsageProblem([f"{name}: no such chart{nearest(name, names)}; there are {', '.join(names)}"])
-    axes = {axis.name: axis for axis in data.axes(table)}
+    axes = {axis.name: axis for axis in [*data.axes(table), *data.measured(table)]}
     axis = axes.get(over) if over else data.default_axis(table)
     if not axis:
-        raise UsageProblem([f"--over {over}: was not varied{nearest(over or '', list(axes))}"])
-    series = data.series_of(table, axis.name)
-    x = charts.place(axis.name, axis.kind, axis.values)
+        raise UsageProblem([f"--over {over}: was neither varied nor measured{nearest(over or '', list(axes))}"])
+    column = axis.columns.get(chart.end) if axis.kind == "measured" else None
+    if axis.kind == "measured" and column in (None, chart.column.name):
+        raise UsageProblem([f"--over {over}: {chart.column.name} cannot be drawn over it"])
+    values = [row[column] for row in table.good if row.get(column) is not None] if column else axis.values
+    series = data.series_of(table, data.default_axis(table).name if column else axis.name)
+    x = charts.place(column or axis.name, axis.kind, values)
     specification = charts.specification(chart, series=series, x=x)
     for layer in specification["layer"]:
         if "color" in layer["encoding"]:
@@ -44,7 +48,7 @@ def _chart(table: Table, name: str, over: str | None) -> Json:
         if "shape" in layer["encoding"]:
             layer["encoding"]["shape"]["legend"] = {"title": None, "orient": "bottom", "labelLimit": 400}
     specification["title"] = {"text": chart.column.title, "subtitle": chart.unit, "anchor": "start"}
-    return {**specification, "datasets": data.fill(table, chart, axis)}
+    return {**specification, "datasets": data.fill(table, chart, axis, column)}
 
 
 def _inside(table: Table, name: str, cell: int) -> Json:
