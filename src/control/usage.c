@@ -197,12 +197,14 @@ static void close_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 	count_until(usage, now_ns);
 	nm_perf_read(usage->config.perf, &usage->counters_after);
 	nm_usage_read(&usage->after);
+	nm_usage_read_vectors(&usage->after);
 	usage->has_after = true;
 }
 
 static void open_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 {
 	nm_usage_read(&usage->before);
+	nm_usage_read_vectors(&usage->before);
 	nm_perf_read(usage->config.perf, &usage->counters_before);
 	usage->has_before = true;
 	if (usage->counting)

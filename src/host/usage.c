@@ -216,6 +216,17 @@ static const struct nm_nic *find_nic(const struct nm_usage *usage, const char *n
 	return NULL;
 }
 
+/* Vectors that came or went have taken their counts with them. */
+static void nic_delta(const struct nm_nic *old, struct nm_nic *nic)
+{
+	uint64_t interrupts = counted(old->interrupts, nic->interrupts);
+	uint64_t vectors = old->vectors == nic->vectors ? nic->vectors : 0;
+
+	nm_fields_subtract(nm_nic_fields, old, nic, nic);
+	nic->vectors = vectors;
+	nic->interrupts = vectors ? interrupts : 0;
+}
+
 static void psp_delta(const struct nm_usage *before, struct nm_psp_usage *device)
 {
 	for (size_t i = 0; i < before->n_psp; i++)
@@ -283,7 +294,7 @@ void nm_usage_delta(const struct nm_usage *before, const struct nm_usage *after,
 		const struct nm_nic *old = find_nic(before, delta.nics[i].name);
 
 		if (old)
-			nm_fields_subtract(nm_nic_fields, old, &delta.nics[i], &delta.nics[i]);
+			nic_delta(old, &delta.nics[i]);
 	}
 	*ret_delta = delta;
 }

@@ -80,6 +80,8 @@ struct nm_rusage {
 struct nm_nic {
 	char name[32];
 	NM_NIC_COUNTERS(NM_USAGE_MEMBER)
+	/* Of its own interrupt vectors, and how many these are; 0: not known. */
+	uint64_t interrupts, vectors;
 };
 
 /* Host-wide TCP counters of this network namespace: X(member, group and word of the kernel in
@@ -90,7 +92,11 @@ struct nm_nic {
 	X(segs_out, "Tcp", "OutSegs", "segments_sent")                                             \
 	X(retrans_segs, "Tcp", "RetransSegs", "retransmitted_segments")                            \
 	X(out_rsts, "Tcp", "OutRsts", "resets_sent")                                               \
-	X(listen_overflows, "TcpExt", "ListenOverflows", "listen_overflows")
+	X(listen_overflows, "TcpExt", "ListenOverflows", "listen_overflows")                       \
+	X(delayed_acks, "TcpExt", "DelayedACKs", "delayed_acks")                                   \
+	X(locked_acks, "TcpExt", "DelayedACKLocked", "delayed_acks_locked")                        \
+	X(quick_acks, "TcpExt", "DelayedACKLost", "quick_acks_entered")                            \
+	X(auto_corks, "TcpExt", "TCPAutoCorking", "auto_corked_segments")
 
 struct nm_tcp_counters {
 	NM_TCP_COUNTERS(NM_USAGE_MEMBER)
@@ -131,6 +137,8 @@ extern const struct nm_field nm_cpu_fields[], nm_interrupt_fields[], nm_softirq_
 /* Reads all figures; the reason for a missing one is in its member _why. Never fails as a whole.
  * Not for the hot path (opens files, netlink). */
 void nm_usage_read(struct nm_usage *ret_usage);
+/* Adds the interrupts of each interface's own vectors: a file for each of these. */
+void nm_usage_read_vectors(struct nm_usage *usage);
 void nm_rusage_read(struct nm_rusage *ret_usage); /* one system call */
 /* The fewest ticks of /proc/stat, of all CPUs together, that CPU times are taken from. */
 #define NM_CPU_TICKS_MIN 10

@@ -63,7 +63,10 @@ const struct nm_field nm_nic_fields[] = {
 #define COUNTER(member, ...) NM_FIELD(U64, struct nm_nic, member, .figure = #member),
 	NM_NIC_COUNTERS(COUNTER)
 #undef COUNTER
-		NM_FIELD_END,
+		NM_FIELD(U64, struct nm_nic, interrupts, .doc = "Of its own vectors."),
+	NM_FIELD(U64, struct nm_nic, vectors, .unit = NM_UNIT_PEAK, .figure = "vectors",
+		 .doc = "Interrupt vectors of its own; 0: none are known."),
+	NM_FIELD_END,
 };
 
 const struct nm_field nm_tcp_counter_fields[] = {

@@ -22,5 +22,7 @@ void host__read_throttling(struct nm_throttling *ret_throttling);
 /* Interfaces over netlink. 0 or -errno; *ret_count of at most NM_USAGE_MAX_NICS; -E2BIG
  * when more than that have carried traffic. */
 int host__read_nics(struct nm_nic *nics, size_t *ret_count);
+/* The interrupts and vectors of one, in a tree as /sys; left as they are where not known. */
+void host__read_vectors(const char *sys, struct nm_nic *nic);
 
 #endif

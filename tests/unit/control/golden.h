@@ -65,9 +65,10 @@
 	"3\",\"cipher\":\"AES\"}},\"usage\":{\"length_ns\":21,\"has_cpu\":true,\"has_nics\":true," \
 	"\"has_tcp\":false,\"has_psp\":true,\"cpu_why\":\"\",\"nics_why\":\"\",\"tcp_why\":\"no "  \
 	"/proc\",\"psp_why\":\"\",\"cpu\":[1,2,3,4,5,6,7,8,9],\"process\":[11,12,13,14,15,16,17]," \
-	"\"throttling\":[18,19,20],\"tcp\":[21,22,23,24,25],\"nics\":[[\"eth0\",[1,2,3,4,5,6,7,8]" \
-	"]],\"psp\":[[\"eth1\",3,[1,2,3,4,5,6,7,8,9,10]]],\"interrupts\":[31,32],\"softirqs\":"    \
-	"\"the kernel does not count them\"},\"counters\":[[\"cycles\",12,null,null,\"no "         \
+	"\"throttling\":[18,19,20],\"tcp\":[21,22,23,24,25,26,27,28,29],\"nics\":[[\"eth0\",[1,2," \
+	"3,4,5,6,7,8,9,10]]],\"psp\":[[\"eth1\",3,[1,2,3,4,5,6,7,8,9,10]]],\"interrupts\":[31,32]" \
+	",\"softirqs\":\"the kernel does not count "                                               \
+	"them\"},\"counters\":[[\"cycles\",12,null,null,\"no "                                     \
 	"kernel\",0.5],[\"x\",null,3,4,\"\",1.0]],\"arrived\":[11,12],\"window\":[[13,14,1],[0,0," \
 	"17,0,0,0,0,0,0,0,0,0,0,0,0,15,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],[16,1]],"  \
 	"\"strangers\":0,\"last_stranger\":\"\",\"others\":[2,7,9],\"cut\":[8,4,0,0],\"report\":"  \

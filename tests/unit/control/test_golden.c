@@ -210,11 +210,11 @@ static void fill_usage(struct nm_usage *usage)
 	usage->cpu = (struct nm_cpu_times){1, 2, 3, 4, 5, 6, 7, 8, .n_cpus = 9};
 	usage->process = (struct nm_rusage){11, 12, 13, 14, 15, 16, 17};
 	usage->throttling = (struct nm_throttling){18, 19, 20};
-	usage->tcp = (struct nm_tcp_counters){21, 22, 23, 24, 25};
+	usage->tcp = (struct nm_tcp_counters){21, 22, 23, 24, 25, 26, 27, 28, 29};
 	strcpy(usage->tcp_why, "no /proc");
 	usage->has_nics = true;
 	usage->n_nics = 1;
-	usage->nics[0] = (struct nm_nic){"eth0", 1, 2, 3, 4, 5, 6, 7, 8};
+	usage->nics[0] = (struct nm_nic){"eth0", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
 	usage->has_psp = true;
 	usage->n_psp = 1;
 	usage->psp[0] = (struct nm_psp_usage){"eth1", 3, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}};

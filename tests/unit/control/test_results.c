@@ -173,7 +173,7 @@ START_TEST(results_that_do_not_fit_are_refused)
 	json_t *body = nm_result_pack(sent, 2);
 	json_t *usage = json_object_get(body, "usage");
 	json_t *nics = json_object_get(usage, "nics");
-	json_t *nic = json_of("[\"eth0\",[1,2,3,4,5,6,7,8]]");
+	json_t *nic = json_of("[\"eth0\",[1,2,3,4,5,6,7,8,9,10]]");
 
 	for (unsigned i = 0; i < NM_USAGE_MAX_NICS; i++)
 		ck_assert_int_eq(json_array_append(nics, nic), 0);
@@ -182,7 +182,7 @@ START_TEST(results_that_do_not_fit_are_refused)
 	ck_assert_int_eq(nm_result_unpack(body, 2, got), -EPROTO);
 	ck_assert_int_eq(json_array_clear(nics), 0);
 	json_decref(nic);
-	nic = json_of("[\"a-name-of-an-interface-that-is-too-long\",[1,2,3,4,5,6,7,8]]");
+	nic = json_of("[\"a-name-of-an-interface-that-is-too-long\",[1,2,3,4,5,6,7,8,9,10]]");
 	ck_assert_int_eq(json_array_append_new(nics, nic), 0);
 	ck_assert_int_eq(nm_result_unpack(body, 2, got), -EPROTO);
 	ck_assert_int_eq(json_array_clear(nics), 0);

@@ -4,6 +4,7 @@
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -456,6 +457,89 @@ START_TEST(what_was_missing_before_is_missing_with_its_reason)
 }
 END_TEST
 
+/* --- vectors of interfaces --- */
+
+static char tree[64];
+
+static void run(const char *words)
+{
+	char script[512];
+
+	(void)snprintf(script, sizeof script, "cd %s && %s", tree, words);
+	ck_assert_int_eq(system(script), 0);
+}
+
+static struct nm_nic vectors_of(const char *name)
+{
+	struct nm_nic nic = {.rx_bytes = 5};
+
+	(void)snprintf(nic.name, sizeof nic.name, "%s", name);
+	host__read_vectors(tree, &nic);
+	ck_assert_uint_eq(nic.rx_bytes, 5);
+	return nic;
+}
+
+/* eth0: two vectors of a function of PCI; eth1: of virtio, whose parent has them; eth2, eth3: one
+ * function for both; eth4: on a bus whose bridge has vectors; br0: no device. */
+static void plant(void)
+{
+	strcpy(tree, "/tmp/netmodel-vectors.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(tree));
+	run("mkdir -p class/net/eth0 class/net/eth1 class/net/eth2 class/net/eth3 class/net/eth4 "
+	    "class/net/br0 kernel/irq/24 kernel/irq/25 kernel/irq/26 kernel/irq/27 && "
+	    "mkdir -p devices/a/msi_irqs devices/a/net/eth0 devices/b/msi_irqs "
+	    "devices/b/virtio1/net/eth1 devices/c/msi_irqs devices/c/net/eth2 "
+	    "devices/c/net/eth3 devices/b/d/net/eth4");
+	run("touch devices/a/msi_irqs/24 devices/a/msi_irqs/25 devices/b/msi_irqs/26 "
+	    "devices/c/msi_irqs/27 && "
+	    "echo 1,20 >kernel/irq/24/per_cpu_count && echo 300,0 >kernel/irq/25/per_cpu_count && "
+	    "echo 4 >kernel/irq/26/per_cpu_count && echo 5 >kernel/irq/27/per_cpu_count");
+	run("ln -s ../../../devices/a class/net/eth0/device && "
+	    "ln -s ../../../devices/b/virtio1 class/net/eth1/device && "
+	    "ln -s ../../../devices/c class/net/eth2/device && "
+	    "ln -s ../../../devices/c class/net/eth3/device && "
+	    "ln -s ../../../devices/b/d class/net/eth4/device");
+}
+
+START_TEST(the_vectors_of_an_interface_are_summed_up)
+{
+	static const struct {
+		const char *name;
+		uint64_t vectors, interrupts;
+	} wanted[] = {{"eth0", 2, 321}, {"eth1", 1, 4}, {"eth2", 0, 0}, {"eth3", 0, 0},
+		      {"eth4", 0, 0},	{"br0", 0, 0},	{"none", 0, 0}};
+
+	plant();
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+		struct nm_nic nic = vectors_of(wanted[i].name);
+
+		ck_assert_uint_eq(nic.vectors, wanted[i].vectors);
+		ck_assert_uint_eq(nic.interrupts, wanted[i].interrupts);
+	}
+	run("echo 1,x >kernel/irq/25/per_cpu_count");
+	ck_assert_uint_eq(vectors_of("eth0").vectors, 0);
+	run("rm kernel/irq/25/per_cpu_count");
+	ck_assert_uint_eq(vectors_of("eth0").interrupts, 0);
+	run("rm -r class devices kernel && rmdir \"$PWD\"");
+}
+END_TEST
+
+START_TEST(vectors_that_came_or_went_have_no_count)
+{
+	before = (struct nm_usage){
+		.has_nics = true, .n_nics = 1, .nics = {{.interrupts = UINT32_MAX, .vectors = 2}}};
+	after = before;
+	after.nics[0].interrupts = 9;
+	nm_usage_delta(&before, &after, &delta);
+	ck_assert_uint_eq(delta.nics[0].interrupts, 10);
+	ck_assert_uint_eq(delta.nics[0].vectors, 2);
+	after.nics[0].vectors = 3;
+	nm_usage_delta(&before, &after, &delta);
+	ck_assert_uint_eq(delta.nics[0].interrupts, 0);
+	ck_assert_uint_eq(delta.nics[0].vectors, 0);
+}
+END_TEST
+
 /* On any Linux: either there, or with a reason. */
 START_TEST(this_host_is_read)
 {
@@ -516,6 +600,8 @@ int main(void)
 	tcase_add_test(tc, a_group_is_not_taken_for_one_that_begins_alike);
 	tcase_add_loop_test(tc, what_snmp_does_not_have_is_not_found, 0,
 			    sizeof missing / sizeof *missing);
+	tcase_add_test(tc, the_vectors_of_an_interface_are_summed_up);
+	tcase_add_test(tc, vectors_that_came_or_went_have_no_count);
 	tcase_add_test(tc, a_few_ticks_say_nothing_of_cpus);
 	tcase_add_test(tc, a_delta_is_what_was_used_between);
 	tcase_add_test(tc, interfaces_are_matched_by_name);

@@ -79,6 +79,8 @@ START_TEST(a_field_of_a_host_is_in_the_document_and_its_schema)
 		part = json_array_get(part, 0);
 	value = 1;
 	for (const struct nm_field *field = tables[_i].fields; field->name; field++, value++) {
+		if (!field->figure)
+			continue;
 		json_t *shown = json_object_get(part, field->figure);
 		double factor = field->unit == NM_UNIT_NS ? 1 : 1e9;
 
