@@ -122,12 +122,17 @@ def _both_ways(nic: Json, what: str) -> float | None:
     return _sum(reach(nic, f"{way}_{what}") for way in ("rx", "tx"))
 
 
-def _on_wire(host: Json, what: str) -> float | None:
-    """Bytes or packets of the interface with the most packets."""
+def _interface(host: Json) -> Json:
+    """The one with the most packets."""
     nics = host.get("nics")
     if not isinstance(nics, list) or not nics:
-        return None
-    return _both_ways(max(nics, key=lambda nic: _both_ways(nic, "packets") or 0.0), what)
+        return {}
+    found: Json = max(nics, key=lambda nic: _both_ways(nic, "packets") or 0.0)
+    return found
+
+
+def _on_wire(host: Json, what: str) -> float | None:
+    return _both_ways(_interface(host), what)
 
 
 def _wire(what: str, scale: float) -> Callable[[Json, Json], float | None]:
@@ -140,6 +145,14 @@ def _cpu_us_per_packet(_document: Json, host: Json) -> float | None:
 
 def _packets_per(event: str) -> Callable[[Json, Json], float | None]:
     return lambda _document, host: ratio(_on_wire(host, "packets"), reach(host, "interrupts", event))
+
+
+def _nic_interrupts(_document: Json, host: Json) -> float | None:
+    return ratio(reach(_interface(host), "interrupts"), _counted_s(host), 1e-3)
+
+
+def _packets_per_nic_interrupt(_document: Json, host: Json) -> float | None:
+    return ratio(_on_wire(host, "packets"), reach(_interface(host), "interrupts"))
 
 
 def _busy_per_wire(document: Json, host: Json) -> float | None:
@@ -185,6 +198,7 @@ END = (
     OfEnd(
         Column("busy_TL_per_GBps", "% of a CPU per GB/s", "CPU busy per GB/s on the interface", "lower"), _busy_per_wire
     ),
+    OfEnd(Column("irq_nic_kps", "1000/s", "Interrupts of the interface", "lower"), _nic_interrupts),
     OfEnd(Column("irq_all_kps", "1000/s", "Hardware interrupts", "lower"), _rate("interrupts", "hardware")),
     OfEnd(
         Column("softirq_net_kps", "1000/s", "Softirqs of the network", "lower"), _rate("softirqs", "net_rx", "net_tx")
@@ -193,13 +207,22 @@ END = (
     OfEnd(Column("cpu_us_per_packet", "us", "CPU time per packet", "lower"), _cpu_us_per_packet),
     OfEnd(Column("wire_MBps", "MB/s", "On the interface, both directions"), _wire("bytes", 1e-6)),
     OfEnd(Column("wire_kpps", "1000/s", "Packets, both directions"), _wire("packets", 1e-3)),
-    OfEnd(Column("packets_per_irq", "", "Packets per interrupt"), _packets_per("hardware")),
+    OfEnd(Column("packets_per_nic_irq", "", "Packets per interrupt of the interface"), _packets_per_nic_interrupt),
+    OfEnd(Column("packets_per_irq", "", "Packets per interrupt of all"), _packets_per("hardware")),
     OfEnd(Column("packets_per_cs", "", "Packets per context switch"), _packets_per("context_switches")),
     *(
         OfEnd(
             Column(f"tcp_{name}_ps", "1/s", f"TCP: {name.replace('_', ' ')}", is_ratio=False), _per_second("tcp", name)
         )
-        for name in ("retransmitted_segments", "resets_sent", "listen_overflows")
+        for name in (
+            "retransmitted_segments",
+            "resets_sent",
+            "listen_overflows",
+            "delayed_acks",
+            "delayed_acks_locked",
+            "quick_acks_entered",
+            "auto_corked_segments",
+        )
     ),
 )
 
@@ -215,6 +238,7 @@ QQ = {
     "Int_1000/s": "irq_all_kps",
     "num_cpus": "ncpus",
     "ps_tot_int_rateK/s": "irq_all_kps",
+    "ps_net_irq_rateK/s": "irq_nic_kps",
     "ps_net_sftirq_rateK/s": "softirq_net_kps",
     "ps_cs_rateK/s": "cs_kps",
     "bw(MB/s)": "wire_MBps",
@@ -223,6 +247,10 @@ QQ = {
     "%busyTL": "busy_kernel_TL",
     "pkts/cs": "packets_per_cs",
     "busyTL/GBps": "busy_TL_per_GBps",
+    "delack": "tcp_delayed_acks_ps",
+    "extdelack": "tcp_delayed_acks_locked_ps",
+    "quickack": "tcp_quick_acks_entered_ps",
+    "autocork": "tcp_auto_corked_segments_ps",
 }
 
 

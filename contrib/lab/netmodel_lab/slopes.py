@@ -19,6 +19,7 @@ _CURVED_P = 0.01
 # What is drawn over GB/s: the figure of an end, and the unit of its slope.
 COSTS = (
     ("busy_kernel_TL", "% of a CPU per GB/s"),
+    ("irq_nic_kps", "1000 per GB"),
     ("irq_all_kps", "1000 per GB"),
 )
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
 import multiprocessing
@@ -100,8 +101,11 @@ def apart_study(wide_study: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     for file in path.glob("runs/*/result.json"):
         document = json.loads(file.read_text())
         master = document["hosts"][0]
-        slave = {**master, "role": "slave", "name": "far", "facts": {**master["facts"], "boot_id": "another"}}
+        slave = {**copy.deepcopy(master), "role": "slave", "name": "far"}
+        slave["facts"]["boot_id"] = "another"
         slave["cpu"] = {**master["cpu"], "busy": master["cpu"]["busy"] / 2}
+        for nic in slave["nics"]:
+            nic |= {"vectors": 2, "interrupts": 1 + nic["rx_packets"] // 10}
         slave["softirqs"] = {"unavailable": "the kernel does not count them"}
         file.write_text(json.dumps({**document, "hosts": [master, slave]}))
     done = call(path, "report", path)

@@ -28,9 +28,12 @@ def host(role: str, boot: str) -> Json:
         "softirqs": {"seconds": 2.0, "net_rx": 3000, "net_tx": 1000},
         "nics": [
             {"name": "lo", "rx_bytes": 9, "tx_bytes": 9, "rx_packets": 1, "tx_packets": 1},
-            {"name": "eth0", "rx_bytes": 3e9, "tx_bytes": 1e9, "rx_packets": 3000, "tx_packets": 1000},
+            {
+                **{"name": "eth0", "rx_bytes": 3e9, "tx_bytes": 1e9, "rx_packets": 3000, "tx_packets": 1000},
+                **{"vectors": 2, "interrupts": 500},
+            },
         ],
-        "tcp": {"retransmitted_segments": 100, "resets_sent": None},
+        "tcp": {"retransmitted_segments": 100, "resets_sent": None, "delayed_acks": 8},
     }
 
 
@@ -45,10 +48,13 @@ def host(role: str, boot: str) -> Json:
         ("wire_kpps", 2),
         ("irq_all_kps", 4),
         ("softirq_net_kps", 2),
+        ("irq_nic_kps", 0.25),
+        ("packets_per_nic_irq", 8),
         ("packets_per_irq", 0.5),
         ("packets_per_cs", 8),
         ("tcp_retransmitted_segments_ps", 50),
         ("tcp_resets_sent_ps", None),
+        ("tcp_delayed_acks_ps", 4),
         ("cpu_us_per_transaction", None),
     ],
 )

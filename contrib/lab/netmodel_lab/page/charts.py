@@ -19,8 +19,10 @@ Json = dict[str, Any]
 OF_RUNS = ("transactions_per_s", "payload_MBps", "resp_p99_us")
 OF_MACHINES = (
     "busy_kernel_TL",
+    "irq_nic_kps",
     "irq_all_kps",
     "wire_MBps",
+    "packets_per_nic_irq",
     "packets_per_irq",
     "softirq_net_kps",
     "wire_kpps",
@@ -38,7 +40,8 @@ COSTS = (
     "tcp_retransmitted_segments_ps",
 )
 CHARTS = OF_RUNS + OF_MACHINES + COSTS
-MEASURED = ("wire_MBps", "payload_MBps", "irq_all_kps")  # what was not set, and can be an axis all the same
+# What was not set, and can be an axis all the same.
+MEASURED = ("wire_MBps", "payload_MBps", "irq_nic_kps", "irq_all_kps")
 _WIDE = 20.0  # largest by median, beyond which an axis is logarithmic
 _MAX_TICKS = 10  # that are put at the values themselves
 _ROOM = 0.05  # share of an axis that is left free at either end
