@@ -7,7 +7,7 @@ import hashlib
 import itertools
 import json
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from netmodel_lab.program import Parameter
@@ -121,6 +121,26 @@ def measured_s(point: Point, study: Study, known: Mapping[str, Parameter]) -> fl
     length = number(text, "duration")
     warmup = number(study.warmup, "duration") if study.warmup else 0.0
     return (DEFAULT_LENGTH_S if length is None else length) + (warmup or 0.0) + study.limits.settle_s
+
+
+def changes(study: Study, points: Sequence[Point]) -> list[list[str]]:
+    """Of each point, what is set otherwise than for the one before it: of the first, than a host is by itself."""
+    before: tuple[str | None, bool, str | None] = (None, False, None)
+    found = []
+    for point in points:
+        now = (point.place, point.is_swapped, point.program)
+        told = (f"place {point.place or 'none'}", _roles(study, point.is_swapped), f"program {point.program or 'own'}")
+        found.append([text for text, old, new in zip(told, before, now, strict=True) if old != new])
+        before = now
+    return found
+
+
+def _roles(study: Study, is_swapped: bool) -> str:
+    if not study.hosts:
+        return ""
+    ends = [study.hosts.master.text, study.hosts.slave.text]
+    master, slave = reversed(ends) if is_swapped else ends
+    return f"master {master}, slave {slave}"
 
 
 def start_s(study: Study) -> float:

@@ -108,6 +108,7 @@ def prepare(wishes: Wishes, program: Program) -> Prepared:
     known = _parameters(program, draft)
     _names(draft, known, mistakes)
     _words(draft, mistakes)
+    mistakes += _held(draft, program)
     limits = Limits(
         run_s=_seconds("limit of a run", draft.limit_run, mistakes),
         total_s=_seconds("limit of the study", draft.limit_total, mistakes),
@@ -307,26 +308,38 @@ def _words(draft: Draft, mistakes: list[Mistake]) -> None:
             mistakes.append(Mistake(name, f'"{value}": no such program'))
     if draft.hosts and draft.hosts.get("master", HostSpec()).kind == "at":
         mistakes.append(Mistake("hosts.master", "at:ADDRESS is a slave that listens already; a master is started"))
-    mistakes += _verdicts(draft.verdicts)
+    mistakes += _verdicts(draft)
     for text in draft.require:
         if not text.strip():
             mistakes.append(Mistake("require", "an empty requirement"))
 
 
-def _verdicts(asked: Sequence[Verdict]) -> list[Mistake]:
+def _verdicts(draft: Draft) -> list[Mistake]:
     """What is wrong with them before anything is run, as far as that can be known."""
     known = [figure.column.name for figure in RUN] + [figure.column.name for figure in END]
     wrong = []
-    for i, verdict in enumerate(asked):
+    for i, verdict in enumerate(draft.verdicts):
         name = verdict.metric.partition(".")[0]
         if name not in known:
-            wrong.append(f'verdicts[{i}].metric: "{verdict.metric}": no such figure{nearest(name, known)}')
+            where = draft.where(f"verdicts[{i}].metric")
+            wrong.append(Mistake(where, f'"{verdict.metric}": no such figure{nearest(name, known)}'))
         if verdict.min is not None:
+            where = draft.where(f"verdicts[{i}].min")
             try:
-                percentage(f"verdicts[{i}].min", verdict.min)
+                percentage(where, verdict.min)
             except UsageProblem as problem:
-                wrong += problem.lines
-    return [Mistake("", text) for text in wrong]
+                wrong += [Mistake("", line) for line in problem.lines]
+    return wrong
+
+
+def _held(draft: Draft, program: Program) -> list[Mistake]:
+    """Facts that no host has would fail each run."""
+    known = program.facts() if draft.hold else []
+    return [
+        Mistake(draft.where(f"hold.{name}"), f"no host says that of itself{nearest(name, known)}")
+        for name in draft.hold
+        if name not in known
+    ]
 
 
 def _seconds(what: str, text: str | None, mistakes: list[Mistake]) -> float | None:

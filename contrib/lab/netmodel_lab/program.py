@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import itertools
+import json
 import os
 import re
 import shutil
@@ -76,6 +77,11 @@ class Program:
             name = line[: begins[0]].strip()
             found[name] = Parameter(name, kind, value)
         return found
+
+    def facts(self) -> list[str]:
+        """The names of what it says about a host."""
+        schema = json.loads(self._ask("--generate", "result-schema").stdout)
+        return list(schema["$defs"]["facts"]["properties"])
 
     def profile_path(self, profile: str) -> Path:
         """The file of a profile, which may be a stock profile's name."""

@@ -75,6 +75,22 @@ def tally(plan: list[Point], attempts: dict[int, list[Attempt]]) -> Tally:
     return Tally(len(plan), good, failed)
 
 
+def seconds_left(plan: list[Point], attempts: dict[int, list[Attempt]]) -> float | None:
+    """How long what is left will take, by how long runs of the same cell took, or else of others; None: none has run
+    yet."""
+    took: dict[str, list[float]] = {}
+    left = []
+    for point in plan:
+        tried = attempts.get(point.seq, [])
+        took.setdefault(point.cell, []).extend(each.command["seconds"] for each in tried if each.is_good)
+        if len(tried) < TRIES and not any(attempt.is_good for attempt in tried):
+            left.append(point.cell)
+    every = [seconds for known in took.values() for seconds in known]
+    if not every:
+        return None
+    return sum(statistics.median(took[cell] or every) for cell in left)
+
+
 class Runner:
     """Runs the points of a folder whose lock the caller holds."""
 

@@ -303,8 +303,13 @@ def _texts(value: Any, tree: _Tree, found: Read) -> None:
             found.places[f"place={text}"] = tree.place(path)
         if wrong:
             found.mistakes.append(Mistake(tree.place(path), wrong))
+    hold = value.get("hold")
+    for name, text in (hold if isinstance(hold, dict) else {}).items():
+        found.places[f"hold.{name}={text}"] = tree.place(("hold", name))
     dimensions = [part for dimension in found.dimensions for part in dimension.names]
     for i, verdict in enumerate(value.get("verdicts") or []):
+        for key in ("metric", "min") if isinstance(verdict, dict) else ():
+            found.places[f"verdicts[{i}].{key}={verdict.get(key)}"] = tree.place(("verdicts", i, key))
         by = verdict.get("by") if isinstance(verdict, dict) else None
         baseline = verdict.get("baseline") if isinstance(verdict, dict) else None
         if isinstance(by, str) and by not in dimensions:

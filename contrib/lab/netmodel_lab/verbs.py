@@ -18,6 +18,8 @@ from netmodel_lab import __version__
 from netmodel_lab.problems import Exit, UsageProblem
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from netmodel_lab.bench import Bench
     from netmodel_lab.folder import Epoch, Folder, Manifest
     from netmodel_lab.prepare import Prepared
@@ -65,7 +67,7 @@ def _prepared(options: argparse.Namespace) -> tuple[Program, Prepared]:
 
 def plan(options: argparse.Namespace) -> Exit:
     """Prints every point and how long all of it will take; writes nothing."""
-    from netmodel_lab.plan import make_plan, measured_s, start_s
+    from netmodel_lab.plan import changes, make_plan, measured_s, start_s
     from netmodel_lab.words import clock
 
     if options.schema:
@@ -77,20 +79,36 @@ def plan(options: argparse.Namespace) -> Exit:
     study = prepared.study
     points = make_plan(study)
     seconds = sum(measured_s(point, study, program.parameters(point.profile)) + start_s(study) for point in points)
+    changed = changes(study, points)
     if options.json:
-        document = {"study": study.model_dump(), "seconds": seconds, "points": [point.model_dump() for point in points]}
-        print(json.dumps(document, indent=1))
+        listed = [{**point.model_dump(), "changes": what} for point, what in zip(points, changed, strict=True)]
+        print(json.dumps({"study": study.model_dump(), "seconds": seconds, "points": listed}, indent=1))
         return Exit.DONE
-    if study.hosts:
-        print(f"master {study.hosts.master.text}, slave {study.hosts.slave.text}")
-    for point in points:
+    for line in _preparations(study):
+        print(line)
+    for point, what in zip(points, changed, strict=True):
         print(f"{point.seq:6}  block {point.block}  {point.point}  {point.title()}")
+        for text in what:
+            print(f"        set: {text}")
+    count = sum(map(len, changed))
     print(
         f"{len(points)} points: {study.cells()} cells, {study.repeat} runs each, order {study.order.kind}"
         + ("" if study.order.kind == "given" else f", seed {study.order.seed}")
+        + (f"; {count} changes of settings" if count else "")
         + f"; about {clock(seconds)}"
     )
     return Exit.DONE
+
+
+def _preparations(study: Study) -> Iterator[str]:
+    """What is done once, and what is looked at in each run."""
+    if study.hosts:
+        yield f"master {study.hosts.master.text}, slave {study.hosts.slave.text}"
+        for spec in (study.hosts.master, study.hosts.slave):
+            if spec.copy_program:
+                yield f"netmodel is copied to {spec.text}, and removed at the end"
+    for name, value in study.hold.items():
+        yield f"held: {name} is {value} on every host, or the run has failed"
 
 
 def run(options: argparse.Namespace) -> Exit:
@@ -253,6 +271,7 @@ def _report(folder: Folder, path: Path | None, *, is_quiet: bool) -> Table:
 
 def status(options: argparse.Namespace) -> Exit:
     from netmodel_lab.folder import Folder
+    from netmodel_lab.words import clock
 
     folder = Folder.open(Path(options.folder))
     while True:
@@ -260,7 +279,9 @@ def status(options: argparse.Namespace) -> Exit:
         if options.json:
             print(json.dumps(found))
         else:
-            running = f", being run by {found['running']}" if found["running"] else ""
+            left_s = found["left_s"]
+            running = f", about {clock(left_s)} to go" if left_s else ""
+            running += f", being run by {found['running']}" if found["running"] else ""
             print(
                 f"{folder.path}: {found['points']} points, {found['good']} done, {found['failed']} failed, "
                 f"{found['left']} left{running}",
@@ -271,17 +292,19 @@ def status(options: argparse.Namespace) -> Exit:
         time.sleep(2)
 
 
-def _status(folder: Folder) -> dict[str, str | int | None]:
-    from netmodel_lab.runner import tally
+def _status(folder: Folder) -> dict[str, Any]:
+    from netmodel_lab.runner import seconds_left, tally
 
     running = folder.holder()
-    counts = tally(folder.manifest().plan, folder.attempts())
+    plan, attempts = folder.manifest().plan, folder.attempts()
+    counts = tally(plan, attempts)
     return {
         "folder": str(folder.path),
         "points": counts.points,
         "good": counts.good,
         "failed": counts.failed,
         "left": counts.left,
+        "left_s": seconds_left(plan, attempts),
         "running": running,
     }
 

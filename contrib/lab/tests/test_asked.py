@@ -87,6 +87,21 @@ def test_what_is_held(lab: Lab, tmp_path: Path) -> None:
     assert "and the study holds pdp11" in rows(tmp_path / "s")[0]["why"]
 
 
+def test_facts_and_figures_that_there_are_not(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text(
+        "study: 1\nprofile: tcp_rr\nparams: {test_length: 20ms}\n"
+        "dimensions: [{name: num_flows, values: [1, 2]}]\nhold: {machin: pdp11}\n"
+        "verdicts: [{metric: p98_us, by: num_flows, baseline: 1, min: some}]\n"
+    )
+    done = lab("plan", "s.yaml")
+    assert done.returncode == 2
+    assert [line.removeprefix("netmodel-lab: s.yaml:") for line in done.stderr.splitlines()] == [
+        "5:16: hold.machin: no host says that of itself; did you mean machine?",
+        '6:21: verdicts[0].metric: "p98_us": no such figure; did you mean p99_us?',
+        '6:62: verdicts[0].min: "some": must be a share as 5%',
+    ]
+
+
 def test_programs_beside_each_other(lab: Lab, tmp_path: Path) -> None:
     other = tmp_path / "other"
     shutil.copy(NETMODEL, other)

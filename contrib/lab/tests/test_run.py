@@ -72,6 +72,47 @@ def test_plan_touches_nothing(lab: Lab, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_plan_tells_what_it_would_set(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text(
+        "study: 1\nprofile: tcp_rr\nparams: {test_length: 1s}\nrepeat: 1\norder: {kind: given}\n"
+        "hosts: {master: local, slave: {at: 'ssh:b', copy: yes}}\nhold: {machine: pdp11}\n"
+        "dimensions:\n  - {name: place, values: ['0', '0/1']}\n  - {name: roles, values: [as-is, swapped]}\n"
+    )
+    done = lab("plan", "s.yaml")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[:3] == [
+        "master local, slave ssh:b",
+        "netmodel is copied to ssh:b, and removed at the end",
+        "held: machine is pdp11 on every host, or the run has failed",
+    ]
+    assert [line.strip() for line in lines if " set: " in line] == [
+        "set: place 0",
+        "set: master ssh:b, slave local",
+        "set: place 0/1",
+        "set: master local, slave ssh:b",
+        "set: master ssh:b, slave local",
+    ]
+    assert lines[-1] == "4 points: 4 cells, 1 runs each, order given; 5 changes of settings; about 00:00:16"
+    points = json.loads(lab("plan", "s.yaml", "--json").stdout)["points"]
+    assert [len(point["changes"]) for point in points] == [1, 1, 2, 1]
+
+
+def test_how_long_what_is_left_will_take(lab: Lab, tmp_path: Path, study: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(study, copy)
+    assert json.loads(lab("status", copy, "--json").stdout)["left_s"] == 0
+    took = {row["cell"]: 10.0 * i for i, row in enumerate(sorted(rows(study), key=lambda row: row["cell"]), 1)}
+    for path in (copy / "runs").glob("*/command.json"):
+        command = json.loads(path.read_text())
+        path.write_text(json.dumps({**command, "seconds": took[command["cell"]]}))
+    gone = json.loads((copy / "runs" / "000004-a1" / "command.json").read_text())["cell"]
+    shutil.rmtree(copy / "runs" / "000004-a1")
+    found = json.loads(lab("status", copy, "--json").stdout)
+    assert (found["left"], found["left_s"]) == (1, took[gone])
+    assert "1 left, about 00:00:" in lab("status", copy).stdout
+
+
 def test_all_mistakes_in_one_go(lab: Lab, tmp_path: Path) -> None:
     done = lab(
         *(
