@@ -5,7 +5,7 @@
   netmodel-lab run     STUDY [NAME=VALUES...]     runs them into a folder, to a report
   netmodel-lab resume  FOLDER                     does what is missing
   netmodel-lab status  FOLDER                     how far it is
-  netmodel-lab report  FOLDER                     makes the report again
+  netmodel-lab report  FOLDER...                  makes the report again, or one of several studies
   netmodel-lab compare A B                        which cells are better, worse or the same
   netmodel-lab export  FOLDER csv|json|parquet    one row for each run
   netmodel-lab import  TOOL FILE...               rows of other tools' results, for compare
@@ -126,7 +126,9 @@ def _status(parser: Parser) -> None:
 
 
 def _report(parser: Parser) -> None:
-    parser.add_argument("folder", metavar="FOLDER")
+    parser.add_argument(
+        "folders", metavar="FOLDER", nargs="+", help="a study; of several, a page with each machine's row"
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="where (default FOLDER/report.html)")
     parser.add_argument("--png", metavar="CHART", help="one picture: a figure, or distribution, waterfall, ...")
     parser.add_argument("--svg", metavar="CHART", help="the same as SVG")

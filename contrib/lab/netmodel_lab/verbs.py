@@ -18,7 +18,7 @@ from netmodel_lab import __version__
 from netmodel_lab.problems import Exit, UsageProblem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from netmodel_lab.bench import Bench
     from netmodel_lab.folder import Epoch, Folder, Manifest
@@ -257,7 +257,7 @@ def _report(folder: Folder, path: Path | None, *, is_quiet: bool) -> Table:
     from netmodel_lab.folder import write_whole
     from netmodel_lab.page import page
 
-    write_whole(path, page(table))
+    write_whole(path, page([table]))
     if not is_quiet:
         sys.stdout.write(text.cells(table))
         for comparison in verdicts.comparisons(table):
@@ -315,7 +315,10 @@ def report(options: argparse.Namespace) -> Exit:
     from netmodel_lab.scaling import scaling
     from netmodel_lab.table import Table
 
-    folder = Folder.open(Path(options.folder))
+    folders = [Folder.open(Path(name)) for name in options.folders]
+    folder = folders[0]
+    if len(folders) > 1:
+        return _together(folders, options)
     if options.png or options.svg:
         return _picture(folder, options)
     if options.scaling_study:
@@ -324,6 +327,30 @@ def report(options: argparse.Namespace) -> Exit:
         sys.stdout.write(text.cells(Table(folder)))
     else:
         _report(folder, Path(options.output or folder.path / "report.html"), is_quiet=True)
+    return Exit.DONE
+
+
+def _together(folders: Sequence[Folder], options: argparse.Namespace) -> Exit:
+    """One page of several studies; nothing is written into their folders."""
+    from netmodel_lab.folder import write_whole
+    from netmodel_lab.page import page
+    from netmodel_lab.table import Table
+
+    chosen = {
+        "--png": options.png,
+        "--svg": options.svg,
+        "--text": options.text,
+        "--scaling-study": options.scaling_study,
+    }
+    wrong = [f"{name}: is for one study at a time" for name, value in chosen.items() if value]
+    if not options.output:
+        wrong.append("-o FILE says where the page of several studies goes")
+    paths = [folder.path.resolve() for folder in folders]
+    wrong += [f"{path}: is there twice" for path in dict.fromkeys(paths) if paths.count(path) > 1]
+    if wrong:
+        raise UsageProblem(wrong)
+    write_whole(Path(options.output), page([Table(folder) for folder in folders]))
+    print(f"report: {options.output}", file=sys.stderr)
     return Exit.DONE
 
 

@@ -111,3 +111,12 @@ def apart_study(wide_study: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     done = call(path, "report", path)
     assert done.returncode == 0, done.stderr
     return path
+
+
+@pytest.fixture(scope="session")
+def both(wide_study: Path, apart_study: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of both of them. To be read only."""
+    page = tmp_path_factory.mktemp("pages") / "report.html"
+    done = call(page.parent, "report", wide_study, apart_study, "-o", page)
+    assert done.returncode == 0, done.stderr
+    return page

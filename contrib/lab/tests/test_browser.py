@@ -14,12 +14,13 @@ CONTROLS = (Path(__file__).parent / "controls.js").read_text()
 DONE = (Path(__file__).parent / "done.js").read_text()
 
 
-@pytest.mark.parametrize("which", ["wide_study", "apart_study"])
+@pytest.mark.parametrize("which", ["wide_study", "both"])
 @pytest.mark.parametrize(("width", "is_dark"), [(1400, False), (1400, True), (768, False), (500, True)])
 def test_page_in_a_browser(
     request: pytest.FixtureRequest, tmp_path: Path, which: str, width: int, is_dark: bool
 ) -> None:
-    page = request.getfixturevalue(which) / "report.html"
+    page = request.getfixturevalue(which)
+    page = page / "report.html" if page.is_dir() else page
     script = LOOK + (CONTROLS if width == 1400 else "") + DONE
     seen = visit(page, script, tmp_path / "b", width=width, is_dark=is_dark)
     found = seen.found

@@ -113,9 +113,9 @@ def test_a_picture_over_what_was_measured(apart_study: Path, lab: Lab, tmp_path:
 
 def test_lines_that_fold_back_are_none(apart_study: Path) -> None:
     table = Table(Folder.open(apart_study))
-    chart = next(chart for chart in charts.chosen(table) if chart.column.name == "p50_us")
-    axis = next(axis for axis in data.measured(table) if axis.name == "payload_MBps")
-    column = axis.columns["slave"]
+    chart = next(chart for chart in charts.chosen([table])[0] if chart.column.name == "p50_us")
+    axis = next(axis for axis in data.measured([table]) if axis.name == "payload_MBps")
+    column = axis.columns[0]["slave"]
     for cell, x in zip(table.cells, (1.0, 2.0, 3.0, 2.0, 1.0, 3.0), strict=True):
         cell.summaries[column] = replace(cell.summaries[column], centre=x)
     drawn = data.fill(table, chart, axis, column)

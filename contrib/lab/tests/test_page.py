@@ -47,12 +47,12 @@ def test_page(study: Path) -> None:
     assert charts[0] == "transactions_per_s"
     assert {"p50_us", "p99_us", "cpu_us_per_transaction.shared"} <= set(charts)
     assert reader.tags.count("figure") == len(charts) + text.count('class="picture"')
-    assert len(data["columns"]["runs"]["transactions_per_s"]) == 4
-    assert data["columns"]["dimensions"]["num_flows"] == {"text": ["1", "2"], "number": [1, 2]}
+    assert len(data["studies"][0]["runs"]["transactions_per_s"]) == 4
+    assert data["studies"][0]["dimensions"]["num_flows"] == {"text": ["1", "2"], "number": [1, 2]}
     assert "default-src &#x27;none&#x27;" in text or "default-src 'none'" in text
     outside = re.sub(r"<script type=\"module\">.*?</script>", "", text, flags=re.DOTALL)
     assert not _FETCHES.search(outside)
-    rates = data["columns"]["runs"]["transactions_per_s"]
+    rates = data["studies"][0]["runs"]["transactions_per_s"]
     (low, high) = data["charts"][0]["spec"]["layer"][0]["encoding"]["y"]["scale"]["domain"]
     assert (low, high) == (0, pytest.approx(max(rates) * 1.05, rel=1e-5))  # whatever the intervals are
     assert "num_flows=1,2" in "".join(reader.texts["pre#"])
@@ -87,12 +87,40 @@ def test_each_machine_has_a_row_of_the_same_charts(apart_study: Path) -> None:
     }
     assert domains["busy_kernel_TL.master"] == domains["busy_kernel_TL.slave"]
     axes = {axis["name"]: axis["columns"] for axis in data["axes"]}
-    assert axes["irq_all_kps"] == {
-        "": "irq_all_kps.master",
-        "master": "irq_all_kps.master",
-        "slave": "irq_all_kps.slave",
-    }
-    assert axes["payload_MBps"] == {"": "payload_MBps", "master": "payload_MBps", "slave": "payload_MBps"}
+    assert axes["irq_all_kps"] == [
+        {"": "irq_all_kps.master", "master": "irq_all_kps.master", "slave": "irq_all_kps.slave"}
+    ]
+    assert axes["payload_MBps"] == [{"": "payload_MBps", "master": "payload_MBps", "slave": "payload_MBps"}]
+
+
+def test_several_studies_have_one_page(both: Path, wide_study: Path, apart_study: Path) -> None:
+    text, reader = read(both)
+    rows = _rows(text)
+    assert list(rows) == ["wide: this one, with both ends", "apart: master", "apart: slave"]
+    assert len({tuple(name.strip("()") for name in figures) for figures in rows.values()}) == 1
+    data = json.loads("".join(reader.texts["script#data"]))
+    assert data["series"]["num_flows"] == ["request_size=64", "request_size=16k"]
+    domains: dict[str, set[float]] = {}
+    for chart in data["charts"]:
+        figure = chart["column"].partition(".")[0]
+        domains.setdefault(figure, set()).add(chart["spec"]["layer"][0]["encoding"]["y"]["scale"]["domain"][1])
+    assert {figure: len(tops) for figure, tops in domains.items()} == dict.fromkeys(domains, 1)
+    assert [one["title"] for one in data["details"]][::6] == [
+        "wide num_flows=1 request_size=64",
+        "apart num_flows=1 request_size=64",
+    ]
+    assert text.count('<p class="of">apart</p>') > 3
+
+
+def test_several_studies_are_asked_for_rightly(wide_study: Path, apart_study: Path, lab: Lab, tmp_path: Path) -> None:
+    done = lab("report", wide_study, apart_study, wide_study, "--text")
+    assert done.returncode == 2
+    assert [line.removeprefix("netmodel-lab: ") for line in done.stderr.splitlines()] == [
+        "--text: is for one study at a time",
+        "-o FILE says where the page of several studies goes",
+        f"{wide_study}: is there twice",
+    ]
+    assert not list(tmp_path.iterdir())
 
 
 def test_texts_of_others_do_nothing(study: Path, lab: Lab, tmp_path: Path) -> None:

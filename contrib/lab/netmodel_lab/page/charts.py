@@ -71,15 +71,25 @@ class Chart:
         return self.column.name.partition(".")[2]
 
 
-def chosen(table: Table) -> list[Chart]:
-    """The charts of a study. Those of one figure have one scale, so that machines compare."""
+def chosen(tables: Sequence[Table]) -> list[list[Chart]]:
+    """The charts of each study. Those of one figure have one scale, so that machines compare."""
     values: dict[str, list[float]] = {}
-    columns = [column for column in table.columns if column.name.partition(".")[0] in CHARTS]
-    for column in columns:
-        known = [row[column.name] for row in table.good if row.get(column.name) is not None]
-        values.setdefault(column.name.partition(".")[0], []).extend(known)
-    found = [_chart(table, column, sorted(values[column.name.partition(".")[0]])) for column in columns]
-    return sorted(found, key=lambda chart: (chart.end, CHARTS.index(chart.figure)))
+    for table in tables:
+        for column in _drawn(table):
+            known = [row[column.name] for row in table.good if row.get(column.name) is not None]
+            values.setdefault(column.name.partition(".")[0], []).extend(known)
+    ordered = {figure: sorted(known) for figure, known in values.items()}
+    return [
+        sorted(
+            [_chart(table, column, ordered[column.name.partition(".")[0]]) for column in _drawn(table)],
+            key=lambda chart: (chart.end, CHARTS.index(chart.figure)),
+        )
+        for table in tables
+    ]
+
+
+def _drawn(table: Table) -> list[Column]:
+    return [column for column in table.columns if column.name.partition(".")[0] in CHARTS]
 
 
 def _chart(table: Table, column: Column, values: Sequence[float]) -> Chart:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from netmodel_lab.page.charts import MEASURED, Chart
@@ -25,13 +25,14 @@ class Axis:
     name: str
     kind: str  # log, linear, text or measured
     values: tuple[float, ...] = ()  # as numbers, in their order; none of a text
-    columns: dict[str, str] = field(default_factory=dict)  # of a figure, by machine; "": of the runs
+    # Of a figure, for each study: its columns by machine; "": of the runs.
+    columns: tuple[dict[str, str], ...] = ()
 
 
-def axes(table: Table) -> list[Axis]:
+def axes(tables: Sequence[Table]) -> list[Axis]:
     found = []
-    for name in table.dimensions:
-        numbers = [row[f"p.{name}"] for row in table.good]
+    for name in dict.fromkeys(name for table in tables for name in table.dimensions):
+        numbers = [row[f"p.{name}"] for table in tables if name in table.dimensions for row in table.good]
         if not numbers or any(value is None for value in numbers):
             kind = "text"
         elif min(numbers) > 0 and (max(numbers) / min(numbers) >= _LOG_SPREAD or _is_geometric(numbers)):
@@ -43,18 +44,20 @@ def axes(table: Table) -> list[Axis]:
     return found or [Axis("profile", "text")]
 
 
-def measured(table: Table) -> list[Axis]:
+def measured(tables: Sequence[Table]) -> list[Axis]:
     """What runs have found out that others can be drawn over."""
-    names = [column.name for column in table.columns]
-    found = []
-    for figure in MEASURED:
-        own = {name.partition(".")[2]: name for name in names if name.partition(".")[0] == figure}
-        if own:
-            # Runs are over that of the first machine; what is of the runs is that of each machine.
-            first = next(iter(own.values()))
-            columns = {end: own.get(end) or own.get("") for end in table.ends} | {"": first}
-            found.append(Axis(figure, "measured", columns={end: name for end, name in columns.items() if name}))
-    return found
+    every = [(figure, tuple(_columns_of(table, figure) for table in tables)) for figure in MEASURED]
+    return [Axis(figure, "measured", columns=columns) for figure, columns in every if any(columns)]
+
+
+def _columns_of(table: Table, figure: str) -> dict[str, str]:
+    """Runs are over the figure of the first machine; what is of the runs is that of each machine."""
+    known = [column.name for column in table.columns]
+    own = {name.partition(".")[2]: name for name in known if name.partition(".")[0] == figure}
+    if not own:
+        return {}
+    columns = {end: own.get(end) or own.get("") for end in table.ends} | {"": next(iter(own.values()))}
+    return {end: name for end, name in columns.items() if name}
 
 
 def _is_geometric(numbers: Sequence[float]) -> bool:
@@ -64,15 +67,28 @@ def _is_geometric(numbers: Sequence[float]) -> bool:
     return len(distinct) > 2 and len(factors) == 1
 
 
-def default_axis(table: Table) -> Axis:
-    """The dimension with the most values; numbers before texts."""
-    counts = {name: len({row[f"d.{name}"] for row in table.good}) for name in table.dimensions}
-    return max(axes(table), key=lambda axis: (axis.kind != "text", counts.get(axis.name, 0)))
+def default_axis(tables: Sequence[Table]) -> Axis:
+    """A dimension of all studies, if there is one; the one with the most values; numbers before texts."""
+
+    def rank(axis: Axis) -> tuple[int, bool, int]:
+        having = [table for table in tables if axis.name in table.dimensions]
+        values = {row[f"d.{axis.name}"] for table in having for row in table.good}
+        return len(having), axis.kind != "text", len(values)
+
+    return max(axes(tables), key=rank)
 
 
-def series_of(table: Table, x: str) -> list[str]:
+def series_of(tables: Sequence[Table], x: str) -> list[str]:
     """The series when x is the axis, in the order of the cells."""
-    return list(dict.fromkeys(_series(cell.dimensions, x, cell.profile) for cell in table.cells))
+    cells = [cell for table in tables for cell in table.cells]
+    return list(dict.fromkeys(_series(cell.dimensions, x, cell.profile) for cell in cells))
+
+
+def names(tables: Sequence[Table]) -> list[str]:
+    """What studies are called beside each other: by their folders, as far as these differ."""
+    found = [table.folder.path.resolve() for table in tables]
+    short = [path.name for path in found]
+    return [name if short.count(name) == 1 else str(path) for name, path in zip(short, found, strict=True)]
 
 
 def _series(dimensions: dict[str, str], x: str, profile: str) -> str:
@@ -117,7 +133,7 @@ def _short(value: float | None) -> float | None:
 def fill(table: Table, chart: Chart, axis: Axis, over: str | None = None) -> Json:
     """The sets "cells", "runs" and "lines" of one chart, as the page makes them by itself; over: the column of a
     measured axis."""
-    along = default_axis(table).name if over else axis.name
+    along = default_axis([table]).name if over else axis.name
 
     def place(cell: Cell, x: Any, value: float) -> Json:
         text = with_unit(x, "") if over else cell.dimensions.get(axis.name, cell.profile)

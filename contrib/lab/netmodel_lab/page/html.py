@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import math
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from html import escape
 from importlib import metadata
 from pathlib import Path
@@ -34,22 +36,29 @@ _MOST_COMMANDS = 200
 _SHOWN = ("transactions_per_s", "payload_MBps", "p50_us", "p99_us", "busy_kernel_TL", "cpu_us_per_transaction")
 
 
-def page(table: Table) -> str:
-    charts = charts_.chosen(table)
-    found = _data(table, charts)
+def page(tables: Sequence[Table]) -> str:
+    """Of one study, or of several beside each other: then each machine of each has its row of charts."""
+    charts = charts_.chosen(tables)
+    found = _data(tables, charts)
+    names = data.names(tables) if len(tables) > 1 else [""]
+
+    def each(part: Callable[[Table], str]) -> str:
+        return "".join(_named(name, part(table)) for name, table in zip(names, tables, strict=True))
+
+    along = data.default_axis(tables).name
     body = [
-        _head(table),
-        _verdicts(table),
-        _warnings(table),
-        _charts(table, charts),
+        each(_head),
+        each(_verdicts),
+        each(_warnings),
+        _charts(tables, names, charts),
         _inside(found["details"]),
-        _slopes(table),
-        _cells(table),
-        _runs(table),
-        _facts(table),
-        _commands(table),
+        each(lambda table: _slopes(table, along)),
+        each(_cells),
+        each(_runs),
+        each(_facts),
+        each(_commands),
     ]
-    name = escape(table.manifest.study.name)
+    name = escape(" ".join(names) if len(tables) > 1 else tables[0].manifest.study.name)
     return "\n".join(
         [
             "<!doctype html>",
@@ -61,7 +70,7 @@ def page(table: Table) -> str:
             *(part for part in body if part),
             "</main>",
             f'<script type="application/json" id="data">{_embedded(found)}</script>',
-            f'<script type="module">{_script(_bundle())}</script>' if charts else "",
+            f'<script type="module">{_script(_bundle())}</script>' if any(charts) else "",
             f'<script type="module">{_script((_HERE / "page.js").read_text())}</script>',
             "</body></html>\n",
         ]
@@ -91,28 +100,40 @@ def _script(text: str) -> str:
     return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
-def _data(table: Table, charts: list[charts_.Chart]) -> Any:
-    axes, measured = data.axes(table), data.measured(table)
-    along = data.default_axis(table)
-    series = {axis.name: data.series_of(table, axis.name) for axis in axes}
+def _named(name: str, part: str) -> str:
+    """A part of one of several studies."""
+    return f'<div class="study"><p class="of">{escape(name)}</p>{part}</div>' if name and part else part
+
+
+def _data(tables: Sequence[Table], charts: Sequence[Sequence[charts_.Chart]]) -> Any:
+    axes, measured = data.axes(tables), data.measured(tables)
+    along = data.default_axis(tables)
+    series = {axis.name: data.series_of(tables, axis.name) for axis in axes}
     series |= {axis.name: series[along.name] for axis in measured}
+    names = data.names(tables) if len(tables) > 1 else [""]
     return {
         "axes": [{"name": axis.name, "kind": axis.kind, "columns": axis.columns} for axis in [*axes, *measured]],
         "axis": along.name,
         "along": along.name,
         "series": series,
         "x": {axis.name: charts_.place(axis.name, axis.kind, axis.values) for axis in axes},
-        "columns": data.columns(table, charts),
+        "studies": [data.columns(table, own) for table, own in zip(tables, charts, strict=True)],
         "charts": [
             {
+                "study": number,
                 "column": chart.column.name,
                 "unit": chart.column.unit,
                 "scale": chart.scale,
                 "spec": charts_.specification(chart, series=()),
             }
-            for chart in charts
+            for number, own in enumerate(charts)
+            for chart in own
         ],
-        "details": details.details(table, along.name),
+        "details": [
+            {**one, "study": number, "title": f"{name} {one['title']}".strip()}
+            for number, (name, table) in enumerate(zip(names, tables, strict=True))
+            for one in details.details(table, along.name)
+        ],
         "pictures": details.specifications(),
         "decade": details.PER_DECADE,
     }
@@ -187,18 +208,34 @@ def _warnings(table: Table) -> str:
     return '<section class="warn"><ul>' + "".join(f"<li>{escape(text)}</li>" for text in found) + "</ul></section>"
 
 
-def _charts(table: Table, charts: list[charts_.Chart]) -> str:
-    if not charts:
+@dataclass(frozen=True)
+class _Row:
+    """The charts of a machine; "": of the runs of a study."""
+
+    title: str
+    charts: list[tuple[int, charts_.Chart]]
+    end: str = ""
+
+
+def _charts(tables: Sequence[Table], names: Sequence[str], charts: Sequence[Sequence[charts_.Chart]]) -> str:
+    if not any(charts):
         return ""
-    axes = [*data.axes(table), *data.measured(table)]
+    axes = [*data.axes(tables), *data.measured(tables)]
     choices = "".join(f"<option>{escape(axis.name)}</option>" for axis in axes)
     axis = f'<label>over <select id="axis">{choices}</select></label>' if len(axes) > 1 else ""
     runs = '<label><input type="checkbox" id="runs" checked> single runs</label>'
-    ends = table.ends or [""]
+    numbers = itertools.count()
+    numbered = [[(next(numbers), chart) for chart in own] for own in charts]
+    of_runs = [_Row(name, own) for name, own in zip(names, numbered, strict=True)]
+    of_machines = [
+        _Row(": ".join(filter(None, [name, _end_title(table, end)])), own, end)
+        for name, table, own in zip(names, tables, numbered, strict=True)
+        for end in table.ends or [""]
+    ]
     groups = [
-        _group("Runs", charts, charts_.OF_RUNS, {"": ""}),
-        _group("Machines", charts, charts_.OF_MACHINES, {end: _end_title(table, end) for end in ends}),
-        _group("What it costs", charts, charts_.COSTS, {end: _end_title(table, end) for end in ends}),
+        _group("Runs", charts_.OF_RUNS, of_runs),
+        _group("Machines", charts_.OF_MACHINES, of_machines),
+        _group("What it costs", charts_.COSTS, of_machines),
     ]
     return (
         f'<section><div class="bar"><div id="legend"></div><div class="controls">{axis}{runs}</div></div>'
@@ -209,37 +246,35 @@ def _charts(table: Table, charts: list[charts_.Chart]) -> str:
     )
 
 
-def _group(title: str, charts: list[charts_.Chart], figures: Sequence[str], ends: dict[str, str]) -> str:
-    """A row of charts for each machine, all in the same order, so that a figure stands below itself."""
-    shown = [name for name in figures if any(chart.figure == name for chart in charts)]
+def _group(title: str, figures: Sequence[str], rows: Sequence[_Row]) -> str:
+    """A row of charts for each, all in the same order, so that a figure stands below itself."""
+    titles = {chart.figure: _short_title(chart) for row in rows for _, chart in row.charts}
+    shown = [name for name in figures if name in titles]
     if not shown:
         return ""
-    rows = []
-    for end, name in ends.items():
-        cards = "".join(_card(charts, figure, end) for figure in shown)
-        head = f"<h3>{escape(name)}</h3>" if name else ""
-        rows.append(f'{head}<div class="{"row" if len(ends) > 1 else "cards"}">{cards}</div>')
-    body = "".join(rows)
-    if len(ends) > 1:
+    parts = []
+    for row in rows:
+        cards = "".join(_card(row, figure, titles[figure]) for figure in shown)
+        head = f"<h3>{escape(row.title)}</h3>" if row.title else ""
+        parts.append(f'{head}<div class="{"row" if len(rows) > 1 else "cards"}">{cards}</div>')
+    body = "".join(parts)
+    if len(rows) > 1:
         body = f'<div class="rows" role="region" tabindex="0" aria-label="{escape(title)}">{body}</div>'
     return f'<details class="group" open><summary>{escape(title)}</summary>{body}</details>'
 
 
-def _card(charts: list[charts_.Chart], figure: str, end: str) -> str:
+def _card(row: _Row, figure: str, title: str) -> str:
     """A chart of that machine; what its runs have found out is that of each of them."""
-    found = next(
-        ((n, chart) for n, chart in enumerate(charts) if chart.figure == figure and chart.end in (end, "")), None
-    )
+    found = next((one for one in row.charts if one[1].figure == figure and one[1].end in (row.end, "")), None)
     if not found:
-        return (
-            f'<figure class="none" data-figure="{figure}"><figcaption>not known of this machine</figcaption></figure>'
-        )
+        caption = f"<figcaption>{escape(title)}<span>not known here</span></figcaption>"
+        return f'<figure class="none" data-figure="{figure}">{caption}</figure>'
     number, chart = found
     return (
         f'<figure role="img" data-figure="{figure}" aria-label="{escape(chart.finding)}">'
-        f"<figcaption>{escape(_short_title(chart))}"
+        f"<figcaption>{escape(title)}"
         f"<span>{escape(chart.unit)}{', log scale' if chart.is_logarithmic else ''}</span></figcaption>"
-        f'<div class="chart" data-chart="{number}" data-end="{escape(end)}"></div></figure>'
+        f'<div class="chart" data-chart="{number}" data-end="{escape(row.end)}"></div></figure>'
     )
 
 
@@ -281,8 +316,8 @@ def _inside(found: list[Any]) -> str:
     )
 
 
-def _slopes(table: Table) -> str:
-    found = slopes.slopes(table, data.default_axis(table).name)
+def _slopes(table: Table, along: str) -> str:
+    found = slopes.slopes(table, along)
     if not found:
         return ""
     head = [("series", "t"), ("figure", "t"), ("slope", "n"), ("95 %", "n"), ("at 0", "n"), ("R²", "n"), ("unit", "t")]
@@ -335,7 +370,7 @@ def _cells(table: Table) -> str:
     ]
     if not lines:
         return ""
-    return f'<section id="cells"><h2>Cells</h2>{_table(head, lines)}</section>'
+    return f'<section class="cells"><h2>Cells</h2>{_table(head, lines)}</section>'
 
 
 def _place(cell: Cell) -> list[tuple[str, Any]]:

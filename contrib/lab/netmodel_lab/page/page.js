@@ -29,35 +29,36 @@ function say(value, unit) {
 
 const axisOf = () => data.axes.find((axis) => axis.name === state.axis);
 
-function seriesOf(cell) {
+function seriesOf(study, cell) {
   const along = axisOf().kind === "measured" ? data.along : state.axis;
-  const parts = Object.entries(data.columns.dimensions).filter(([name]) => name !== along)
+  const parts = Object.entries(study.dimensions).filter(([name]) => name !== along)
     .map(([name, column]) => `${name}=${column.text[cell]}`);
-  return parts.join(" ") || data.columns.profile[cell];
+  return parts.join(" ") || study.profile[cell];
 }
 
 // Cells, runs and lines of a chart; over: the column of a measured axis. A line whose x goes back and forth is none.
 function fill(chart, over) {
-  const column = data.columns.dimensions[state.axis];
+  const study = data.studies[chart.study];
+  const column = study.dimensions[state.axis];
   const isText = axisOf().kind === "text";
   const place = (cell, x, value) => {
-    const text = over ? say(x, "") : column ? column.text[cell] : data.columns.profile[cell];
+    const text = over ? say(x, "") : column ? column.text[cell] : study.profile[cell];
     return {
-      x: over ? x : isText ? text : column.number[cell], xtext: text, series: seriesOf(cell),
+      x: over ? x : isText ? text : column.number[cell], xtext: text, series: seriesOf(study, cell),
       y: value / chart.scale, ytext: say(value, chart.unit),
     };
   };
   const shown = (row) => row.x !== null && !state.hidden.has(row.series);
-  const found = data.columns.cells[chart.column];
-  const xs = over ? data.columns.cells[over].centre : [];
+  const found = study.cells[chart.column];
+  const xs = over ? study.cells[over].centre : [];
   const cells = found.centre.flatMap((value, cell) => value === null ? [] : [{
     ...place(cell, over ? xs[cell] : null, value),
     low: found.low[cell] === null ? null : found.low[cell] / chart.scale,
     high: found.high[cell] === null ? null : found.high[cell] / chart.scale,
   }]).filter(shown);
-  const values = data.columns.runs[chart.column];
+  const values = study.runs[chart.column];
   const runs = state.runs ? values.flatMap((value, run) => value === null ? [] :
-    [place(data.columns.runs.cell[run], over ? data.columns.runs[over][run] : null, value)]) : [];
+    [place(study.runs.cell[run], over ? study.runs[over][run] : null, value)]) : [];
   const folds = new Set();
   const last = new Map();
   if (over) {
@@ -77,12 +78,16 @@ function span(values) {
   return [low - room, high + room];
 }
 
+// The columns of a measured axis, of all machines: these have one scale.
+const columnsOver = () => data.studies.flatMap((study, number) =>
+  Object.values(axisOf().columns[number]).map((name) => [study, name]));
+
 // The specification of a chart with its x axis and the colours of its series.
 function specified(chart, over) {
   const spec = structuredClone(chart.spec);
   const x = data.x[state.axis] || {
-    field: "x", type: "quantitative", scale: { domain: span(data.columns.runs[over]), zero: false },
-    axis: { title: over, format: "~s", labelOverlap: true, tickCount: 6, grid: false },
+    field: "x", type: "quantitative", scale: { domain: span(columnsOver().flatMap(([study, name]) => study.runs[name] ?? [])), zero: false },
+    axis: { title: over.split(".")[0], format: "~s", labelOverlap: true, tickCount: 6, grid: false },
   };
   for (const layer of spec.layer) {
     layer.encoding.x = x;
@@ -96,7 +101,7 @@ function specified(chart, over) {
 // The rows of a picture of the inside of a run.
 function inside(name) {
   const one = data.details[state.cell];
-  const alike = data.details.filter((each) => each.series === one.series);
+  const alike = data.details.filter((each) => each.study === one.study && each.series === one.series);
   if (name === "distribution") {
     return alike.slice(0, 8).flatMap((each) => each.distribution.map(([nines, us]) =>
       ({ nines, us, of: each.short, nine: `${+(100 - 100 / 10 ** nines).toFixed(5)} %` })));
@@ -104,7 +109,7 @@ function inside(name) {
   if (name === "percentiles") {
     const shares = [["50 %", "p50_us"], ["90 %", "p90_us"], ["99 %", "p99_us"], ["99.9 %", "p999_us"]];
     return alike.flatMap((each) => shares.flatMap(([of, column]) => {
-      const us = data.columns.cells[column]?.centre[each.cell];
+      const us = data.studies[each.study].cells[column]?.centre[each.cell];
       return us ? [{ x: each.short.split("=")[1] ?? each.short, us, of }] : [];
     }));
   }
@@ -130,11 +135,12 @@ function theme() {
 }
 
 // The column that a chart is drawn over, where that was measured: of its own machine.
-const overOf = (element) => axisOf().kind === "measured" ? axisOf().columns[element.dataset.end] : null;
+const chartOf = (element) => data.charts[element.dataset.chart];
+const overOf = (element) => axisOf().kind === "measured" ? axisOf().columns[chartOf(element).study][element.dataset.end] : null;
 
-// A figure over itself, or over what is not known of its machine, says nothing.
-const isIdle = (element) => axisOf().kind === "measured" &&
-  [undefined, data.charts[element.dataset.chart].column].includes(overOf(element));
+// A figure over itself, over what is not known of its machine, or over what its study has not varied, says nothing.
+const isIdle = (element) => axisOf().kind === "measured" ? [undefined, chartOf(element).column].includes(overOf(element))
+  : !(state.axis in data.studies[chartOf(element).study].dimensions) && state.axis !== "profile";
 
 function hideIdle() {
   for (const element of document.querySelectorAll(".chart")) element.closest("figure").hidden = isIdle(element);
@@ -143,7 +149,7 @@ function hideIdle() {
 
 async function draw(element) {
   const picture = element.dataset.picture;
-  const chart = data.charts[element.dataset.chart];
+  const chart = chartOf(element);
   const over = picture ? null : overOf(element);
   if (!picture && isIdle(element)) return;
   const spec = picture ? { ...data.pictures[picture], datasets: { rows: inside(picture) } }
@@ -224,6 +230,7 @@ if (data.charts.length) {
       redraw(".chart");
     });
   }
+  hideIdle();
   document.getElementById("runs").addEventListener("change", (event) => {
     state.runs = event.target.checked;
     redraw(".chart");

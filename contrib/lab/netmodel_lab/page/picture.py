@@ -26,20 +26,20 @@ def picture(table: Table, name: str, kind: str, over: str | None, cell: int) -> 
 
 
 def _chart(table: Table, name: str, over: str | None) -> Json:
-    known = {chart.column.name: chart for chart in charts.chosen(table)}
+    known = {chart.column.name: chart for chart in charts.chosen([table])[0]}
     chart = known.get(name) or next((one for key, one in known.items() if key.partition(".")[0] == name), None)
     if not chart:
         names = [*known, *details.NAMES]
         raise UsageProblem([f"{name}: no such chart{nearest(name, names)}; there are {', '.join(names)}"])
-    axes = {axis.name: axis for axis in [*data.axes(table), *data.measured(table)]}
-    axis = axes.get(over) if over else data.default_axis(table)
+    axes = {axis.name: axis for axis in [*data.axes([table]), *data.measured([table])]}
+    axis = axes.get(over) if over else data.default_axis([table])
     if not axis:
         raise UsageProblem([f"--over {over}: was neither varied nor measured{nearest(over or '', list(axes))}"])
-    column = axis.columns.get(chart.end) if axis.kind == "measured" else None
+    column = axis.columns[0].get(chart.end) if axis.kind == "measured" else None
     if axis.kind == "measured" and column in (None, chart.column.name):
         raise UsageProblem([f"--over {over}: {chart.column.name} cannot be drawn over it"])
     values = [row[column] for row in table.good if row.get(column) is not None] if column else axis.values
-    series = data.series_of(table, data.default_axis(table).name if column else axis.name)
+    series = data.series_of([table], data.default_axis([table]).name if column else axis.name)
     x = charts.place(column or axis.name, axis.kind, values)
     specification = charts.specification(chart, series=series, x=x)
     for layer in specification["layer"]:
@@ -52,7 +52,7 @@ def _chart(table: Table, name: str, over: str | None) -> Json:
 
 
 def _inside(table: Table, name: str, cell: int) -> Json:
-    found = details.details(table, data.default_axis(table).name)
+    found = details.details(table, data.default_axis([table]).name)
     if not 1 <= cell <= len(found):
         raise UsageProblem([f"--cell {cell}: there are 1 to {len(found)}"])
     rows = details.fill(table, found, name, cell - 1)
