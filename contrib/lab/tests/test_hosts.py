@@ -278,6 +278,30 @@ def test_namespaces_and_swapped_roles(far: Far) -> None:
         assert json.loads(path.read_text())["profile"]["params"]["host"] == address
 
 
+def test_latency_under_load_behind_a_queue(far: Far) -> None:
+    """Streams fill a queue of 50 ms before a slow link; requests wait in it, and do not on the idle path."""
+    ends = [far.prefix[-1], far.namespace]
+    qdisc = [["tc", "-n", end, "qdisc", "add", "dev", "veth0", "root"] for end in ends]
+    queue = ["tbf", "rate", "100mbit", "burst", "32k", "latency", "50ms"]
+    if not shutil.which("tc") or any(subprocess.run([*words, *queue], check=False).returncode for words in qdisc):
+        pytest.skip("tc cannot make a slow link")
+    words = ("latency-under-load", "--set", "test_length=400ms", "--repeat", "3", "--seed", "1", "--no-report")
+    command = argv("run", *words, "--host", f"ns:{ends[0]}", "--peer", f"ns:{ends[1]}", "-o", "queue")
+    try:
+        env = far.environment()
+        done = subprocess.run(command, cwd=far.folder, env=env, capture_output=True, text=True, check=False)
+    finally:
+        for each in qdisc:
+            subprocess.run([word if word != "add" else "del" for word in each], check=True)
+    assert done.returncode == 1, done.stderr
+    waits: dict[str, list[float]] = {}
+    for row in rows(far.folder / "queue"):
+        waits.setdefault(row["d.load"], []).append(row["resp_p50_us"])
+    assert len(waits) == 7
+    for load in ("send-4", "send-16", "receive-4", "receive-16"):
+        assert min(waits[load]) > 5000 > 5 * sorted(waits["idle"])[1]
+
+
 def _wait(what: object, within_s: float = 60) -> None:
     deadline = time.monotonic() + within_s
     while not what():  # type: ignore[operator]
