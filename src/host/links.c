@@ -13,6 +13,7 @@ static void read_link(struct rtnl_link *link, struct nm_nic *nic)
 {
 	const char *name = rtnl_link_get_name(link);
 
+	*nic = (struct nm_nic){.vectors = 0};
 	snprintf(nic->name, sizeof nic->name, "%s", name ? name : "");
 #define READ(member, word) nic->member = rtnl_link_get_stat(link, RTNL_LINK_##word);
 	NM_NIC_COUNTERS(READ)

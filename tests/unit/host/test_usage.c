@@ -557,8 +557,10 @@ START_TEST(this_host_is_read)
 	}
 	if (before.has_nics)
 		ck_assert_uint_gt(before.n_nics, 0); /* a loopback is always there */
-	for (size_t i = 0; i < before.n_nics; i++)
+	for (size_t i = 0; i < before.n_nics; i++) {
 		ck_assert(before.nics[i].name[0] != '\0');
+		ck_assert_uint_eq(before.nics[i].vectors, 0); /* until these are read */
+	}
 }
 END_TEST
 
