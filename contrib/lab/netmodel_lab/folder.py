@@ -29,6 +29,7 @@ Json = dict[str, Any]
 MANIFEST, LOCK, JOURNAL, RUNS = "manifest.json", "lock", "journal.jsonl", "runs"
 RESULT, STDERR, COMMAND = "result.json", "stderr.txt", "command.json"
 _HALF = ".tmp-"
+_SOCKET = ".ssh-"  # of a connection, whose process was killed
 _ATTEMPT = re.compile(r"(\d{6,})-a(\d+)")
 _LOCK_WAIT_S = 0.5  # one who asks whether a study is being run holds its lock for a moment
 
@@ -120,7 +121,9 @@ class Folder:
         with contextlib.suppress(FileNotFoundError):
             if (path / MANIFEST).exists():
                 raise UsageProblem([f"{path}: is a study already; netmodel-lab resume {path} goes on with it"])
-            foreign = sorted({entry.name for entry in path.iterdir()} - {LOCK, RUNS, f"{_HALF}{MANIFEST}~"})
+            own = (LOCK, RUNS, f"{_HALF}{MANIFEST}~")
+            names = sorted(entry.name for entry in path.iterdir())
+            foreign = [name for name in names if name not in own and not name.startswith(_SOCKET)]
             if foreign:
                 raise UsageProblem([f"{path}: is not empty ({foreign[0]}); -o names a new folder"])
         try:

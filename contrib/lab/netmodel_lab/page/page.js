@@ -152,7 +152,11 @@ async function draw(element) {
   const chart = chartOf(element);
   const over = picture ? null : overOf(element);
   if (!picture && isIdle(element)) return;
-  const spec = picture ? { ...data.pictures[picture], datasets: { rows: inside(picture) } }
+  const rows = picture ? inside(picture) : null;
+  // Of a run that was too short there may be none.
+  if (picture) element.closest("figure").hidden = !rows.length;
+  if (picture && !rows.length) return;
+  const spec = picture ? { ...data.pictures[picture], datasets: { rows } }
     : { ...specified(chart, over), datasets: fill(chart, over) };
   const options = { actions: false, renderer: "svg", ast: true, config: theme(), tooltip: { theme: dark.matches ? "dark" : "light" } };
   const old = views.get(element);
@@ -237,7 +241,7 @@ if (data.charts.length) {
   });
   document.getElementById("cell")?.addEventListener("change", (event) => {
     state.cell = Number(event.target.value);
-    redraw(".picture");
+    document.querySelectorAll(".picture").forEach((element) => draw(element));
   });
   dark.addEventListener("change", () => redraw());
   addEventListener("beforeprint", () => document.querySelectorAll(".chart, .picture").forEach((element) => {
