@@ -19,18 +19,31 @@ size_t nm_fields_count(const struct nm_field *fields)
 	return count;
 }
 
+static uint64_t difference(uint64_t from, uint64_t to, enum nm_field_unit unit)
+{
+	if (unit == NM_UNIT_PEAK)
+		return to;
+	return to > from ? to - from : 0;
+}
+
+static int64_t known_difference(int64_t from, int64_t to, enum nm_field_unit unit)
+{
+	return from < 0 || to < 0 ? -1 : (int64_t)difference((uint64_t)from, (uint64_t)to, unit);
+}
+
 void nm_fields_subtract(const struct nm_field *fields, const void *before, const void *after,
 			void *ret)
 {
 	for (; fields->name; fields++) {
-		if (fields->type != NM_FIELD_U64)
-			continue;
-		const uint64_t *from = (const uint64_t *)((const char *)before + fields->offset);
-		const uint64_t *to = (const uint64_t *)((const char *)after + fields->offset);
-		uint64_t value = *to;
+		const void *from = (const char *)before + fields->offset;
+		const void *to = (const char *)after + fields->offset;
+		void *into = (char *)ret + fields->offset;
 
-		if (fields->unit != NM_UNIT_PEAK)
-			value = *to > *from ? *to - *from : 0;
-		*(uint64_t *)((char *)ret + fields->offset) = value;
+		if (fields->type == NM_FIELD_U64)
+			*(uint64_t *)into = difference(*(const uint64_t *)from,
+						       *(const uint64_t *)to, fields->unit);
+		else if (fields->type == NM_FIELD_I64)
+			*(int64_t *)into = known_difference(*(const int64_t *)from,
+							    *(const int64_t *)to, fields->unit);
 	}
 }

@@ -83,8 +83,8 @@ uint64_t nm_field_most(const struct nm_field *field);
 /* How many fields a table has. */
 size_t nm_fields_count(const struct nm_field *fields);
 /* Writes each U64 of *after less its value in *before into *ret: for a PEAK the later value, and 0
- * where a counter went backwards. The three are structs of one type, and *ret may be *after. Other
- * types are left alone. */
+ * where a counter went backwards. Of I64 the same, and -1 where one of the two is. The three are
+ * structs of one type, and *ret may be *after. Other types are left alone. */
 void nm_fields_subtract(const struct nm_field *fields, const void *before, const void *after,
 			void *ret);
 

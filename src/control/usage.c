@@ -197,21 +197,22 @@ static void close_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 	count_until(usage, now_ns);
 	nm_perf_read(usage->config.perf, &usage->counters_after);
 	nm_usage_read(&usage->after);
-	nm_usage_read_vectors(&usage->after);
+	nm_usage_read_vectors(&usage->after, &usage->before);
 	usage->has_after = true;
 }
 
 static void open_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 {
 	nm_usage_read(&usage->before);
-	nm_usage_read_vectors(&usage->before);
 	nm_perf_read(usage->config.perf, &usage->counters_before);
 	usage->has_before = true;
-	if (usage->counting)
-		return;
-	usage->counting = true;
-	usage->count_from_ns = now_ns;
-	read_sum(usage, now_ns, &usage->count_from);
+	if (!usage->counting) {
+		usage->counting = true;
+		usage->count_from_ns = now_ns;
+		read_sum(usage, now_ns, &usage->count_from);
+	}
+	/* The last, as at the end: they may be many. */
+	nm_usage_read_vectors(&usage->before, NULL);
 }
 
 /* When so much of the time of the transactions has passed on this host: it began with the first

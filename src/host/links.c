@@ -1,19 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Interface counters over rtnetlink. */
 #include <errno.h>
+#include <linux/if.h>
+#include <netlink/addr.h>
 #include <netlink/netlink.h>
 #include <netlink/route/link.h>
 #include <netlink/socket.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
+#include "host/procfile.h"
 #include "host/usage_priv.h"
+
+static void read_identity(struct rtnl_link *link, struct nm_nic_id *ret)
+{
+	const struct nl_addr *address = rtnl_link_get_addr(link);
+	size_t size = address ? nl_addr_get_len(address) : 0;
+
+	ret->index = (unsigned)rtnl_link_get_ifindex(link);
+	ret->is_up = rtnl_link_get_flags(link) & IFF_UP;
+	if (size && size <= sizeof ret->address) {
+		memcpy(ret->address, nl_addr_get_binary_addr(address), size);
+		ret->address_size = size;
+	}
+}
+
+static void read_line(const char *sys, const char *name, const char *what, char *line, size_t size)
+{
+	char path[160];
+
+	(void)snprintf(path, sizeof path, "%.64s/class/net/%.31s/%s", sys, name, what);
+	if (nm_procfile_read(path, line, size) < 0)
+		*line = '\0';
+	line[strcspn(line, "\n")] = '\0';
+}
+
+bool host__is_nic_in_sysfs(const char *sys, const char *name, const struct nm_nic_id *id)
+{
+	char line[128], address[3 * sizeof id->address + 1] = "";
+	size_t used = 0;
+
+	read_line(sys, name, "ifindex", line, sizeof line);
+	if (strtoul(line, NULL, 10) != id->index)
+		return false;
+	for (size_t i = 0; i < id->address_size; i++)
+		used += (size_t)snprintf(address + used, sizeof address - used,
+					 i ? ":%02x" : "%02x", id->address[i]);
+	read_line(sys, name, "address", line, sizeof line);
+	return strcmp(line, address) == 0;
+}
 
 static void read_link(struct rtnl_link *link, struct nm_nic *nic)
 {
 	const char *name = rtnl_link_get_name(link);
 
 	*nic = (struct nm_nic){.vectors = 0};
+	read_identity(link, &nic->id);
 	snprintf(nic->name, sizeof nic->name, "%s", name ? name : "");
 #define READ(member, word) nic->member = rtnl_link_get_stat(link, RTNL_LINK_##word);
 	NM_NIC_COUNTERS(READ)

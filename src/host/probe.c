@@ -6,8 +6,10 @@
 #include <dirent.h>
 #include <ifaddrs.h>
 #include <linux/ethtool.h>
+#include <linux/if_packet.h>
 #include <linux/sockios.h>
 #include <net/if.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +19,7 @@
 
 #include "host/cpus.h"
 #include "host/procfile.h"
+#include "host/usage_priv.h"
 
 static void read_line(const char *path, char *buf, size_t size)
 {
@@ -37,6 +40,31 @@ static int64_t read_number(const char *name, const char *what)
 	long long value = strtoll(text, &end, 10);
 
 	return end == text || value < 0 ? -1 : value;
+}
+
+/* What sysfs has, where it shows this network namespace. */
+static void read_sysfs(struct nm_probe_interface *interface, const struct sockaddr_ll *address)
+{
+	struct nm_nic_id id = {.index = (unsigned)address->sll_ifindex,
+			       .address_size = address->sll_halen};
+
+	if (id.address_size > sizeof id.address)
+		return;
+	/* The array of the header is shorter than some addresses. */
+	memcpy(id.address, (const char *)address + offsetof(struct sockaddr_ll, sll_addr),
+	       id.address_size);
+	if (!host__is_nic_in_sysfs("/sys", interface->name, &id))
+		return;
+	interface->speed_mbps = read_number(interface->name, "speed");
+	interface->node = read_number(interface->name, "device/numa_node");
+}
+
+static int64_t read_mtu(const char *name, int fd)
+{
+	struct ifreq ask = {.ifr_mtu = -1};
+
+	(void)snprintf(ask.ifr_name, sizeof ask.ifr_name, "%.15s", name);
+	return fd < 0 || ioctl(fd, SIOCGIFMTU, &ask) < 0 ? -1 : ask.ifr_mtu;
 }
 
 static void read_driver(struct nm_probe_interface *interface, int fd)
@@ -62,9 +90,8 @@ static struct nm_probe_interface *find_interface(struct nm_probe *probe, const c
 	struct nm_probe_interface *found = &probe->interfaces[probe->n_interfaces++];
 
 	(void)snprintf(found->name, sizeof found->name, "%s", name);
-	found->mtu = read_number(name, "mtu");
-	found->speed_mbps = read_number(name, "speed");
-	found->node = read_number(name, "device/numa_node");
+	found->mtu = read_mtu(name, fd);
+	found->speed_mbps = found->node = -1;
 	read_driver(found, fd);
 	return found;
 }
@@ -95,7 +122,11 @@ static void read_interfaces(struct nm_probe *probe)
 	for (const struct ifaddrs *one = first; one; one = one->ifa_next) {
 		struct nm_probe_interface *interface = find_interface(probe, one->ifa_name, fd);
 
-		if (interface && one->ifa_addr)
+		if (!interface || !one->ifa_addr)
+			continue;
+		if (one->ifa_addr->sa_family == AF_PACKET)
+			read_sysfs(interface, (const void *)one->ifa_addr);
+		else
 			add_address(interface, one->ifa_addr);
 	}
 	freeifaddrs(first);

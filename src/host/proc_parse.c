@@ -173,3 +173,38 @@ int host__parse_snmp(const char *text, const char *group, const char *name, uint
 	}
 	return -EINVAL;
 }
+
+int host__parse_tcp(const char *text, const char *group, struct nm_tcp_counters *ret)
+{
+	static const struct {
+		const char *group, *word;
+		size_t offset;
+		bool is_later;
+	} counters[] = {
+#define COUNTER(member, group_, word_, ...)                                                        \
+	{group_, word_, offsetof(struct nm_tcp_counters, member), false},
+		NM_TCP_COUNTERS(COUNTER)
+#undef COUNTER
+#define COUNTER(member, group_, word_, ...)                                                        \
+	{group_, word_, offsetof(struct nm_tcp_counters, member), true},
+			NM_TCP_LATER_COUNTERS(COUNTER)
+#undef COUNTER
+	};
+
+	for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
+		void *to = (char *)ret + counters[i].offset;
+		uint64_t value = 0;
+
+		if (strcmp(counters[i].group, group) != 0)
+			continue;
+		int r = host__parse_snmp(text, group, counters[i].word, &value);
+
+		if (r < 0 && !counters[i].is_later)
+			return r;
+		if (counters[i].is_later)
+			*(int64_t *)to = r < 0 || value > INT64_MAX ? -1 : (int64_t)value;
+		else
+			*(uint64_t *)to = value;
+	}
+	return 0;
+}

@@ -65,34 +65,19 @@ static void read_softirqs(struct nm_usage *u, char *text)
 			 why_not(n, r));
 }
 
-/* The counters that stand in the lines of these groups of a file. 0, or -1 with the reason. */
+/* The counters of a file that stand in its lines of a group. 0, or -1 with the reason. */
 static int read_tcp_file(struct nm_usage *u, const char *file, const char *group, char *text)
 {
-	static const struct {
-		const char *group, *word;
-		size_t offset;
-	} counters[] = {
-#define COUNTER(member, group_, word_, ...)                                                        \
-	{group_, word_, offsetof(struct nm_tcp_counters, member)},
-		NM_TCP_COUNTERS(COUNTER)
-#undef COUNTER
-	};
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/self/net/%s", file);
 	long n = nm_procfile_read(path, text, PROC_TEXT);
-	int r = n < 0 ? -1 : 0;
 
-	for (size_t i = 0; r == 0 && i < sizeof counters / sizeof *counters; i++) {
-		uint64_t *to = (uint64_t *)((char *)&u->tcp + counters[i].offset);
-
-		if (strcmp(counters[i].group, group) == 0)
-			r = host__parse_snmp(text, group, counters[i].word, to);
-	}
-	if (r < 0)
-		snprintf(u->tcp_why, sizeof u->tcp_why, "/proc/net/%s: %s", file,
-			 n < 0 ? strerror((int)-n) : "unknown form");
-	return r;
+	if (n >= 0 && host__parse_tcp(text, group, &u->tcp) == 0)
+		return 0;
+	snprintf(u->tcp_why, sizeof u->tcp_why, "/proc/net/%s: %s", file,
+		 n < 0 ? strerror((int)-n) : "unknown form");
+	return -1;
 }
 
 static void read_tcp(struct nm_usage *u, char *text)
@@ -208,7 +193,7 @@ static void interrupts_delta(const struct nm_usage *b, const struct nm_usage *a,
 		d->softirqs.kinds[i] = counted(softirqs->kinds[i], a->softirqs.kinds[i]);
 }
 
-static const struct nm_nic *find_nic(const struct nm_usage *usage, const char *name)
+const struct nm_nic *host__find_nic(const struct nm_usage *usage, const char *name)
 {
 	for (size_t i = 0; i < usage->n_nics; i++)
 		if (strcmp(usage->nics[i].name, name) == 0)
@@ -216,15 +201,25 @@ static const struct nm_nic *find_nic(const struct nm_usage *usage, const char *n
 	return NULL;
 }
 
-/* Vectors that came or went have taken their counts with them. */
+/* Vectors that came or went have taken their counts with them, and some are made anew under the
+ * numbers that they had: a count that is less is no counter that began at 0 again unless it was
+ * near its end. */
+static bool are_same_vectors(const struct nm_nic *old, const struct nm_nic *nic)
+{
+	return old->vectors == nic->vectors && old->which == nic->which &&
+	       (nic->interrupts >= old->interrupts || old->interrupts > UINT32_MAX / 2);
+}
+
 static void nic_delta(const struct nm_nic *old, struct nm_nic *nic)
 {
-	uint64_t interrupts = counted(old->interrupts, nic->interrupts);
-	uint64_t vectors = old->vectors == nic->vectors ? nic->vectors : 0;
+	bool known = old && are_same_vectors(old, nic);
+	uint64_t interrupts = known ? counted(old->interrupts, nic->interrupts) : 0;
+	uint64_t vectors = known ? nic->vectors : 0;
 
-	nm_fields_subtract(nm_nic_fields, old, nic, nic);
+	if (old)
+		nm_fields_subtract(nm_nic_fields, old, nic, nic);
 	nic->vectors = vectors;
-	nic->interrupts = vectors ? interrupts : 0;
+	nic->interrupts = interrupts;
 }
 
 static void psp_delta(const struct nm_usage *before, struct nm_psp_usage *device)
@@ -290,11 +285,7 @@ void nm_usage_delta(const struct nm_usage *before, const struct nm_usage *after,
 	nm_fields_subtract(nm_throttling_fields, &before->throttling, &after->throttling,
 			   &delta.throttling);
 	nm_fields_subtract(nm_tcp_counter_fields, &before->tcp, &after->tcp, &delta.tcp);
-	for (size_t i = 0; i < delta.n_nics; i++) {
-		const struct nm_nic *old = find_nic(before, delta.nics[i].name);
-
-		if (old)
-			nic_delta(old, &delta.nics[i]);
-	}
+	for (size_t i = 0; i < delta.n_nics; i++)
+		nic_delta(host__find_nic(before, delta.nics[i].name), &delta.nics[i]);
 	*ret_delta = delta;
 }

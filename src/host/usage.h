@@ -76,23 +76,35 @@ struct nm_rusage {
 	X(rx_dropped, RX_DROPPED)                                                                  \
 	X(tx_dropped, TX_DROPPED)
 
+/* What an interface of this network namespace is, besides its name. */
+struct nm_nic_id {
+	unsigned index;
+	bool is_up;
+	size_t address_size;
+	unsigned char address[32];
+};
+
 #define NM_USAGE_MEMBER(member, ...) uint64_t member;
 struct nm_nic {
 	char name[32];
 	NM_NIC_COUNTERS(NM_USAGE_MEMBER)
 	/* Of its own interrupt vectors, and how many these are; 0: not known. */
 	uint64_t interrupts, vectors;
+	/* Of a reading on this host: which vectors these are, as one number, and whose. */
+	uint64_t which;
+	struct nm_nic_id id;
 };
 
 /* Host-wide TCP counters of this network namespace: X(member, group and word of the kernel in
  * /proc/net/snmp, or of TcpExt in /proc/net/netstat, its name in results). A new counter takes one
- * line. */
+ * line. Kernels may lack those of the second list: -1. */
 #define NM_TCP_COUNTERS(X)                                                                         \
 	X(segs_in, "Tcp", "InSegs", "segments_received")                                           \
 	X(segs_out, "Tcp", "OutSegs", "segments_sent")                                             \
 	X(retrans_segs, "Tcp", "RetransSegs", "retransmitted_segments")                            \
 	X(out_rsts, "Tcp", "OutRsts", "resets_sent")                                               \
-	X(listen_overflows, "TcpExt", "ListenOverflows", "listen_overflows")                       \
+	X(listen_overflows, "TcpExt", "ListenOverflows", "listen_overflows")
+#define NM_TCP_LATER_COUNTERS(X)                                                                   \
 	X(delayed_acks, "TcpExt", "DelayedACKs", "delayed_acks")                                   \
 	X(locked_acks, "TcpExt", "DelayedACKLocked", "delayed_acks_locked")                        \
 	X(quick_acks, "TcpExt", "DelayedACKLost", "quick_acks_entered")                            \
@@ -100,6 +112,9 @@ struct nm_nic {
 
 struct nm_tcp_counters {
 	NM_TCP_COUNTERS(NM_USAGE_MEMBER)
+#define LATER(member, ...) int64_t member;
+	NM_TCP_LATER_COUNTERS(LATER)
+#undef LATER
 };
 #undef NM_USAGE_MEMBER
 
@@ -137,8 +152,9 @@ extern const struct nm_field nm_cpu_fields[], nm_interrupt_fields[], nm_softirq_
 /* Reads all figures; the reason for a missing one is in its member _why. Never fails as a whole.
  * Not for the hot path (opens files, netlink). */
 void nm_usage_read(struct nm_usage *ret_usage);
-/* Adds the interrupts of each interface's own vectors: a file for each of these. */
-void nm_usage_read_vectors(struct nm_usage *usage);
+/* Adds the interrupts of each interface's own vectors, a file for each of these: of all interfaces
+ * that are up; after another reading, of those that have moved packets since. */
+void nm_usage_read_vectors(struct nm_usage *usage, const struct nm_usage *before);
 void nm_rusage_read(struct nm_rusage *ret_usage); /* one system call */
 /* The fewest ticks of /proc/stat, of all CPUs together, that CPU times are taken from. */
 #define NM_CPU_TICKS_MIN 10

@@ -74,7 +74,11 @@ const struct nm_field nm_tcp_counter_fields[] = {
 	NM_FIELD(U64, struct nm_tcp_counters, member, .figure = in_results),
 	NM_TCP_COUNTERS(COUNTER)
 #undef COUNTER
-		NM_FIELD_END,
+#define COUNTER(member, group, word, in_results)                                                   \
+	NM_FIELD(I64, struct nm_tcp_counters, member, .figure = in_results),
+		NM_TCP_LATER_COUNTERS(COUNTER)
+#undef COUNTER
+			NM_FIELD_END,
 };
 
 const struct nm_field nm_psp_fields[] = {

@@ -13,6 +13,8 @@ int host__parse_interrupts(const char *text, struct nm_interrupts *ret_interrupt
 int host__parse_softirqs(const char *text, struct nm_softirqs *ret_softirqs);
 /* /proc/net/snmp and /proc/net/netstat: pairs of lines, names and values. The value, or -EINVAL. */
 int host__parse_snmp(const char *text, const char *group, const char *name, uint64_t *ret_value);
+/* The counters of a group of these files; -EINVAL: one that every kernel has is not there. */
+int host__parse_tcp(const char *text, const char *group, struct nm_tcp_counters *ret_counters);
 /* The folder of the control group that limits the CPU, by /proc/self/cgroup: the length of the path
  * of its root; 0: there is none. */
 size_t host__parse_cgroup(const char *text, char *ret_path, size_t size);
@@ -22,6 +24,11 @@ void host__read_throttling(struct nm_throttling *ret_throttling);
 /* Interfaces over netlink. 0 or -errno; *ret_count of at most NM_USAGE_MAX_NICS; -E2BIG
  * when more than that have carried traffic. */
 int host__read_nics(struct nm_nic *nics, size_t *ret_count);
+/* The interface of a reading that has this name, or NULL. */
+const struct nm_nic *host__find_nic(const struct nm_usage *usage, const char *name);
+/* Whether a tree as /sys means this interface by the name: it shows the network namespace in which
+ * it was mounted, which may be another one. */
+bool host__is_nic_in_sysfs(const char *sys, const char *name, const struct nm_nic_id *id);
 /* The interrupts and vectors of one, in a tree as /sys; left as they are where not known. */
 void host__read_vectors(const char *sys, struct nm_nic *nic);
 

@@ -6,37 +6,47 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/rng.h"
 #include "host/procfile.h"
 #include "host/usage_priv.h"
-
-#define MOST 4097 /* bytes of a file of sysfs, and its end */
 
 static bool is_number(const char *name)
 {
 	return *name && strspn(name, "0123456789") == strlen(name);
 }
 
-/* "0,14681": of each CPU. */
-static int read_count(const char *sys, const char *irq, uint64_t *add)
+/* "0,14681", of each CPU, and the end of the line: of very many CPUs the kernel writes a page, and
+ * leaves the rest out. */
+static int add_counts(const char *text, uint64_t *add)
 {
-	char path[PATH_MAX], text[MOST], *at = text;
-
-	(void)snprintf(path, sizeof path, "%s/kernel/irq/%.16s/per_cpu_count", sys, irq);
-	long n = nm_procfile_read(path, text, sizeof text);
-
-	if (n <= 0)
-		return n < 0 ? (int)n : -EINVAL;
-	for (;; at++) {
+	for (;; text++) {
 		char *end;
 
-		*add += strtoull(at, &end, 10);
-		if (end == at || (*end && *end != ',' && *end != '\n'))
+		*add += strtoull(text, &end, 10);
+		if (end == text || (*end != ',' && *end != '\n'))
 			return -EINVAL;
-		if (*end != ',')
+		if (*end == '\n')
 			return 0;
-		at = end;
+		text = end;
 	}
+}
+
+static int read_count(const char *sys, const char *irq, uint64_t *add)
+{
+	char path[PATH_MAX];
+	size_t size = (size_t)sysconf(_SC_PAGESIZE) + 1;
+	char *text = malloc(size);
+	int r = text ? 0 : -ENOMEM;
+
+	(void)snprintf(path, sizeof path, "%s/kernel/irq/%.16s/per_cpu_count", sys, irq);
+	if (r == 0 && nm_procfile_read(path, text, size) <= 0)
+		r = -EINVAL;
+	if (r == 0)
+		r = add_counts(text, add);
+	free(text);
+	return r;
 }
 
 /* A function of PCI with several interfaces does not say which vector is whose. */
@@ -77,12 +87,13 @@ static DIR *open_vectors(const char *device)
 void host__read_vectors(const char *sys, struct nm_nic *nic)
 {
 	char path[PATH_MAX], device[PATH_MAX];
-	uint64_t interrupts = 0, vectors = 0;
+	uint64_t interrupts = 0, vectors = 0, which = 0;
 	const struct dirent *entry;
 	int r = 0;
 
 	(void)snprintf(path, sizeof path, "%s/class/net/%s/device", sys, nic->name);
-	if (!realpath(path, device) || has_other_interfaces(device))
+	if (!realpath(path, device) || !host__is_nic_in_sysfs(sys, nic->name, &nic->id) ||
+	    has_other_interfaces(device))
 		return;
 	DIR *folder = open_vectors(device);
 
@@ -90,6 +101,7 @@ void host__read_vectors(const char *sys, struct nm_nic *nic)
 		if (!is_number(entry->d_name))
 			continue;
 		r = read_count(sys, entry->d_name, &interrupts);
+		which += nm_rng(0, strtoull(entry->d_name, NULL, 10));
 		vectors++;
 	}
 	if (folder)
@@ -97,11 +109,24 @@ void host__read_vectors(const char *sys, struct nm_nic *nic)
 	if (r == 0 && vectors) {
 		nic->interrupts = interrupts;
 		nic->vectors = vectors;
+		nic->which = which;
 	}
 }
 
-void nm_usage_read_vectors(struct nm_usage *usage)
+static bool has_moved(const struct nm_nic *nic, const struct nm_usage *before)
 {
-	for (size_t i = 0; i < usage->n_nics; i++)
-		host__read_vectors("/sys", &usage->nics[i]);
+	const struct nm_nic *old = host__find_nic(before, nic->name);
+
+	return old && old->vectors &&
+	       (old->rx_packets != nic->rx_packets || old->tx_packets != nic->tx_packets);
+}
+
+void nm_usage_read_vectors(struct nm_usage *usage, const struct nm_usage *before)
+{
+	for (size_t i = 0; i < usage->n_nics; i++) {
+		struct nm_nic *nic = &usage->nics[i];
+
+		if (before ? has_moved(nic, before) : nic->id.is_up)
+			host__read_vectors("/sys", nic);
+	}
 }

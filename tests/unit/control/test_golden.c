@@ -214,7 +214,7 @@ static void fill_usage(struct nm_usage *usage)
 	strcpy(usage->tcp_why, "no /proc");
 	usage->has_nics = true;
 	usage->n_nics = 1;
-	usage->nics[0] = (struct nm_nic){"eth0", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+	usage->nics[0] = (struct nm_nic){"eth0", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0, {.index = 0}};
 	usage->has_psp = true;
 	usage->n_psp = 1;
 	usage->psp[0] = (struct nm_psp_usage){"eth1", 3, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}};

@@ -279,6 +279,28 @@ START_TEST(snmp_values_stand_below_their_names)
 }
 END_TEST
 
+START_TEST(counters_that_a_kernel_lacks_are_not_known)
+{
+	const char *text = "TcpExt: ListenOverflows DelayedACKs\nTcpExt: 2 30\n";
+	struct nm_tcp_counters tcp = {.segs_in = 5};
+
+	ck_assert_int_eq(host__parse_tcp(text, "TcpExt", &tcp), 0);
+	ck_assert_uint_eq(tcp.segs_in, 5);
+	ck_assert_uint_eq(tcp.listen_overflows, 2);
+	ck_assert_int_eq(tcp.delayed_acks, 30);
+	ck_assert_int_eq(tcp.auto_corks, -1);
+	ck_assert_int_eq(host__parse_tcp("TcpExt: DelayedACKs\nTcpExt: 30\n", "TcpExt", &tcp),
+			 -EINVAL);
+	before.tcp = after.tcp = tcp;
+	after.tcp.delayed_acks = 35;
+	after.tcp.quick_acks = 4;
+	nm_usage_delta(&before, &after, &delta);
+	ck_assert_int_eq(delta.tcp.delayed_acks, 5);
+	ck_assert_int_eq(delta.tcp.quick_acks, -1);
+	ck_assert_int_eq(delta.tcp.auto_corks, -1);
+}
+END_TEST
+
 START_TEST(a_group_is_not_taken_for_one_that_begins_alike)
 {
 	const char *text = "TcpExt: InSegs ListenOverflows\nTcpExt: 1 2\nTcp: InSegs\nTcp: 9\n";
@@ -471,7 +493,8 @@ static void run(const char *words)
 
 static struct nm_nic vectors_of(const char *name)
 {
-	struct nm_nic nic = {.rx_bytes = 5};
+	struct nm_nic nic = {.rx_bytes = 5,
+			     .id = {.index = 7, .address_size = 3, .address = {0x02, 0xab, 0}}};
 
 	(void)snprintf(nic.name, sizeof nic.name, "%s", name);
 	host__read_vectors(tree, &nic);
@@ -499,10 +522,12 @@ static void plant(void)
 	    "ln -s ../../../devices/c class/net/eth2/device && "
 	    "ln -s ../../../devices/c class/net/eth3/device && "
 	    "ln -s ../../../devices/b/d class/net/eth4/device");
+	run("for i in class/net/*; do echo 7 >$i/ifindex && echo 02:ab:00 >$i/address; done");
 }
 
 START_TEST(the_vectors_of_an_interface_are_summed_up)
 {
+	static const char *const bad_counts[] = {"1,x\\n", "300,0", "300,", "", "\\n", "300,\\n"};
 	static const struct {
 		const char *name;
 		uint64_t vectors, interrupts;
@@ -516,10 +541,53 @@ START_TEST(the_vectors_of_an_interface_are_summed_up)
 		ck_assert_uint_eq(nic.vectors, wanted[i].vectors);
 		ck_assert_uint_eq(nic.interrupts, wanted[i].interrupts);
 	}
-	run("echo 1,x >kernel/irq/25/per_cpu_count");
-	ck_assert_uint_eq(vectors_of("eth0").vectors, 0);
+	for (size_t i = 0; i < sizeof bad_counts / sizeof *bad_counts; i++) {
+		char write[128];
+
+		(void)snprintf(write, sizeof write, "printf '%s' >kernel/irq/25/per_cpu_count",
+			       bad_counts[i]);
+		run(write);
+		ck_assert_msg(vectors_of("eth0").vectors == 0, "%s", bad_counts[i]);
+	}
 	run("rm kernel/irq/25/per_cpu_count");
 	ck_assert_uint_eq(vectors_of("eth0").interrupts, 0);
+	run("rm -r class devices kernel && rmdir \"$PWD\"");
+}
+END_TEST
+
+static void has_no_vectors(void)
+{
+	nm_usage_delta(&before, &after, &delta);
+	ck_assert_uint_eq(delta.nics[0].interrupts, 0);
+	ck_assert_uint_eq(delta.nics[0].vectors, 0);
+}
+
+/* The tree is that of the network namespace in which it was mounted. */
+START_TEST(the_vectors_of_another_interface_of_that_name_are_not_taken)
+{
+	plant();
+	ck_assert_uint_eq(vectors_of("eth0").vectors, 2);
+	run("echo 02:ab:01 >class/net/eth0/address");
+	ck_assert_uint_eq(vectors_of("eth0").vectors, 0);
+	run("echo 02:ab:00 >class/net/eth0/address && echo 71 >class/net/eth0/ifindex");
+	ck_assert_uint_eq(vectors_of("eth0").vectors, 0);
+	run("rm class/net/eth0/ifindex");
+	ck_assert_uint_eq(vectors_of("eth0").vectors, 0);
+	run("rm -r class devices kernel && rmdir \"$PWD\"");
+}
+END_TEST
+
+START_TEST(other_vectors_are_told_apart_by_their_numbers)
+{
+	plant();
+	struct nm_nic first = vectors_of("eth0");
+
+	ck_assert_uint_eq(vectors_of("eth0").which, first.which);
+	run("mv devices/a/msi_irqs/25 devices/a/msi_irqs/27");
+	struct nm_nic second = vectors_of("eth0");
+
+	ck_assert_uint_eq(second.vectors, first.vectors);
+	ck_assert(second.which != first.which);
 	run("rm -r class devices kernel && rmdir \"$PWD\"");
 }
 END_TEST
@@ -534,9 +602,15 @@ START_TEST(vectors_that_came_or_went_have_no_count)
 	ck_assert_uint_eq(delta.nics[0].interrupts, 10);
 	ck_assert_uint_eq(delta.nics[0].vectors, 2);
 	after.nics[0].vectors = 3;
-	nm_usage_delta(&before, &after, &delta);
-	ck_assert_uint_eq(delta.nics[0].interrupts, 0);
-	ck_assert_uint_eq(delta.nics[0].vectors, 0);
+	has_no_vectors();
+	after.nics[0].vectors = 2;
+	after.nics[0].which = 1;
+	has_no_vectors();
+	after.nics[0].which = 0;
+	before.nics[0].interrupts = 1000000; /* made anew under the same numbers */
+	has_no_vectors();
+	strcpy(after.nics[0].name, "new");
+	has_no_vectors();
 }
 END_TEST
 
@@ -560,6 +634,7 @@ START_TEST(this_host_is_read)
 	for (size_t i = 0; i < before.n_nics; i++) {
 		ck_assert(before.nics[i].name[0] != '\0');
 		ck_assert_uint_eq(before.nics[i].vectors, 0); /* until these are read */
+		ck_assert_uint_gt(before.nics[i].id.index, 0);
 	}
 }
 END_TEST
@@ -599,10 +674,13 @@ int main(void)
 			    sizeof bad_softirqs / sizeof *bad_softirqs);
 	tcase_add_test(tc, interrupts_are_counted_over_the_end_of_a_counter);
 	tcase_add_test(tc, snmp_values_stand_below_their_names);
+	tcase_add_test(tc, counters_that_a_kernel_lacks_are_not_known);
 	tcase_add_test(tc, a_group_is_not_taken_for_one_that_begins_alike);
 	tcase_add_loop_test(tc, what_snmp_does_not_have_is_not_found, 0,
 			    sizeof missing / sizeof *missing);
 	tcase_add_test(tc, the_vectors_of_an_interface_are_summed_up);
+	tcase_add_test(tc, the_vectors_of_another_interface_of_that_name_are_not_taken);
+	tcase_add_test(tc, other_vectors_are_told_apart_by_their_numbers);
 	tcase_add_test(tc, vectors_that_came_or_went_have_no_count);
 	tcase_add_test(tc, a_few_ticks_say_nothing_of_cpus);
 	tcase_add_test(tc, a_delta_is_what_was_used_between);
