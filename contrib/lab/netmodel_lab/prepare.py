@@ -16,7 +16,7 @@ from netmodel_lab import studyfile
 from netmodel_lab.columns import END, RUN
 from netmodel_lab.grammar import parse_dimension
 from netmodel_lab.plan import cells
-from netmodel_lab.problems import Mistake, UsageProblem, nearest
+from netmodel_lab.problems import Mistake, UsageProblem, instead, nearest
 from netmodel_lab.program import Parameter, Program
 from netmodel_lab.spec import HostSpec, parse_host, place_mistake
 from netmodel_lab.study import AS_IS, MAX_POINTS, SWAPPED, WORDS, Hosts, Kind, Limits, Order, Study, Varied, Verdict
@@ -336,7 +336,7 @@ def _held(draft: Draft, program: Program) -> list[Mistake]:
     """Facts that no host has would fail each run."""
     known = program.facts() if draft.hold else []
     return [
-        Mistake(draft.where(f"hold.{name}"), f"no host says that of itself{nearest(name, known)}")
+        Mistake(draft.where(f"hold.{name}"), f"no host says that of itself{instead(name, known)}")
         for name in draft.hold
         if name not in known
     ]

@@ -54,3 +54,8 @@ def nearest(name: str, known: Sequence[str]) -> str:
     """ "; did you mean X?", or nothing when no known name is near."""
     found = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     return f"; did you mean {found[0]}?" if found else ""
+
+
+def instead(name: str, known: Sequence[str]) -> str:
+    """The nearest of them; all of them when none is near."""
+    return nearest(name, known) or f"; there are {', '.join(known)}"

@@ -102,6 +102,14 @@ def test_facts_and_figures_that_there_are_not(lab: Lab, tmp_path: Path) -> None:
     ]
 
 
+def test_facts_that_are_near_to_none_are_listed(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text("study: s\nprofile: tcp_rr\nhold: {foo: 1}\n")
+    done = lab("run", "s.yaml", "-o", "x")
+    assert done.returncode == 2
+    assert "hold.foo: no host says that of itself; there are " in done.stderr
+    assert "boot_id" in done.stderr
+
+
 def test_programs_beside_each_other(lab: Lab, tmp_path: Path) -> None:
     other = tmp_path / "other"
     shutil.copy(NETMODEL, other)

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 from browser import visit
+from conftest import Lab
 
 LOOK = (Path(__file__).parent / "look.js").read_text()
 CONTROLS = (Path(__file__).parent / "controls.js").read_text()
+UNVARIED = (Path(__file__).parent / "unvaried.js").read_text()
 DONE = (Path(__file__).parent / "done.js").read_text()
 
 
@@ -35,6 +37,17 @@ def test_page_in_a_browser(
         assert {"runs", "legend", "request_size", "wire_MBps", "irq_all_kps", "payload_MBps", "cell", "sort"} <= set(
             found["changed"]
         )
+
+
+def test_what_a_study_has_not_varied_is_told(study: Path, lab: Lab, tmp_path: Path) -> None:
+    words = ("tcp_rr", "request_size=64,1k", "--set", "test_length=60ms", "--repeat", "1", "--no-report", "-o", "sizes")
+    assert lab("run", *words).returncode == 0
+    assert lab("report", study, "sizes", "-o", "page.html").returncode == 0
+    seen = visit(tmp_path / "page.html", LOOK + UNVARIED, tmp_path / "b", width=1400)
+    assert not seen.console
+    assert seen.found["first"] == []
+    assert seen.found["told"] == [["1", "num_flows is not varied here"]] * 3
+    assert seen.found["figures"] == ["0"]
 
 
 def test_the_check_can_fail(wide_study: Path, tmp_path: Path) -> None:

@@ -134,4 +134,4 @@ def test_no_such_picture(wide_study: Path, lab: Lab) -> None:
     done = lab("report", wide_study, "--svg", "p99_us", "--over", "numflows")
     assert "was neither varied nor measured; did you mean num_flows?" in done.stderr
     done = lab("report", wide_study, "--svg", "irq_all_kps", "--over", "irq_all_kps")
-    assert "irq_all_kps.shared cannot be drawn over it" in done.stderr
+    assert "irq_all_kps.shared cannot be drawn over it; there are num_flows, request_size, " in done.stderr

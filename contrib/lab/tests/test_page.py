@@ -8,9 +8,13 @@ import re
 import shutil
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from conftest import Lab
+
+from netmodel_lab.page import html
 
 # What a page would fetch, or run beside its own scripts.
 _FETCHES = re.compile(r"""<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=|@import|url\((?!["']?(?:#|data:))""")
@@ -110,6 +114,29 @@ def test_several_studies_have_one_page(both: Path, wide_study: Path, apart_study
         "apart num_flows=1 request_size=64",
     ]
     assert text.count('<p class="of">apart</p>') > 3
+
+
+def test_studies_that_have_varied_other_things(study: Path, lab: Lab, tmp_path: Path) -> None:
+    words = ("tcp_rr", "request_size=64,1k", "--set", "test_length=60ms", "--repeat", "1", "--no-report", "-o", "sizes")
+    assert lab("run", *words).returncode == 0
+    assert lab("report", study, "sizes", "-o", "page.html").returncode == 0
+    text, reader = read(tmp_path / "page.html")
+    data = json.loads("".join(reader.texts["script#data"]))
+    assert data["axis"] == "wire_MBps"
+    assert data["series"]["num_flows"] == ["tcp_rr"]
+    assert data["series"]["request_size"] == ["tcp_rr"]
+    assert re.findall(r'class="row" data-study="(.)"><p class="unvaried">', text) == ["0", "1"] * 3
+
+
+def test_a_row_of_swapped_roles_is_of_both_machines() -> None:
+    hosts = SimpleNamespace(master=SimpleNamespace(text="ssh:a"), slave=SimpleNamespace(text="ssh:b"))
+    titles = []
+    for is_swapped in (False, True):
+        plan = [SimpleNamespace(is_swapped=False), SimpleNamespace(is_swapped=is_swapped)]
+        manifest = SimpleNamespace(study=SimpleNamespace(hosts=hosts), plan=plan)
+        table: Any = SimpleNamespace(manifest=manifest)
+        titles += [html._end_title(table, end) for end in ("master", "slave")]
+    assert titles == ["master, ssh:a", "slave, ssh:b", "master, ssh:a or ssh:b", "slave, ssh:b or ssh:a"]
 
 
 def test_several_studies_are_asked_for_rightly(wide_study: Path, apart_study: Path, lab: Lab, tmp_path: Path) -> None:

@@ -78,6 +78,14 @@ def default_axis(tables: Sequence[Table]) -> Axis:
     return max(axes(tables), key=rank)
 
 
+def first_axis(tables: Sequence[Table]) -> Axis:
+    """What charts are drawn over at first: a dimension of all studies, else what all of them have measured."""
+    axis = default_axis(tables)
+    if all(axis.name in table.dimensions for table in tables) or not any(table.dimensions for table in tables):
+        return axis
+    return next((one for one in measured(tables) if all(one.columns)), axis)
+
+
 def series_of(tables: Sequence[Table], x: str) -> list[str]:
     """The series when x is the axis, in the order of the cells."""
     cells = [cell for table in tables for cell in table.cells]

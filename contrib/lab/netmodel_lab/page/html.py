@@ -23,6 +23,7 @@ from netmodel_lab.folder import write_whole
 from netmodel_lab.page import charts as charts_
 from netmodel_lab.page import data, details
 from netmodel_lab.page.warnings import warnings
+from netmodel_lab.spec import ROLES
 from netmodel_lab.table import Cell, Table
 from netmodel_lab.verdicts import comparisons, unmet
 from netmodel_lab.words import clock, interval, plain, with_unit
@@ -108,12 +109,15 @@ def _named(name: str, part: str) -> str:
 def _data(tables: Sequence[Table], charts: Sequence[Sequence[charts_.Chart]]) -> Any:
     axes, measured = data.axes(tables), data.measured(tables)
     along = data.default_axis(tables)
-    series = {axis.name: data.series_of(tables, axis.name) for axis in axes}
-    series |= {axis.name: series[along.name] for axis in measured}
+    series = {
+        axis.name: data.series_of([table for table in tables if axis.name in table.dimensions] or tables, axis.name)
+        for axis in axes
+    }
+    series |= {axis.name: data.series_of(tables, along.name) for axis in measured}
     names = data.names(tables) if len(tables) > 1 else [""]
     return {
         "axes": [{"name": axis.name, "kind": axis.kind, "columns": axis.columns} for axis in [*axes, *measured]],
-        "axis": along.name,
+        "axis": data.first_axis(tables).name,
         "along": along.name,
         "series": series,
         "x": {axis.name: charts_.place(axis.name, axis.kind, axis.values) for axis in axes},
@@ -210,8 +214,9 @@ def _warnings(table: Table) -> str:
 
 @dataclass(frozen=True)
 class _Row:
-    """The charts of a machine; "": of the runs of a study."""
+    """The charts of a machine; "": of the runs of a study, counted from 0."""
 
+    study: int
     title: str
     charts: list[tuple[int, charts_.Chart]]
     end: str = ""
@@ -226,10 +231,11 @@ def _charts(tables: Sequence[Table], names: Sequence[str], charts: Sequence[Sequ
     runs = '<label><input type="checkbox" id="runs" checked> single runs</label>'
     numbers = itertools.count()
     numbered = [[(next(numbers), chart) for chart in own] for own in charts]
-    of_runs = [_Row(name, own) for name, own in zip(names, numbered, strict=True)]
+    studies = list(zip(itertools.count(), names, tables, numbered, strict=False))
+    of_runs = [_Row(study, name, own) for study, name, _, own in studies]
     of_machines = [
-        _Row(": ".join(filter(None, [name, _end_title(table, end)])), own, end)
-        for name, table, own in zip(names, tables, numbered, strict=True)
+        _Row(study, ": ".join(filter(None, [name, _end_title(table, end)])), own, end)
+        for study, name, table, own in studies
         for end in table.ends or [""]
     ]
     groups = [
@@ -256,7 +262,8 @@ def _group(title: str, figures: Sequence[str], rows: Sequence[_Row]) -> str:
     for row in rows:
         cards = "".join(_card(row, figure, titles[figure]) for figure in shown)
         head = f"<h3>{escape(row.title)}</h3>" if row.title else ""
-        parts.append(f'{head}<div class="{"row" if len(rows) > 1 else "cards"}">{cards}</div>')
+        kind = "row" if len(rows) > 1 else "cards"
+        parts.append(f'{head}<div class="{kind}" data-study="{row.study}"><p class="unvaried"></p>{cards}</div>')
     body = "".join(parts)
     if len(rows) > 1:
         body = f'<div class="rows" role="region" tabindex="0" aria-label="{escape(title)}">{body}</div>'
@@ -285,8 +292,11 @@ def _short_title(chart: charts_.Chart) -> str:
 
 def _end_title(table: Table, end: str) -> str:
     hosts = table.manifest.study.hosts
-    spec = getattr(hosts, end, None) if hosts else None
-    return f"{end}, {spec.text}" if spec else "this one, with both ends" if end == "shared" else end
+    if not hosts or end not in ROLES:
+        return "this one, with both ends" if end == "shared" else end
+    specs = [hosts.master, hosts.slave] if end == "master" else [hosts.slave, hosts.master]
+    is_swapped = any(point.is_swapped for point in table.manifest.plan)
+    return f"{end}, {' or '.join(spec.text for spec in specs[: 1 + is_swapped])}"
 
 
 _PICTURES = (

@@ -138,13 +138,21 @@ function theme() {
 const chartOf = (element) => data.charts[element.dataset.chart];
 const overOf = (element) => axisOf().kind === "measured" ? axisOf().columns[chartOf(element).study][element.dataset.end] : null;
 
+const isUnvaried = (study) => axisOf().kind !== "measured" && state.axis !== "profile" && !(state.axis in data.studies[study].dimensions);
+
 // A figure over itself, over what is not known of its machine, or over what its study has not varied, says nothing.
 const isIdle = (element) => axisOf().kind === "measured" ? [undefined, chartOf(element).column].includes(overOf(element))
-  : !(state.axis in data.studies[chartOf(element).study].dimensions) && state.axis !== "profile";
+  : isUnvaried(chartOf(element).study);
 
 function hideIdle() {
   for (const element of document.querySelectorAll(".chart")) element.closest("figure").hidden = isIdle(element);
-  for (const figure of document.querySelectorAll("figure.none")) figure.hidden = figure.dataset.figure === state.axis;
+  for (const figure of document.querySelectorAll("figure.none")) {
+    figure.hidden = figure.dataset.figure === state.axis || isUnvaried(figure.parentElement.dataset.study);
+  }
+  for (const told of document.querySelectorAll(".unvaried")) {
+    told.textContent = `${state.axis} is not varied here`;
+    told.hidden = !isUnvaried(told.parentElement.dataset.study);
+  }
 }
 
 async function draw(element) {

@@ -8,7 +8,7 @@ from typing import Any
 import vl_convert
 
 from netmodel_lab.page import charts, data, details
-from netmodel_lab.problems import UsageProblem, nearest
+from netmodel_lab.problems import UsageProblem, instead, nearest
 from netmodel_lab.table import Table
 
 Json = dict[str, Any]
@@ -34,10 +34,11 @@ def _chart(table: Table, name: str, over: str | None) -> Json:
     axes = {axis.name: axis for axis in [*data.axes([table]), *data.measured([table])]}
     axis = axes.get(over) if over else data.default_axis([table])
     if not axis:
-        raise UsageProblem([f"--over {over}: was neither varied nor measured{nearest(over or '', list(axes))}"])
-    column = axis.columns[0].get(chart.end) if axis.kind == "measured" else None
-    if axis.kind == "measured" and column in (None, chart.column.name):
-        raise UsageProblem([f"--over {over}: {chart.column.name} cannot be drawn over it"])
+        raise UsageProblem([f"--over {over}: was neither varied nor measured{instead(over or '', list(axes))}"])
+    column = _over(axis, chart)
+    if axis.kind == "measured" and not column:
+        can = ", ".join(name for name, one in axes.items() if one.kind != "measured" or _over(one, chart))
+        raise UsageProblem([f"--over {over}: {chart.column.name} cannot be drawn over it; there are {can}"])
     values = [row[column] for row in table.good if row.get(column) is not None] if column else axis.values
     series = data.series_of([table], data.default_axis([table]).name if column else axis.name)
     x = charts.place(column or axis.name, axis.kind, values)
@@ -49,6 +50,12 @@ def _chart(table: Table, name: str, over: str | None) -> Json:
             layer["encoding"]["shape"]["legend"] = {"title": None, "orient": "bottom", "labelLimit": 400}
     specification["title"] = {"text": chart.column.title, "subtitle": chart.unit, "anchor": "start"}
     return {**specification, "datasets": data.fill(table, chart, axis, column)}
+
+
+def _over(axis: data.Axis, chart: charts.Chart) -> str | None:
+    """The column of a measured axis that a chart can be drawn over: not over itself."""
+    column = axis.columns[0].get(chart.end) if axis.kind == "measured" else None
+    return column if column != chart.column.name else None
 
 
 def _inside(table: Table, name: str, cell: int) -> Json:
