@@ -46,7 +46,7 @@ struct nm_app_request {
 	uint64_t key;
 	const struct nm_http_lines *http; /* of the verb http (app/http.h) */
 	uint32_t check;			  /* the protocol's own: `encode` notes it for `parse` */
-	uint32_t number; /* the one before it on its connection had one less */
+	uint32_t number;		  /* the one before it on its connection had one less */
 };
 
 /* A request as it is sent: the head, which is in the caller's memory; then so many bytes of the

@@ -58,8 +58,8 @@ static void dns_encode(struct nm_app_request *request, char *buf, struct nm_app_
 	ret->payload = ret->tail = 0;
 }
 
-/* The rcode of an answer whose question has so many bytes. Its upper bits are in the record of EDNS;
- * they are read where nothing else can stand before it. */
+/* The rcode of an answer whose question has so many bytes. Its upper bits are in the record of
+ * EDNS; they are read where nothing else can stand before it. */
 static unsigned rcode_of(const unsigned char *data, size_t n, size_t question)
 {
 	const unsigned char *opt = data + NM_DNS_HEADER + question;

@@ -174,7 +174,7 @@ START_TEST(a_server_that_answers_nothing)
 	counted(0, 1, 9, 1, 8);
 	says("");
 	hosts[0].count.late = 1;
-	says("none of the 9 messages that the master sent was answered in time: no server is "
+	says("none of the 18 messages that the master sent was answered in time: no server is "
 	     "there, the path takes longer than the timeout of 100 ms, or drops them");
 }
 END_TEST
