@@ -123,6 +123,7 @@ def test_placements_are_those_of_the_nodes(lab: Lab, tests_space: tuple[str, str
     assert done.returncode == 3 and f"two nodes of one zone (label {ZONE}) are needed" in done.stderr
 
 
+@pytest.mark.long
 def test_a_zone_that_changes_in_mid_run(lab: Lab, tests_space: tuple[str, str], zones: None) -> None:
     text = "tests:\n" + entry("one", "TCP_RR", duration=3)
     process = lab.start("run", lab.file(text), *ON, *tests_space, "--placement", "other-zone", "-o", "out")
@@ -217,6 +218,7 @@ def answer(query: bytes) -> bytes:
     return head + query[12 : at + 5] + b"".join(record + socket.inet_aton(address) for address in found)
 
 
+@pytest.mark.long
 def test_a_headless_service(lab: Lab, tests_space: tuple[str, str], names: None) -> None:
     words = ("--paths", "headless", "-o", "out")
     done = lab("run", lab.file("tests:\n" + entry("one", "TCP_RR")), *ON, *tests_space, *words)
