@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "app/keyspace.h"
 #include "app/line.h"
@@ -78,6 +79,13 @@ struct nm_app_parser {
 	bool to_end;   /* the answer is there when the stream ends; its class is */
 	struct nm_line line;
 };
+
+/* Before an answer; the line is left, as bytes of it count only up to its length. */
+static inline void nm_app_parser_begin(struct nm_app_parser *parser)
+{
+	memset(parser, 0, offsetof(struct nm_app_parser, line));
+	parser->line.length = 0;
+}
 
 enum nm_parsed {
 	NM_PARSED_MORE, /* there is more to come */

@@ -24,6 +24,7 @@ struct asking {
 	bool again;		/* the request is sent once more, over another connection */
 	uint64_t due_ns;	/* over datagrams: the limit, once something else has come; or 0 */
 	uint32_t n_requests;	/* that were drawn */
+	uint32_t first;		/* its own number, before that of its first request */
 	char said[NM_SAID_MAX]; /* of an answer that is none */
 	uint64_t n_keys[];	/* by instr->site: drawn before */
 };
@@ -135,6 +136,8 @@ static void draw(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *
 	const struct nm_opts_ask *opts = instr->opts;
 	struct nm_app_request *request = &asking->request;
 
+	if (!asking->n_requests++)
+		asking->first = (uint32_t)nm_rng(io->seed, flow->index);
 	*request = (struct nm_app_request){
 		.verb = (enum nm_verb)instr->op->verb,
 		.verify = opts->verify,
@@ -144,7 +147,7 @@ static void draw(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *
 		.pool = io->apps.pool,
 		.keyspace = instr->ask.keyspace,
 		.http = instr->ask.http,
-		.number = (uint32_t)nm_rng(io->seed, flow->index) + asking->n_requests++,
+		.number = asking->first + asking->n_requests,
 	};
 	if (request->keyspace) {
 		request->key = key_of(io, flow, instr, asking);
@@ -163,10 +166,7 @@ static void begin(struct nm_io *io, struct nm_flow *flow, const struct nm_instr 
 		draw(io, flow, instr, asking);
 	asking->again = asking->any = asking->cut = false;
 	asking->due_ns = 0;
-	asking->parser.line.length = 0;
-	asking->parser.left = asking->parser.at = 0;
-	asking->parser.check = asking->parser.state = asking->parser.ending = 0;
-	asking->parser.last = asking->parser.to_end = false;
+	nm_app_parser_begin(&asking->parser);
 	flow->progress = SENDING;
 }
 

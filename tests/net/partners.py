@@ -10,14 +10,15 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from nmtest import TOP, free_port
+from nmtest import PATIENCE_S, TOP, free_port
 
 PARTNERS = TOP / "build" / "partners"
 REDIS = ("redis-server", "redis-tools", "libatomic1", "libjemalloc2", "liblzf1")
@@ -80,11 +81,33 @@ def partner(name: str) -> tuple[Path, dict[str, str]]:
     return folder / name, {**os.environ, "LD_LIBRARY_PATH": libraries}
 
 
+@contextmanager
+def running(command: list[str], env: dict[str, str], is_up: Callable[[], object], **how: Any) -> Iterator[None]:
+    """A server, from when is_up raises no error any more."""
+    process = subprocess.Popen(command, env=env, **how)
+    try:
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            with suppress(OSError, subprocess.CalledProcessError):
+                is_up()
+                break
+            assert process.poll() is None and time.monotonic() < deadline, f"{command[0]} does not listen"
+            time.sleep(0.01)
+        yield
+    finally:
+        process.terminate()  # and not killed: it ends its own children
+        process.wait(PATIENCE_S)
+
+
+def connects(address: tuple[str, int] | str) -> None:
+    with socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET) as probe:
+        probe.connect(address)
+
+
 class Redis:
     """A redis-server that a test has started."""
 
-    def __init__(self, process: subprocess.Popen[bytes], address: tuple[str, int] | str) -> None:
-        self.process = process
+    def __init__(self, address: tuple[str, int] | str) -> None:
         self.address = address
 
     @property
@@ -120,27 +143,15 @@ def redis(path: str = "") -> Iterator[Redis]:
     port = free_port()
     where = ["--unixsocket", path, "--port", "0"] if path else ["--bind", "127.0.0.1", "--port", str(port)]
     how = ["--save", "", "--appendonly", "no", "--daemonize", "no", "--loglevel", "warning", "--dir", "/tmp"]
-    process = subprocess.Popen([str(program), *how, *where], env=env, stdout=subprocess.DEVNULL)
-    try:
-        server = Redis(process, path or ("127.0.0.1", port))
-        deadline = time.monotonic() + 10
-        while True:
-            with suppress(OSError), socket.socket(socket.AF_UNIX if path else socket.AF_INET) as probe:
-                probe.connect(server.address)
-                break
-            assert process.poll() is None and time.monotonic() < deadline, "redis-server does not listen"
-            time.sleep(0.01)
+    server = Redis(path or ("127.0.0.1", port))
+    with running([str(program), *how, *where], env, lambda: connects(server.address), stdout=subprocess.DEVNULL):
         yield server
-    finally:
-        process.kill()
-        process.wait()
 
 
 class Memcached:
     """A memcached that a test has started."""
 
-    def __init__(self, process: subprocess.Popen[bytes], address: tuple[str, int]) -> None:
-        self.process = process
+    def __init__(self, address: tuple[str, int]) -> None:
         self.address = address
 
     @property
@@ -164,19 +175,8 @@ def memcached(*args: str) -> Iterator[Memcached]:
     address = ("127.0.0.1", free_port())
     user = ["-u", "root"] if os.geteuid() == 0 else []
     where = ["-l", address[0], "-p", str(address[1]), "-U", "0"]
-    process = subprocess.Popen([str(program), "-t", "1", *user, *where, *args], env=env)
-    try:
-        deadline = time.monotonic() + 10
-        while True:
-            with suppress(OSError):
-                socket.create_connection(address, 2).close()
-                break
-            assert process.poll() is None and time.monotonic() < deadline, "memcached does not listen"
-            time.sleep(0.01)
-        yield Memcached(process, address)
-    finally:
-        process.kill()
-        process.wait()
+    with running([str(program), "-t", "1", *user, *where, *args], env, lambda: connects(address)):
+        yield Memcached(address)
 
 
 class Nginx:
@@ -207,19 +207,9 @@ def nginx(folder: Path, *directives: str) -> Iterator[Nginx]:
         f"access_log {folder}/log short; server {{ listen 127.0.0.1:{port}; root {server.root}; {' '.join(directives)} }} }}"
     )
     (folder / "nginx.conf").write_text(config)
-    process = subprocess.Popen([str(program), "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", str(folder / "error")], env=env)
-    try:
-        deadline = time.monotonic() + 10
-        while True:
-            with suppress(OSError):
-                socket.create_connection(("127.0.0.1", port), 2).close()
-                break
-            assert process.poll() is None and time.monotonic() < deadline, (folder / "error").read_text()
-            time.sleep(0.01)
+    command = [str(program), "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", str(folder / "error")]
+    with running(command, env, lambda: connects(("127.0.0.1", port))):
         yield server
-    finally:
-        process.terminate()
-        process.wait()
 
 
 NSD_CONF = """server:
@@ -268,18 +258,6 @@ def nsd(folder: Path, zone: str) -> Iterator[Nsd]:
     port = free_port()
     (folder / "nsd.conf").write_text(NSD_CONF.format(folder=folder, port=port))
     (folder / "example.com.zone").write_text(f"$ORIGIN example.com.\n$TTL 60\n@ SOA ns admin 1 60 60 60 60\n@ NS ns\nns A 127.0.0.1\n{zone}")
-    process = subprocess.Popen([str(program), "-d", "-c", str(folder / "nsd.conf")], env=env)
-    try:
-        server = Nsd(folder, port)
-        deadline = time.monotonic() + 10
-        while True:
-            with suppress(OSError, subprocess.CalledProcessError):
-                socket.create_connection(("127.0.0.1", port), 2).close()
-                server.stats()
-                break
-            assert process.poll() is None and time.monotonic() < deadline, "nsd does not listen"
-            time.sleep(0.05)
+    server = Nsd(folder, port)
+    with running([str(program), "-d", "-c", str(folder / "nsd.conf")], env, server.stats):
         yield server
-    finally:
-        process.terminate()
-        process.wait(10)

@@ -71,7 +71,7 @@ def rows(folder: Path) -> list[Json]:
     return [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
 
 
-SHORT = ("tcp_rr", "num_flows=1,2", "--set", "test_length=60ms", "--repeat", "2", "--seed", "7")
+SHORT = ("tcp_rr", "num_flows=1,2", "--set", "test_length=100ms", "--repeat", "2", "--seed", "7")
 
 
 @pytest.fixture(scope="session")
