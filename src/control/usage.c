@@ -23,6 +23,7 @@ struct nm_usage_sampler {
 	/* The measured window, which may reach over several phases. */
 	bool has_before, has_after;
 	struct nm_usage before, after;
+	struct nm_unhalted_window *unhalted; /* NULL: none, or it has ended */
 	struct nm_perf_values counters_before, counters_after;
 	struct nm_arrived arrived;
 	struct nm_host_window window;
@@ -197,6 +198,8 @@ static void close_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 	count_until(usage, now_ns);
 	nm_perf_read(usage->config.perf, &usage->counters_after);
 	nm_usage_read(&usage->after);
+	nm_usage_unhalted_end(usage->unhalted, &usage->after);
+	usage->unhalted = NULL;
 	nm_usage_read_vectors(&usage->after, &usage->before);
 	usage->has_after = true;
 }
@@ -204,6 +207,7 @@ static void close_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 static void open_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 {
 	nm_usage_read(&usage->before);
+	usage->unhalted = nm_usage_unhalted_begin(&usage->before);
 	nm_perf_read(usage->config.perf, &usage->counters_before);
 	usage->has_before = true;
 	if (!usage->counting) {
@@ -308,6 +312,8 @@ struct nm_usage_sampler *nm_usage_sampler_new(const struct nm_usage_config *conf
 
 struct nm_usage_sampler *nm_usage_sampler_free(struct nm_usage_sampler *usage)
 {
+	if (usage)
+		nm_unhalted_drop(usage->unhalted);
 	free(usage);
 	return NULL;
 }

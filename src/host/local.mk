@@ -34,8 +34,13 @@ src_libnm_host_la_SOURCES = \
 	src/host/procfile.h \
 	src/host/psp.c \
 	src/host/psp.h \
+	src/host/residency.c \
+	src/host/residency.h \
 	src/host/syscalls.h \
 	src/host/throttling.c \
+	src/host/unhalted.c \
+	src/host/unhalted.h \
+	src/host/unhalted_priv.h \
 	src/host/usage.c \
 	src/host/usage.h \
 	src/host/usage_fields.c \

@@ -174,6 +174,53 @@ int host__parse_snmp(const char *text, const char *group, const char *name, uint
 	return -EINVAL;
 }
 
+/* The columns of one CPU; those that this does not know are passed over. */
+static int add_softnet(const char *line, struct nm_softnet *sum)
+{
+	uint64_t columns[11];
+	char *end;
+
+	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++, line = end) {
+		columns[i] = strtoull(line, &end, 16);
+		if (end == line || (*end != ' ' && *end != '\n'))
+			return -EINVAL;
+	}
+#define ADD(member, column, what) sum->member += columns[column];
+	NM_SOFTNET_COUNTERS(ADD)
+#undef ADD
+	return 0;
+}
+
+int host__parse_softnet(const char *text, struct nm_softnet *ret_softnet)
+{
+	struct nm_softnet sum = {.processed = 0};
+
+	if (!*text)
+		return -EINVAL;
+	for (const char *line = text; *line; line = next_line(line))
+		if (add_softnet(line, &sum) < 0)
+			return -EINVAL;
+	*ret_softnet = sum;
+	return 0;
+}
+
+int64_t host__parse_pressure(const char *text, const char *kind)
+{
+	size_t length = strlen(kind);
+
+	for (const char *line = text; *line; line = next_line(line)) {
+		const char *total = strstr(line, " total=");
+		uint64_t us;
+
+		if (strncmp(line, kind, length) != 0 || line[length] != ' ' || !total)
+			continue;
+		total += strlen(" total=");
+		if (next_number(&total, &us) == 0 && us <= INT64_MAX / 1000)
+			return (int64_t)us * 1000;
+	}
+	return -1;
+}
+
 int host__parse_tcp(const char *text, const char *group, struct nm_tcp_counters *ret)
 {
 	static const struct {

@@ -65,6 +65,45 @@ static void read_softirqs(struct nm_usage *u, char *text)
 			 why_not(n, r));
 }
 
+static void read_softnet(struct nm_usage *u, char *text)
+{
+	long n = nm_procfile_read("/proc/net/softnet_stat", text, PROC_TEXT);
+	int r = n < 0 ? 0 : host__parse_softnet(text, &u->softnet);
+
+	u->has_softnet = n >= 0 && r == 0;
+	if (!u->has_softnet)
+		snprintf(u->softnet_why, sizeof u->softnet_why, "/proc/net/softnet_stat: %s",
+			 why_not(n, r));
+}
+
+static int64_t read_pressure_of(const char *file, const char *kind, char *text, long *ret_error)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/pressure/%s", file);
+	long n = nm_procfile_read(path, text, PROC_TEXT);
+
+	if (n < 0)
+		*ret_error = n;
+	return n < 0 ? -1 : host__parse_pressure(text, kind);
+}
+
+static void read_pressure(struct nm_usage *u, char *text)
+{
+	long error = 0;
+
+#define READ(file, kind)                                                                           \
+	u->pressure.file##_##kind##_ns = read_pressure_of(#file, #kind, text, &error);             \
+	u->has_pressure |= u->pressure.file##_##kind##_ns >= 0;
+	NM_PRESSURES(READ)
+#undef READ
+	/* EOPNOTSUPP: built in, but not turned on when the kernel was started. */
+	if (!u->has_pressure)
+		snprintf(u->pressure_why, sizeof u->pressure_why, "/proc/pressure: %s",
+			 error == -EOPNOTSUPP ? "off, until the kernel is booted with psi=1"
+					      : why_not(error, 0));
+}
+
 /* The counters of a file that stand in its lines of a group. 0, or -1 with the reason. */
 static int read_tcp_file(struct nm_usage *u, const char *file, const char *group, char *text)
 {
@@ -148,14 +187,13 @@ void nm_usage_read(struct nm_usage *ret_usage)
 	if (text) {
 		read_stat(ret_usage, text);
 		read_softirqs(ret_usage, text);
+		read_softnet(ret_usage, text);
+		read_pressure(ret_usage, text);
 		read_tcp(ret_usage, text);
 	} else {
-		static const char why[] = "out of memory";
-
-		snprintf(ret_usage->cpu_why, sizeof ret_usage->cpu_why, why);
-		snprintf(ret_usage->interrupts_why, sizeof ret_usage->interrupts_why, why);
-		snprintf(ret_usage->softirqs_why, sizeof ret_usage->softirqs_why, why);
-		snprintf(ret_usage->tcp_why, sizeof ret_usage->tcp_why, why);
+#define WHY(part) snprintf(ret_usage->part##_why, sizeof ret_usage->part##_why, "out of memory");
+		NM_USAGE_PARTS(WHY)
+#undef WHY
 	}
 	free(text);
 	int r = host__read_nics(ret_usage->nics, &ret_usage->n_nics);
@@ -191,6 +229,14 @@ static void interrupts_delta(const struct nm_usage *b, const struct nm_usage *a,
 	d->softirqs.known = softirqs->known & a->softirqs.known;
 	for (size_t i = 0; i < NM_N_SOFTIRQS; i++)
 		d->softirqs.kinds[i] = counted(softirqs->kinds[i], a->softirqs.kinds[i]);
+}
+
+static void softnet_delta(const struct nm_softnet *before, const struct nm_softnet *after,
+			  struct nm_softnet *delta)
+{
+#define COUNTED(member, ...) delta->member = counted(before->member, after->member);
+	NM_SOFTNET_COUNTERS(COUNTED)
+#undef COUNTED
 }
 
 const struct nm_nic *host__find_nic(const struct nm_usage *usage, const char *name)
@@ -254,18 +300,11 @@ void nm_usage_delta(const struct nm_usage *before, const struct nm_usage *after,
 	struct nm_usage delta = *after;
 
 	delta.at_ns = grown(before->at_ns, after->at_ns);
-	delta.has_cpu = before->has_cpu && after->has_cpu;
-	delta.has_interrupts = before->has_interrupts && after->has_interrupts;
-	delta.has_softirqs = before->has_softirqs && after->has_softirqs;
-	delta.has_tcp = before->has_tcp && after->has_tcp;
-	delta.has_nics = before->has_nics && after->has_nics;
-	keep_why(before->has_cpu, before->cpu_why, delta.cpu_why, sizeof delta.cpu_why);
-	keep_why(before->has_interrupts, before->interrupts_why, delta.interrupts_why,
-		 sizeof delta.interrupts_why);
-	keep_why(before->has_softirqs, before->softirqs_why, delta.softirqs_why,
-		 sizeof delta.softirqs_why);
-	keep_why(before->has_tcp, before->tcp_why, delta.tcp_why, sizeof delta.tcp_why);
-	keep_why(before->has_nics, before->nics_why, delta.nics_why, sizeof delta.nics_why);
+#define BOTH(part)                                                                                 \
+	delta.has_##part = before->has_##part && after->has_##part;                                \
+	keep_why(before->has_##part, before->part##_why, delta.part##_why, sizeof delta.part##_why);
+	NM_USAGE_PARTS(BOTH)
+#undef BOTH
 	if (delta.has_cpu)
 		nm_fields_subtract(nm_cpu_fields, &before->cpu, &after->cpu, &delta.cpu);
 	else
@@ -276,11 +315,14 @@ void nm_usage_delta(const struct nm_usage *before, const struct nm_usage *after,
 			 "the window is shorter than %d ticks of the kernel's accounting",
 			 NM_CPU_TICKS_MIN);
 	}
-	delta.has_psp = before->has_psp && after->has_psp;
-	keep_why(before->has_psp, before->psp_why, delta.psp_why, sizeof delta.psp_why);
 	for (size_t i = 0; i < delta.n_psp; i++)
 		psp_delta(before, &delta.psp[i]);
 	interrupts_delta(before, after, &delta);
+	softnet_delta(&before->softnet, &after->softnet, &delta.softnet);
+	nm_fields_subtract(nm_pressure_fields, &before->pressure, &after->pressure,
+			   &delta.pressure);
+	nm_fields_subtract(nm_unhalted_fields, &before->unhalted, &after->unhalted,
+			   &delta.unhalted);
 	nm_fields_subtract(nm_rusage_fields, &before->process, &after->process, &delta.process);
 	nm_fields_subtract(nm_throttling_fields, &before->throttling, &after->throttling,
 			   &delta.throttling);
@@ -288,4 +330,23 @@ void nm_usage_delta(const struct nm_usage *before, const struct nm_usage *after,
 	for (size_t i = 0; i < delta.n_nics; i++)
 		nic_delta(host__find_nic(before, delta.nics[i].name), &delta.nics[i]);
 	*ret_delta = delta;
+}
+
+struct nm_unhalted_window *nm_usage_unhalted_begin(struct nm_usage *usage)
+{
+	struct nm_unhalted_window *window =
+		nm_unhalted_begin(usage->unhalted_why, sizeof usage->unhalted_why);
+
+	usage->unhalted = (struct nm_unhalted){.n_cpus = 0};
+	usage->has_unhalted = window != NULL;
+	if (window)
+		usage->unhalted_why[0] = '\0';
+	return window;
+}
+
+void nm_usage_unhalted_end(struct nm_unhalted_window *window, struct nm_usage *usage)
+{
+	usage->has_unhalted =
+		window && nm_unhalted_end(window, &usage->unhalted, usage->unhalted_why,
+					  sizeof usage->unhalted_why) == 0;
 }

@@ -9,6 +9,7 @@
 
 #include "base/field.h"
 #include "host/psp.h"
+#include "host/unhalted.h"
 
 /* Whole-machine CPU time from /proc/stat, ns summed over CPUs. */
 struct nm_cpu_times {
@@ -52,6 +53,31 @@ struct nm_softirqs {
 const char *nm_softirq_name(enum nm_softirq kind);
 bool nm_softirq_known(const struct nm_softirqs *softirqs, enum nm_softirq kind);
 
+/* What the kernel takes in from the network before any protocol, of the whole machine:
+ * X(member, its column in /proc/net/softnet_stat, what it counts). A new counter takes one line. */
+#define NM_SOFTNET_COUNTERS(X)                                                                     \
+	X(processed, 0, "Packets that a CPU has taken in.")                                        \
+	X(dropped, 1, "Packets thrown away because the queue of a CPU was full.")                  \
+	X(squeezed, 2, "How often a CPU stopped with packets left, as its share was used up.")     \
+	X(steered, 9, "How often a CPU was asked by another one to take in packets (RPS).")        \
+	X(flow_limited, 10, "Packets thrown away for the limit of one flow.")
+
+/* Time in which tasks waited (PSI, Documentation/accounting/psi.rst): X(the kernel's file, some: at
+ * least one task; full: all that were not idle). Kernels may lack one. A new kind takes a line. */
+#define NM_PRESSURES(X)                                                                            \
+	X(cpu, some)                                                                               \
+	X(irq, full)                                                                               \
+	X(memory, some)                                                                            \
+	X(memory, full)                                                                            \
+	X(io, some)                                                                                \
+	X(io, full)
+
+struct nm_pressure {
+#define NM_PRESSURE_MEMBER(file, kind) int64_t file##_##kind##_ns; /* -1: not known */
+	NM_PRESSURES(NM_PRESSURE_MEMBER)
+#undef NM_PRESSURE_MEMBER
+};
+
 /* The periods of the limits of CPU of this process's control groups, and those in which it was held
  * back, and how long it was, on all CPUs together. periods 0: there is no limit. */
 struct nm_throttling {
@@ -85,6 +111,11 @@ struct nm_nic_id {
 };
 
 #define NM_USAGE_MEMBER(member, ...) uint64_t member;
+/* Summed over CPUs, each of which begins at 0 again after 2^32. */
+struct nm_softnet {
+	NM_SOFTNET_COUNTERS(NM_USAGE_MEMBER)
+};
+
 struct nm_nic {
 	char name[32];
 	NM_NIC_COUNTERS(NM_USAGE_MEMBER)
@@ -127,14 +158,25 @@ struct nm_psp_usage {
 
 #define NM_USAGE_MAX_NICS 64
 
+/* What a host may not have, and then has a reason. */
+#define NM_USAGE_PARTS(X)                                                                          \
+	X(cpu)                                                                                     \
+	X(unhalted)                                                                                \
+	X(interrupts) X(softirqs) X(softnet) X(pressure) X(nics) X(tcp) X(psp)
+
 struct nm_usage {
 	uint64_t at_ns; /* monotonic */
-	bool has_cpu, has_interrupts, has_softirqs, has_nics, has_tcp, has_psp;
-	char cpu_why[96], interrupts_why[96], softirqs_why[96], nics_why[96], tcp_why[96],
-		psp_why[96]; /* when not had: the reason, for the user */
+#define NM_USAGE_PART(part)                                                                        \
+	bool has_##part;                                                                           \
+	char part##_why[96]; /* when not had: the reason, for the user */
+	NM_USAGE_PARTS(NM_USAGE_PART)
+#undef NM_USAGE_PART
 	struct nm_cpu_times cpu;
+	struct nm_unhalted unhalted; /* by the two functions below alone */
 	struct nm_interrupts interrupts;
 	struct nm_softirqs softirqs;
+	struct nm_softnet softnet;
+	struct nm_pressure pressure;
 	struct nm_rusage process;
 	struct nm_throttling throttling;
 	struct nm_tcp_counters tcp;
@@ -145,9 +187,9 @@ struct nm_usage {
 };
 
 /* The members of the structs above, in the order of the control protocol. */
-extern const struct nm_field nm_cpu_fields[], nm_interrupt_fields[], nm_softirq_fields[],
-	nm_rusage_fields[], nm_throttling_fields[], nm_nic_fields[], nm_tcp_counter_fields[],
-	nm_psp_fields[];
+extern const struct nm_field nm_cpu_fields[], nm_unhalted_fields[], nm_interrupt_fields[],
+	nm_softirq_fields[], nm_softnet_fields[], nm_pressure_fields[], nm_rusage_fields[],
+	nm_throttling_fields[], nm_nic_fields[], nm_tcp_counter_fields[], nm_psp_fields[];
 
 /* Reads all figures; the reason for a missing one is in its member _why. Never fails as a whole.
  * Not for the hot path (opens files, netlink). */
@@ -162,5 +204,9 @@ void nm_rusage_read(struct nm_rusage *ret_usage); /* one system call */
  * CPU times of too few ticks has_cpu is false, but they are there for sums. */
 void nm_usage_delta(const struct nm_usage *before, const struct nm_usage *after,
 		    struct nm_usage *ret_delta);
+/* Adds to a reading that the CPUs have not been awake yet, and to a later one how long they have
+ * been since. NULL: this cannot be told, and `usage` has the reason. */
+struct nm_unhalted_window *nm_usage_unhalted_begin(struct nm_usage *usage);
+void nm_usage_unhalted_end(struct nm_unhalted_window *window, struct nm_usage *usage);
 
 #endif

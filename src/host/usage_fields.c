@@ -19,6 +19,15 @@ const struct nm_field nm_cpu_fields[] = {
 	NM_FIELD_END,
 };
 
+const struct nm_field nm_unhalted_fields[] = {
+	NM_FIELD_CHARS_OF(struct nm_unhalted, source),
+	NM_FIELD(U32, struct nm_unhalted, n_cpus),
+	NM_FIELD(U64, struct nm_unhalted, awake, .doc = "Of all, in the units of the source."),
+	NM_FIELD(U64, struct nm_unhalted, all),
+	NM_FIELD(U64, struct nm_unhalted, cycles, .doc = "0: not known."),
+	NM_FIELD_END,
+};
+
 const struct nm_field nm_interrupt_fields[] = {
 	NM_FIELD(U64, struct nm_interrupts, hardware, .figure = "hardware"),
 	NM_FIELD(U64, struct nm_interrupts, context_switches, .figure = "context_switches"),
@@ -35,6 +44,23 @@ const struct nm_field nm_softirq_fields[] = {
 	 .type = NM_FIELD_U64,                                                                     \
 	 .offset = offsetof(struct nm_softirqs, kinds[NM_SOFTIRQ_##word])},
 	NM_SOFTIRQS(KIND)
+#undef KIND
+		NM_FIELD_END,
+};
+
+const struct nm_field nm_softnet_fields[] = {
+#define COUNTER(member, column, what)                                                              \
+	NM_FIELD(U64, struct nm_softnet, member, .figure = #member, .doc = what),
+	NM_SOFTNET_COUNTERS(COUNTER)
+#undef COUNTER
+		NM_FIELD_END,
+};
+
+const struct nm_field nm_pressure_fields[] = {
+#define KIND(file, kind)                                                                           \
+	NM_FIELD(I64, struct nm_pressure, file##_##kind##_ns, .unit = NM_UNIT_NS,                  \
+		 .figure = #file "_" #kind "_s"),
+	NM_PRESSURES(KIND)
 #undef KIND
 		NM_FIELD_END,
 };

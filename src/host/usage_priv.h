@@ -11,6 +11,10 @@ int host__parse_stat(const char *text, long ticks_per_s, struct nm_cpu_times *re
 int host__parse_interrupts(const char *text, struct nm_interrupts *ret_interrupts);
 /* /proc/softirqs, whole. As above. */
 int host__parse_softirqs(const char *text, struct nm_softirqs *ret_softirqs);
+/* /proc/net/softnet_stat: hexadecimal columns, a line for each CPU. 0 or -EINVAL. */
+int host__parse_softnet(const char *text, struct nm_softnet *ret_softnet);
+/* The total of a line of a file of /proc/pressure, "some" or "full"; -1: it has none. */
+int64_t host__parse_pressure(const char *text, const char *kind);
 /* /proc/net/snmp and /proc/net/netstat: pairs of lines, names and values. The value, or -EINVAL. */
 int host__parse_snmp(const char *text, const char *group, const char *name, uint64_t *ret_value);
 /* The counters of a group of these files; -EINVAL: one that every kernel has is not there. */

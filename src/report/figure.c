@@ -196,7 +196,10 @@ static json_t *field_json(const struct nm_field *field, const void *from)
 	case NM_FIELD_U32:
 		return *(const uint32_t *)at ? nm_json_count(*(const uint32_t *)at) : json_null();
 	case NM_FIELD_I64:
-		return *(const int64_t *)at < 0 ? json_null() : json_integer(*(const int64_t *)at);
+		return *(const int64_t *)at < 0 ? json_null()
+		       : field->unit == NM_UNIT_NS
+			       ? nm_json_real((double)*(const int64_t *)at / 1e9)
+			       : json_integer(*(const int64_t *)at);
 	case NM_FIELD_REAL:
 		return nm_json_real(*(const double *)at);
 	default:

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The document's part about one host. Most of it comes from the tables of
  * src/host/usage_fields.c. */
+#include <math.h>
+
 #include "report/common.h"
 #include "report/figures.h"
 
@@ -177,6 +179,62 @@ static double window_s(const void *item)
 		.doc = "The length of the window."                                                 \
 	}
 
+static double awake(const void *item)
+{
+	const struct nm_unhalted *unhalted = &((const struct nm_usage *)item)->unhalted;
+
+	return unhalted->all ? (double)unhalted->awake / (double)unhalted->all : NAN;
+}
+
+static double awake_s(const void *item)
+{
+	const struct nm_usage *usage = item;
+
+	return awake(item) * usage->unhalted.n_cpus * window_s(item);
+}
+
+static double hidden(const void *item)
+{
+	const struct nm_usage *usage = item;
+
+	return usage->has_cpu ? awake(item) - busy(&usage->cpu) : NAN;
+}
+
+/* TSC counts all, at one rate on every CPU. */
+static double frequency(const void *item)
+{
+	const struct nm_usage *usage = item;
+	const struct nm_unhalted *unhalted = &usage->unhalted;
+	double all_hz = (double)unhalted->all / unhalted->n_cpus / window_s(item);
+
+	return unhalted->cycles && unhalted->awake
+		       ? all_hz * (double)unhalted->cycles / (double)unhalted->awake
+		       : NAN;
+}
+
+static const struct nm_figure unhalted_figures[] = {
+	WINDOW_SECONDS,
+	NM_FIGURE(CHARS, struct nm_usage, unhalted.source, "source", .is_label = true,
+		  .doc = "msr (APERF, MPERF and TSC), ref-cycles or cpuidle."),
+	NM_FIGURE(COUNT32, struct nm_usage, unhalted.n_cpus, "n_cpus"),
+	NM_RATE("busy", awake, .schema = NM_SCHEMA_REAL_OR_NULL,
+		.doc = "The share of all CPUs' time in which they did not sleep."),
+	NM_RATE("awake_s", awake_s, .schema = NM_SCHEMA_REAL_OR_NULL,
+		.doc = "That time, summed over the CPUs."),
+	NM_RATE("hidden", hidden, .schema = "{'type': ['number', 'null']}",
+		.doc = "That share less cpu.busy: what the kernel's account does not see. Below 0 "
+		       "within the errors of both."),
+	NM_RATE("frequency_hz", frequency, .schema = NM_SCHEMA_REAL_OR_NULL,
+		.doc = "Of CPUs that did not sleep; null: not known."),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_unhalted_object = {
+	.name = "unhalted",
+	.doc = "CPU time of the whole machine by the hardware, over the measured window.",
+	.figures = unhalted_figures,
+};
+
 static const struct nm_figure interrupts_figures[] = {
 	WINDOW_SECONDS,
 	{.kind = NM_FIGURE_FIELDS,
@@ -222,6 +280,36 @@ const struct nm_object nm_softirqs_object = {
 	.doc = "Of the whole machine, all its CPUs together, over the measured window, by the "
 	       "kernel's names.",
 	.figures = nm_softirqs_figures,
+};
+
+static const struct nm_figure softnet_figures[] = {
+	WINDOW_SECONDS,
+	{.kind = NM_FIGURE_FIELDS,
+	 .fields = nm_softnet_fields,
+	 .offset = offsetof(struct nm_usage, softnet)},
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_softnet_object = {
+	.name = "softnet",
+	.doc = "What the CPUs of the whole machine took in from the network, before any protocol, "
+	       "over the measured window.",
+	.figures = softnet_figures,
+};
+
+static const struct nm_figure pressure_figures[] = {
+	WINDOW_SECONDS,
+	{.kind = NM_FIGURE_FIELDS,
+	 .fields = nm_pressure_fields,
+	 .offset = offsetof(struct nm_usage, pressure)},
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_pressure_object = {
+	.name = "pressure",
+	.doc = "Time in the measured window in which tasks of the machine waited for a resource: "
+	       "at least one of them (some), or all that were not idle (full).",
+	.figures = pressure_figures,
 };
 
 static const struct nm_figure rusage_figures[] = {
@@ -479,8 +567,11 @@ static json_t *part(const struct nm_at *at, bool has, const char *why,
                                                                                                    \
 		return part(at, usage->has_##name, usage->name##_why, &nm_##name##_object, usage); \
 	}
+PART(unhalted)
 PART(interrupts)
 PART(softirqs)
+PART(softnet)
+PART(pressure)
 PART(tcp)
 #undef PART
 
@@ -638,10 +729,16 @@ static const struct nm_figure host_figures[] = {
 	NM_MADE("operations", make_operations, "operations", .has = has_details),
 	NM_MADE("counters", make_counters, "counters", .has = has_counters),
 	NM_MADE("cpu", make_cpu, NM_SCHEMA_IF_AVAILABLE("cpu"), .object = &nm_cpu_object),
+	NM_MADE("unhalted", make_unhalted, NM_SCHEMA_IF_AVAILABLE("unhalted"),
+		.object = &nm_unhalted_object),
 	NM_MADE("interrupts", make_interrupts, NM_SCHEMA_IF_AVAILABLE("interrupts"),
 		.object = &nm_interrupts_object),
 	NM_MADE("softirqs", make_softirqs, NM_SCHEMA_IF_AVAILABLE("softirqs"),
 		.object = &nm_softirqs_object),
+	NM_MADE("softnet", make_softnet, NM_SCHEMA_IF_AVAILABLE("softnet"),
+		.object = &nm_softnet_object),
+	NM_MADE("pressure", make_pressure, NM_SCHEMA_IF_AVAILABLE("pressure"),
+		.object = &nm_pressure_object),
 	NM_MADE("rusage", make_rusage, NM_SCHEMA_IF_AVAILABLE("rusage"),
 		.object = &nm_rusage_object),
 	NM_MADE("throttling", make_throttling, NM_SCHEMA_IF_AVAILABLE("throttling"),

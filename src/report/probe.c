@@ -53,11 +53,9 @@ static json_t *missing(const struct nm_usage *usage)
 		const char *what, *why;
 		bool is_there;
 	} all[] = {
-		{"cpu", usage->cpu_why, usage->has_cpu},
-		{"interrupts", usage->interrupts_why, usage->has_interrupts},
-		{"softirqs", usage->softirqs_why, usage->has_softirqs},
-		{"nics", usage->nics_why, usage->has_nics},
-		{"tcp", usage->tcp_why, usage->has_tcp},
+#define PART(part) {#part, usage->part##_why, usage->has_##part},
+		NM_USAGE_PARTS(PART)
+#undef PART
 	};
 	json_t *list = json_array();
 

@@ -36,7 +36,8 @@ static const struct nm_object *const definitions[] = {
 	&nm_flowops_object,    &nm_strands_object,	 &nm_host_phase_object,
 	&nm_counters_object,   &nm_group_object,	 &nm_interval_object,
 	&nm_group_row_object,  &nm_counts_object,	 &nm_cpu_object,
-	&nm_interrupts_object, &nm_softirqs_object,	 &nm_rusage_object,
+	&nm_unhalted_object,   &nm_interrupts_object,	 &nm_softirqs_object,
+	&nm_softnet_object,    &nm_pressure_object,	 &nm_rusage_object,
 	&nm_throttling_object, &nm_buffers_object,	 &nm_nic_object,
 	&nm_psp_object,	       &nm_tcp_object,		 &nm_connections_object,
 	&nm_tls_object,	       &nm_host_interval_object, &nm_facts_object,
@@ -137,6 +138,8 @@ static const char *field_schema(const struct nm_field *field)
 {
 	if (field->type == NM_FIELD_CHARS)
 		return "known_text";
+	if (field->type == NM_FIELD_I64 && field->unit == NM_UNIT_NS)
+		return NM_SCHEMA_REAL_OR_NULL;
 	if (field->type == NM_FIELD_I64)
 		return "{'type': ['integer', 'null'], 'minimum': 0}";
 	if (field->type == NM_FIELD_U32 || field->unit == NM_UNIT_FACT)

@@ -211,6 +211,36 @@ static void print_interrupts(const struct nm_result *result, unsigned width, FIL
 	nm_table_fini(&table);
 }
 
+/* What the CPUs of each machine took in from the network, and what they let fall. */
+static void print_softnet(const struct nm_result *result, unsigned width, FILE *out)
+{
+	static const char *const names[] = {"per second", "taken in", "dropped",
+					    "squeezed",	  "steered",  "over a flow's limit"};
+	struct nm_table table = {.align = "lrrrrr", .width = width};
+	bool any = false;
+
+	if (!(result->statistics & NM_STAT_INTERFACES))
+		return;
+	add_head(&table, names, sizeof(names) / sizeof(names[0]));
+	for (size_t i = 0; i < result->n_hosts; i++) {
+		const struct nm_result_host *host = &result->hosts[i];
+		const struct nm_softnet *softnet = &host->usage.softnet;
+		bool known = host->has_usage && host->usage.has_softnet;
+
+		any = any || known;
+		nm_table_cell(&table, "%s", host->name ? host->name : "");
+		for (const struct nm_field *field = nm_softnet_fields; field->name; field++)
+			add_per_second(&table, &host->usage, known,
+				       *(const uint64_t *)(const void *)((const char *)softnet +
+									 field->offset));
+	}
+	if (any) {
+		fputc('\n', out);
+		nm_table_print(&table, 2, out);
+	}
+	nm_table_fini(&table);
+}
+
 static void add_connections(struct nm_table *table, const struct nm_conn_report *report)
 {
 	char text[TEXT];
@@ -294,6 +324,7 @@ static void print_hosts(const struct nm_result *result, unsigned width, FILE *ou
 		nm_table_print(&table, 2, out);
 	nm_table_fini(&table);
 	print_interrupts(result, width, out);
+	print_softnet(result, width, out);
 }
 
 /* What the hosts' encryption has done. */

@@ -126,6 +126,11 @@ def perf() -> str | None:
 
 
 @_probe
+def softnet() -> str | None:
+    return None if Path("/proc/net/softnet_stat").exists() else "no /proc/net/softnet_stat here"
+
+
+@_probe
 def softirqs() -> str | None:
     return None if Path("/proc/softirqs").exists() else "no /proc/softirqs here"
 

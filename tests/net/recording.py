@@ -128,7 +128,7 @@ _BY_CHANCE = re.compile(
     # What a busy machine makes of open arrivals, and of which sizes flows were.
     r'|.*\bload\W{1,3}(verdict \W)?(ok|connections|generator|overload|errors)\b|.*\bload\.advice '
     r"|(.*\.)?(complete|slowdown)_(under_|over_)?\d+(_|kb|mb).*[ =]|  .*  (complete|slowdown)  #"
-    r"|  #-#s  |.*#/s planned$|hosts\[\]\.throttling|(remote_)?thrott\w+_periods="
+    r"|  #-#s  |.*#/s planned$|hosts\[\]\.(throttling|pressure|unhalted)|(remote_)?thrott\w+_periods="
 )
 _WHOLE = re.compile(r"(hosts\[\]\.intervals|host_interval)\[\]\.cpu$")  # nothing, where an interval is short
 _EMPTY = re.compile(r"(?<=  )-(?=  |$)")

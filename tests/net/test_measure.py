@@ -621,6 +621,30 @@ def test_interrupts_that_cannot_be_read_are_not_none(netmodel: Netmodel, validat
     assert "softirqs" not in netmodel.run(*words, "kv", prefix=prefix, code=0).out
 
 
+def taken_in_so_far() -> list[int]:
+    """The test's own reading: packets taken in, dropped, and left for later."""
+    rows = [line.split()[:3] for line in Path("/proc/net/softnet_stat").read_text().splitlines()]
+    return [sum(int(row[column], 16) for row in rows) for column in range(3)]
+
+
+@pytest.mark.needs("softnet")
+def test_what_the_machine_took_in_and_waited_for(netmodel: Netmodel, validate: Validate) -> None:
+    before, begin = taken_in_so_far(), time.monotonic()
+    document = netmodel.measure("tcp_rr", *defines(num_transactions=2000, num_flows=4, test_length="30s"))
+    after, elapsed = taken_in_so_far(), time.monotonic() - begin
+    validate(document)
+    for host in document["hosts"]:
+        counts = host["softnet"]
+        for name, old, new in zip(("processed", "dropped", "squeezed"), before, after, strict=True):
+            assert 0 <= counts[name] <= (new - old) % 2**32, name
+        assert counts["processed"] >= document["totals"]["transactions"]
+        assert 0 < counts["seconds"] <= elapsed
+        waited = host["pressure"]
+        assert "unavailable" in waited or all(0 <= (waited[name] or 0) <= elapsed for name in waited)
+        awake = host["unhalted"]
+        assert "unavailable" in awake or 0 < awake["busy"] < 1.05
+
+
 @pytest.mark.parametrize("option", ["nodelay", "wndsz=64k", "sndbuf=32k rcvbuf=128k", "cc=reno", "localhost=127.0.0.1"])
 def test_options_of_tcp(netmodel: Netmodel, profile: WriteProfile, option: str) -> None:
     path = profile(

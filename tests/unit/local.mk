@@ -27,6 +27,7 @@ HOST_TESTS = \
 	tests/unit/host/test_file \
 	tests/unit/host/test_perf \
 	tests/unit/host/test_sandbox \
+	tests/unit/host/test_unhalted \
 	tests/unit/host/test_usage
 $(HOST_TESTS): LDADD = $(CHECK_LIBS) $(HOST_LIBS)
 $(HOST_TESTS): $(filter %.la,$(HOST_LIBS))

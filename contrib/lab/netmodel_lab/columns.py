@@ -68,6 +68,27 @@ def _cpu(name: str) -> Callable[[Json, Json], float | None]:
     return take
 
 
+def _awake(name: str) -> Callable[[Json, Json], float | None]:
+    """A share of the hardware's CPU time, as per cent of one CPU."""
+
+    def take(_document: Json, host: Json) -> float | None:
+        share, cpus = reach(host, "unhalted", name), reach(host, "unhalted", "n_cpus")
+        return None if share is None or cpus is None else share * cpus * 100
+
+    return take
+
+
+def _cycles_per(what: str) -> Callable[[Json, Json], float | None]:
+    """Cycles of all CPUs while they were awake, by what was on the interface."""
+
+    def take(_document: Json, host: Json) -> float | None:
+        awake_s, frequency_hz = reach(host, "unhalted", "awake_s"), reach(host, "unhalted", "frequency_hz")
+        cycles = None if awake_s is None or frequency_hz is None else awake_s * frequency_hz
+        return ratio(cycles, _on_wire(host, what))
+
+    return take
+
+
 def _cpu_together(*names: str) -> Callable[[Json, Json], float | None]:
     each = [_cpu(name) for name in names]
     return lambda document, host: _sum(take(document, host) for take in each)
@@ -182,6 +203,21 @@ RUN = (
 END = (
     OfEnd(Column("ncpus", "", "CPUs"), lambda _document, host: reach(host, "cpu", "n_cpus")),
     OfEnd(Column("busy_kernel_TL", "% of a CPU", "CPU busy, by the kernel", "lower"), _cpu("busy")),
+    OfEnd(Column("busy_hw_TL", "% of a CPU", "CPU busy, by the hardware", "lower"), _awake("busy")),
+    OfEnd(
+        Column("hidden_TL", "% of a CPU", "CPU busy, and not seen by the kernel", "lower", is_ratio=False),
+        _awake("hidden"),
+    ),
+    OfEnd(
+        Column("freq_GHz", "GHz", "Frequency of CPUs that are awake"),
+        lambda _document, host: ratio(reach(host, "unhalted", "frequency_hz"), 1.0, 1e-9),
+    ),
+    OfEnd(Column("cycles_per_byte", "", "Cycles per byte on the interface", "lower"), _cycles_per("bytes")),
+    OfEnd(Column("cycles_per_packet", "", "Cycles per packet", "lower"), _cycles_per("packets")),
+    OfEnd(
+        Column("psi_cpu_pct", "%", "Time in which a task waited for a CPU", "lower", is_ratio=False),
+        _rate("pressure", "cpu_some_s", scale=100),
+    ),
     *(
         OfEnd(Column(f"{name}_TL", "% of a CPU", f"CPU {name}", is_ratio=False), _cpu(name))
         for name in ("user", "system", "irq", "softirq", "steal", "iowait")
@@ -202,6 +238,13 @@ END = (
     OfEnd(Column("irq_all_kps", "1000/s", "Hardware interrupts", "lower"), _rate("interrupts", "hardware")),
     OfEnd(
         Column("softirq_net_kps", "1000/s", "Softirqs of the network", "lower"), _rate("softirqs", "net_rx", "net_tx")
+    ),
+    *(
+        OfEnd(Column(f"softnet_{name}_ps", "1/s", title, "lower", is_ratio=False), _rate("softnet", name, scale=1.0))
+        for name, title in (
+            ("dropped", "Packets dropped, as a CPU's queue was full"),
+            ("squeezed", "Times that a CPU left packets for later"),
+        )
     ),
     OfEnd(Column("cs_kps", "1000/s", "Context switches", "lower"), _rate("interrupts", "context_switches")),
     OfEnd(Column("cpu_us_per_packet", "us", "CPU time per packet", "lower"), _cpu_us_per_packet),
@@ -231,6 +274,9 @@ QQ = {
     "p50": "p50_us",
     "p90": "p90_us",
     "p99": "p99_us",
+    "tot_netTL": "busy_hw_TL",
+    "missing_cpusTL": "hidden_TL",
+    "freq": "freq_GHz",
     "ps_busyTL": "busy_kernel_TL",
     "tot_usableTL": "user_sys_TL",
     "tot_net_MB/s": "wire_MBps",

@@ -15,15 +15,23 @@ static const struct nm_field psp_fields[] = {
 	NM_FIELD_END,
 };
 
-static const struct nm_field interrupts_or_why[] = {
-	NM_FIELD(ROW, struct nm_usage, interrupts, .fields = nm_interrupt_fields),
-	NM_FIELD_CHARS_OF(struct nm_usage, interrupts_why),
-};
+#define OR_WHY(part, table)                                                                        \
+	static const struct nm_field part##_or_why[] = {                                           \
+		NM_FIELD(ROW, struct nm_usage, part, .fields = table),                             \
+		NM_FIELD_CHARS_OF(struct nm_usage, part##_why),                                    \
+	};
+OR_WHY(unhalted, nm_unhalted_fields)
+OR_WHY(interrupts, nm_interrupt_fields)
+OR_WHY(softirqs, nm_softirq_fields)
+OR_WHY(softnet, nm_softnet_fields)
+OR_WHY(pressure, nm_pressure_fields)
+#undef OR_WHY
 
-static const struct nm_field softirqs_or_why[] = {
-	NM_FIELD(ROW, struct nm_usage, softirqs, .fields = nm_softirq_fields),
-	NM_FIELD_CHARS_OF(struct nm_usage, softirqs_why),
-};
+#define EITHER(part)                                                                               \
+	{                                                                                          \
+		.name = #part, .type = NM_FIELD_EITHER,                                            \
+		.offset = offsetof(struct nm_usage, has_##part), .fields = part##_or_why           \
+	}
 
 static const struct nm_field usage_fields[] = {
 	{.name = "length_ns",
@@ -50,14 +58,11 @@ static const struct nm_field usage_fields[] = {
 	NM_FIELD(LIST, struct nm_usage, psp, .max = NM_PSP_MAX_DEVICES, .fields = psp_fields,
 		 .item_size = sizeof(struct nm_psp_usage),
 		 .count_offset = offsetof(struct nm_usage, n_psp)),
-	{.name = "interrupts",
-	 .type = NM_FIELD_EITHER,
-	 .offset = offsetof(struct nm_usage, has_interrupts),
-	 .fields = interrupts_or_why},
-	{.name = "softirqs",
-	 .type = NM_FIELD_EITHER,
-	 .offset = offsetof(struct nm_usage, has_softirqs),
-	 .fields = softirqs_or_why},
+	EITHER(unhalted),
+	EITHER(interrupts),
+	EITHER(softirqs),
+	EITHER(softnet),
+	EITHER(pressure),
 	NM_FIELD_END,
 };
 

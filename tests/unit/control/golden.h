@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The messages of test_golden.c as protocol 9 has them: test_golden print writes them. */
+/* The messages of test_golden.c as protocol 10 has them: test_golden print writes them. */
 #ifndef NM_TESTS_UNIT_CONTROL_GOLDEN_H
 #define NM_TESTS_UNIT_CONTROL_GOLDEN_H
 
-#define GOLDEN_HELLO "[\"hello\",{\"magic\":\"netmodel\",\"protocol\":9,\"version\":\"1.2\"}]"
+#define GOLDEN_HELLO "[\"hello\",{\"magic\":\"netmodel\",\"protocol\":10,\"version\":\"1.2\"}]"
 #define GOLDEN_WELCOME                                                                             \
-	"[\"welcome\",{\"protocol\":9,\"version\":\"1.2\",\"hostname\":\"ada\",\"no_auth\":true}]"
+	"[\"welcome\",{\"protocol\":10,\"version\":\"1.2\",\"hostname\":\"ada\",\"no_auth\":true}" \
+	"]"
 #define GOLDEN_REFUSE "[\"refuse\",{\"code\":\"busy\",\"text\":\"too many masters\"}]"
 #define GOLDEN_PREPARE                                                                             \
 	"[\"prepare\",{\"run_id\":\"00112233445566778899aabbccddeeff\",\"host\":\"10.0.0.7\","     \
@@ -66,9 +67,10 @@
 	"\"has_tcp\":false,\"has_psp\":true,\"cpu_why\":\"\",\"nics_why\":\"\",\"tcp_why\":\"no "  \
 	"/proc\",\"psp_why\":\"\",\"cpu\":[1,2,3,4,5,6,7,8,9],\"process\":[11,12,13,14,15,16,17]," \
 	"\"throttling\":[18,19,20],\"tcp\":[21,22,23,24,25,26,27,28,29],\"nics\":[[\"eth0\",[1,2," \
-	"3,4,5,6,7,8,9,10]]],\"psp\":[[\"eth1\",3,[1,2,3,4,5,6,7,8,9,10]]],\"interrupts\":[31,32]" \
-	",\"softirqs\":\"the kernel does not count "                                               \
-	"them\"},\"counters\":[[\"cycles\",12,null,null,\"no "                                     \
+	"3,4,5,6,7,8,9,10]]],\"psp\":[[\"eth1\",3,[1,2,3,4,5,6,7,8,9,10]]],\"unhalted\":[\"msr\"," \
+	"2,43,44,45],\"interrupts\":[31,32],\"softirqs\":\"the kernel does not count "             \
+	"them\",\"softnet\":[33,34,35,36,37],\"pressure\":[38,-1,39,40,41,42]},\"counters\":[["    \
+	"\"cycles\",12,null,null,\"no "                                                            \
 	"kernel\",0.5],[\"x\",null,3,4,\"\",1.0]],\"arrived\":[11,12],\"window\":[[13,14,1],[0,0," \
 	"17,0,0,0,0,0,0,0,0,0,0,0,0,15,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],[16,1]],"  \
 	"\"strangers\":0,\"last_stranger\":\"\",\"others\":[2,7,9],\"cut\":[8,4,0,0],\"report\":"  \

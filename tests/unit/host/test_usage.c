@@ -251,6 +251,58 @@ START_TEST(interrupts_are_counted_over_the_end_of_a_counter)
 }
 END_TEST
 
+#define SOFTNET_REST " 00000000 00000000 00000000 00000000 00000000 00000000"
+#define SOFTNET_END  " 00000000 00000001 00000000 00000000\n"
+
+START_TEST(softnet_is_summed_over_cpus)
+{
+	struct nm_softnet got;
+
+	ck_assert_int_eq(host__parse_softnet("0c0fd0d3 00000063 00000004" SOFTNET_REST
+					     " 0000000a 00000002" SOFTNET_END
+					     "0000000f 00000001 00000000" SOFTNET_REST
+					     " 00000001 00000000\n",
+					     &got),
+			 0);
+	ck_assert_uint_eq(got.processed, 0x0c0fd0e2);
+	ck_assert_uint_eq(got.dropped, 0x64);
+	ck_assert_uint_eq(got.squeezed, 4);
+	ck_assert_uint_eq(got.steered, 11);
+	ck_assert_uint_eq(got.flow_limited, 2);
+	ck_assert_int_eq(host__parse_softnet("", &got), -EINVAL);
+	ck_assert_int_eq(host__parse_softnet("0000000f 00000001 00000000\n", &got), -EINVAL);
+	ck_assert_int_eq(host__parse_softnet("0000000f 0000000x 00000000" SOFTNET_REST
+					     " 00000001 00000000\n",
+					     &got),
+			 -EINVAL);
+	ck_assert_uint_eq(got.dropped, 0x64);
+	before.softnet = (struct nm_softnet){.processed = UINT32_MAX, .dropped = 5};
+	after.softnet = (struct nm_softnet){.processed = 9, .dropped = 7};
+	nm_usage_delta(&before, &after, &delta);
+	ck_assert_uint_eq(delta.softnet.processed, 10);
+	ck_assert_uint_eq(delta.softnet.dropped, 2);
+}
+END_TEST
+
+START_TEST(pressure_is_the_total_of_its_line)
+{
+	static const char text[] = "some avg10=59.05 avg60=14.99 avg300=6.32 total=6712867799\n"
+				   "full avg10=0.00 avg60=0.00 avg300=0.00 total=21\n";
+
+	ck_assert_int_eq(host__parse_pressure(text, "some"), INT64_C(6712867799000));
+	ck_assert_int_eq(host__parse_pressure(text, "full"), 21000);
+	ck_assert_int_eq(host__parse_pressure("full avg10=0.00 total=21\n", "some"), -1);
+	ck_assert_int_eq(host__parse_pressure("some avg10=0.00\n", "some"), -1);
+	ck_assert_int_eq(host__parse_pressure("some total=18446744073709551615\n", "some"), -1);
+	ck_assert_int_eq(host__parse_pressure("", "some"), -1);
+	before.pressure = (struct nm_pressure){.cpu_some_ns = 4000, .irq_full_ns = -1};
+	after.pressure = (struct nm_pressure){.cpu_some_ns = 9000, .irq_full_ns = 7};
+	nm_usage_delta(&before, &after, &delta);
+	ck_assert_int_eq(delta.pressure.cpu_some_ns, 5000);
+	ck_assert_int_eq(delta.pressure.irq_full_ns, -1);
+}
+END_TEST
+
 static const char snmp_text[] =
 	"Ip: Forwarding DefaultTTL InReceives\n"
 	"Ip: 1 64 123\n"
@@ -623,6 +675,8 @@ START_TEST(this_host_is_read)
 	ck_assert(before.has_cpu == (before.cpu_why[0] == '\0'));
 	ck_assert(before.has_interrupts == (before.interrupts_why[0] == '\0'));
 	ck_assert(before.has_softirqs == (before.softirqs_why[0] == '\0'));
+	ck_assert(before.has_softnet == (before.softnet_why[0] == '\0'));
+	ck_assert(before.has_pressure == (before.pressure_why[0] == '\0'));
 	ck_assert(before.has_nics == (before.nics_why[0] == '\0'));
 	ck_assert(before.has_tcp == (before.tcp_why[0] == '\0'));
 	if (before.has_cpu) {
@@ -673,6 +727,8 @@ int main(void)
 	tcase_add_loop_test(tc, other_texts_are_no_softirqs, 0,
 			    sizeof bad_softirqs / sizeof *bad_softirqs);
 	tcase_add_test(tc, interrupts_are_counted_over_the_end_of_a_counter);
+	tcase_add_test(tc, softnet_is_summed_over_cpus);
+	tcase_add_test(tc, pressure_is_the_total_of_its_line);
 	tcase_add_test(tc, snmp_values_stand_below_their_names);
 	tcase_add_test(tc, counters_that_a_kernel_lacks_are_not_known);
 	tcase_add_test(tc, a_group_is_not_taken_for_one_that_begins_alike);

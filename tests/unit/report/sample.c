@@ -87,6 +87,13 @@ static void fill_usage(struct nm_usage *usage)
 		.total = 5000000,
 		.known = 1 << NM_SOFTIRQ_NET_RX | 1 << NM_SOFTIRQ_NET_TX | 1 << NM_SOFTIRQ_SCHED,
 		.kinds = {[NM_SOFTIRQ_NET_RX] = 4000000, [NM_SOFTIRQ_SCHED] = 246}};
+	usage->has_softnet = true;
+	usage->softnet = (struct nm_softnet){.processed = 8000, .dropped = 6, .squeezed = 4};
+	usage->has_pressure = true;
+	usage->pressure = (struct nm_pressure){.cpu_some_ns = 300000000, .irq_full_ns = -1};
+	usage->has_unhalted = true;
+	usage->unhalted = (struct nm_unhalted){"msr", 2, .awake = 7250000000, .all = 11600000000,
+					       .cycles = 8700000000};
 	usage->has_tcp = true;
 	usage->tcp = (struct nm_tcp_counters){.segs_in = 7, .segs_out = 8, .retrans_segs = 1};
 	strcpy(usage->nics_why, "no netlink here");

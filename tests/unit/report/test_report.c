@@ -111,6 +111,10 @@ START_TEST(text_has_interrupts_per_second)
 	    "  master          12.0 k       350    2.50 M  2.00 M       0      -    123\n"
 	    "  10.0.0.7        12.0 k       350    2.50 M  2.00 M       0      -    123\n"
 	    "  fd00::8              -         -         -       -       -      -      -\n");
+	has("\n\n  per second  taken in  dropped  squeezed  steered  over a flow's limit\n"
+	    "  master        4.00 k        3         2        0                    0\n"
+	    "  10.0.0.7      4.00 k        3         2        0                    0\n"
+	    "  fd00::8            -        -         -        -                    -\n");
 	usage->has_interrupts = false;
 	render("text");
 	has("\n  10.0.0.7             -         -    2.50 M  2.00 M       0      -    123\n");

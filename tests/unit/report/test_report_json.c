@@ -141,6 +141,15 @@ START_TEST(document_tells_hosts)
 	is_count("hosts.1.softirqs.net_rx", 4000000);
 	is_count("hosts.1.softirqs.net_tx", 0);
 	ck_assert(json_is_null(at("hosts.1.softirqs.timer")));
+	is_count("hosts.1.softnet.dropped", 6);
+	is_real("hosts.1.pressure.cpu_some_s", 0.3);
+	is_null("hosts.1.pressure.irq_full_s");
+	is_text("hosts.1.unhalted.source", "msr");
+	is_real("hosts.1.unhalted.busy", 0.625);
+	is_real("hosts.1.unhalted.awake_s", 2.5);
+	is_real("hosts.1.unhalted.hidden", 0.125);
+	is_real("hosts.1.unhalted.frequency_hz", 3.48e9);
+	is_text("hosts.2.unhalted.unavailable", "the host did not deliver it");
 	is_text("hosts.2.interrupts.unavailable", "the host did not deliver it");
 	is_text("hosts.2.softirqs.unavailable", "the host did not deliver it");
 	is_count("hosts.1.tcp.retransmitted_segments", 1);

@@ -18,6 +18,8 @@ Json = dict[str, Any]
 # spreadsheets of proj_net_bw_lat; latency is that of the runs that a machine had its part in.
 OF_RUNS = ("transactions_per_s", "payload_MBps", "resp_p99_us")
 OF_MACHINES = (
+    "hidden_TL",
+    "busy_hw_TL",
     "busy_kernel_TL",
     "irq_nic_kps",
     "irq_all_kps",
