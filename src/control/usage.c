@@ -206,15 +206,17 @@ static void close_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 
 static void open_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 {
-	nm_usage_read(&usage->before);
-	usage->unhalted = nm_usage_unhalted_begin(&usage->before);
-	nm_perf_read(usage->config.perf, &usage->counters_before);
-	usage->has_before = true;
+	/* The first, as this is the window's time. */
 	if (!usage->counting) {
 		usage->counting = true;
 		usage->count_from_ns = now_ns;
 		read_sum(usage, now_ns, &usage->count_from);
 	}
+	nm_usage_read(&usage->before);
+	nm_perf_read(usage->config.perf, &usage->counters_before);
+	usage->has_before = true;
+	nm_unhalted_drop(usage->unhalted);
+	usage->unhalted = nm_usage_unhalted_begin(&usage->before);
 	/* The last, as at the end: they may be many. */
 	nm_usage_read_vectors(&usage->before, NULL);
 }

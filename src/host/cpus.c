@@ -203,6 +203,30 @@ int nm_cpu_list_of_nodes(const char *dir, struct nm_cpu_list *ret_list)
 	return r;
 }
 
+static int add_any(unsigned cpu, void *arg)
+{
+	return append(arg, cpu);
+}
+
+int nm_cpu_list_read(const char *path, struct nm_cpu_list *ret_list)
+{
+	const size_t size = 6 * MAX_CPUS; /* "8191," of every other CPU, and some room */
+	struct nm_cpu_list list = {0};
+	char *text = malloc(size);
+	long n = text ? nm_procfile_read(path, text, size) : -ENOMEM;
+	int r = n < 0 ? (int)n : -EINVAL;
+
+	if (n > 0) {
+		text[strcspn(text, "\n")] = '\0';
+		r = walk(text, add_any, &list);
+	}
+	free(text);
+	if (r < 0)
+		nm_cpu_list_fini(&list);
+	*ret_list = list;
+	return r;
+}
+
 int nm_cpu_list_parse(const char *text, struct nm_cpu_list *ret_list)
 {
 	if (strcmp(text, BY_NODES) == 0)

@@ -16,6 +16,9 @@ struct nm_cpu_list {
 /* "0-3,8", or "nodes", which is nm_cpu_list_of_nodes(): 0, -EINVAL (form) or -ERANGE (a CPU this
  * host does not have or this process may not use). The list is owned. */
 int nm_cpu_list_parse(const char *text, struct nm_cpu_list *ret_list);
+/* All CPUs that a file as /sys/devices/system/cpu/online lists, whether this process may use them
+ * or not. 0 or -errno. The list is owned. */
+int nm_cpu_list_read(const char *path, struct nm_cpu_list *ret_list);
 /* Explains a failure of nm_cpu_list_parse in one phrase: which CPU is wrong, and which are
  * allowed. */
 void nm_cpu_list_explain(const char *text, int error, char *why, size_t why_size);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "host/usage_priv.h"
 
 static const char *next_line(const char *line)
@@ -174,17 +175,25 @@ int host__parse_snmp(const char *text, const char *group, const char *name, uint
 	return -EINVAL;
 }
 
+#define OLD_COLUMNS 11
+
 /* The columns of one CPU; those that this does not know are passed over. */
 static int add_softnet(const char *line, struct nm_softnet *sum)
 {
-	uint64_t columns[11];
+	uint64_t columns[13] = {0};
 	char *end;
 
-	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++, line = end) {
+	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++, line = end + 1) {
 		columns[i] = strtoull(line, &end, 16);
 		if (end == line || (*end != ' ' && *end != '\n'))
 			return -EINVAL;
+		if (*end == '\n' && i < OLD_COLUMNS - 1)
+			return -EINVAL;
+		if (*end == '\n')
+			break;
 	}
+	/* Kernels before 5.10 do not say which CPU it is: then only how many there are. */
+	sum->which += nm_rng(0, columns[12]);
 #define ADD(member, column, what) sum->member += columns[column];
 	NM_SOFTNET_COUNTERS(ADD)
 #undef ADD

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,17 +15,23 @@
 #include "host/procfile.h"
 
 #define MAX_STATES 32
-#define MAX_CPUS   8192
 
 struct reading {
 	uint64_t at_ns, asleep_ns;
 };
 
 struct nm_residency {
-	char dir[128];
-	struct nm_cpu_list cpus;
-	struct reading readings[];
+	const char *dir;
+	const struct nm_cpu_list *cpus;
+	struct reading *before, *now; /* of each CPU */
+	int error;		      /* of the last visit */
 };
+
+/* A CPU in these states runs, and looks for work all the time; the second is POWER's. */
+static bool polls(const char *name)
+{
+	return strncmp(name, "POLL", 4) == 0 || strncmp(name, "snooze", 6) == 0;
+}
 
 static long read_state(const char *dir, unsigned cpu, unsigned state, const char *what, char *text,
 		       size_t size)
@@ -35,7 +42,6 @@ static long read_state(const char *dir, unsigned cpu, unsigned state, const char
 	return nm_procfile_read(path, text, size);
 }
 
-/* A CPU in the state POLL runs, and looks for work all the time. */
 static int read_cpu(const char *dir, unsigned cpu, struct reading *ret_reading)
 {
 	char text[64];
@@ -45,7 +51,7 @@ static int read_cpu(const char *dir, unsigned cpu, struct reading *ret_reading)
 	for (unsigned state = 0; state < MAX_STATES; state++) {
 		if (read_state(dir, cpu, state, "name", text, sizeof text) < 0)
 			break;
-		if (strncmp(text, "POLL", 4) == 0)
+		if (polls(text))
 			continue;
 		if (read_state(dir, cpu, state, "time", text, sizeof text) < 0)
 			return -ENODATA;
@@ -55,74 +61,86 @@ static int read_cpu(const char *dir, unsigned cpu, struct reading *ret_reading)
 	return sleeps ? 0 : -ENODATA;
 }
 
-/* Visits all CPUs, and comes back to those where the thread may run. */
-static int read_all(const struct nm_residency *residency, struct reading *readings)
+static void *visit(void *arg)
 {
-	size_t size = CPU_ALLOC_SIZE(MAX_CPUS);
-	cpu_set_t *home = CPU_ALLOC(MAX_CPUS);
-	int r = home ? 0 : -ENOMEM;
+	struct nm_residency *residency = arg;
 
-	if (r == 0) {
-		CPU_ZERO_S(size, home);
-		r = sched_getaffinity(0, size, home) < 0 ? -errno : 0;
+	residency->error = 0;
+	for (size_t i = 0; residency->error == 0 && i < residency->cpus->count; i++) {
+		unsigned cpu = residency->cpus->cpus[i];
+
+		residency->error = nm_cpu_bind_self(cpu);
+		if (residency->error == 0)
+			residency->error = read_cpu(residency->dir, cpu, &residency->now[i]);
 	}
-	for (size_t i = 0; r == 0 && i < residency->cpus.count; i++) {
-		r = nm_cpu_bind_self(residency->cpus.cpus[i]);
-		if (r == 0)
-			r = read_cpu(residency->dir, residency->cpus.cpus[i], &readings[i]);
-		(void)sched_setaffinity(0, size, home);
-	}
-	CPU_FREE(home);
-	return r;
+	return NULL;
+}
+
+/* Where threads of a real-time policy have a CPU to themselves, a visitor would wait for ever. */
+static int visit_all(struct nm_residency *residency)
+{
+	pthread_t thread;
+
+	if (sched_getscheduler(0) != SCHED_OTHER && sched_getscheduler(0) != SCHED_BATCH)
+		return -EPERM;
+	int r = pthread_create(&thread, NULL, visit, residency);
+
+	if (r)
+		return -r;
+	(void)pthread_join(thread, NULL);
+	return residency->error;
 }
 
 struct nm_residency *nm_residency_begin(const char *dir, const struct nm_cpu_list *cpus, char *why,
 					size_t why_size)
 {
-	struct nm_residency *residency =
-		calloc(1, sizeof *residency + cpus->count * sizeof *residency->readings);
-	unsigned *numbers = calloc(cpus->count, sizeof *numbers);
-	int r = residency && numbers ? 0 : -ENOMEM;
+	struct nm_residency *residency = calloc(1, sizeof *residency);
+	int r = -ENOMEM;
 
-	if (r == 0) {
-		(void)snprintf(residency->dir, sizeof residency->dir, "%s", dir);
-		memcpy(numbers, cpus->cpus, cpus->count * sizeof *numbers);
-		residency->cpus = (struct nm_cpu_list){numbers, cpus->count};
-		numbers = NULL;
-		r = read_all(residency, residency->readings);
+	if (residency) {
+		*residency =
+			(struct nm_residency){.dir = dir,
+					      .cpus = cpus,
+					      .before = calloc(cpus->count, sizeof(struct reading)),
+					      .now = calloc(cpus->count, sizeof(struct reading))};
+		if (residency->before && residency->now)
+			r = visit_all(residency);
 	}
-	free(numbers);
-	if (r == 0)
+	if (r == 0) {
+		memcpy(residency->before, residency->now, cpus->count * sizeof *residency->before);
 		return residency;
+	}
 	(void)snprintf(why, why_size, "cpuidle: %s",
-		       r == -ENODATA ? "no idle states" : strerror(-r));
+		       r == -ENODATA  ? "no idle states"
+		       : r == -EINVAL ? "not on all CPUs may it run"
+		       : r == -EPERM  ? "not by a real-time policy"
+				      : strerror(-r));
 	return nm_residency_free(residency);
 }
 
 int nm_residency_end(struct nm_residency *residency, struct nm_unhalted *ret_unhalted)
 {
-	size_t count = residency->cpus.count;
-	struct reading *after = calloc(count, sizeof *after);
-	int r = after ? read_all(residency, after) : -ENOMEM;
+	int r = visit_all(residency);
 
-	for (size_t i = 0; r == 0 && i < count; i++) {
-		const struct reading *from = &residency->readings[i], *to = &after[i];
+	for (size_t i = 0; r == 0 && i < residency->cpus->count; i++) {
+		const struct reading *from = &residency->before[i], *to = &residency->now[i];
 		uint64_t all_ns = to->at_ns - from->at_ns;
 		uint64_t asleep_ns =
 			to->asleep_ns > from->asleep_ns ? to->asleep_ns - from->asleep_ns : 0;
 
+		ret_unhalted->ns += all_ns;
 		ret_unhalted->all += all_ns;
 		ret_unhalted->awake += all_ns > asleep_ns ? all_ns - asleep_ns : 0;
 	}
-	free(after);
-	ret_unhalted->n_cpus = (uint32_t)count;
 	return r;
 }
 
 struct nm_residency *nm_residency_free(struct nm_residency *residency)
 {
-	if (residency)
-		nm_cpu_list_fini(&residency->cpus);
+	if (residency) {
+		free(residency->before);
+		free(residency->now);
+	}
 	free(residency);
 	return NULL;
 }

@@ -11,12 +11,11 @@
 
 struct nm_residency;
 
-/* Reads the idle states of these CPUs below a tree as /sys/devices/system/cpu. The thread visits
- * each CPU, as the time of an idle state counts only when it is left. NULL with why. */
+/* Reads the idle states of these CPUs below a tree as /sys/devices/system/cpu. A thread of its own
+ * visits each CPU, as the time of an idle state counts only when it is left. NULL with why. */
 struct nm_residency *nm_residency_begin(const char *dir, const struct nm_cpu_list *cpus, char *why,
 					size_t why_size);
-/* Reads them again, and adds awake and all, in nanoseconds. 0 or -errno: the states are no longer
- * there. */
+/* Reads them again, and adds awake, all and ns. 0 or -errno: the states are no longer there. */
 int nm_residency_end(struct nm_residency *residency, struct nm_unhalted *ret_unhalted);
 struct nm_residency *nm_residency_free(struct nm_residency *residency); /* accepts NULL */
 

@@ -5,10 +5,13 @@
 
 #include "host/unhalted.h"
 
+/* The events of a group, in the order of its values. */
+enum host__event { HOST__AWAKE, HOST__CYCLES, HOST__ALL, HOST__N_EVENTS };
+
 /* Values of a group of events of one CPU, as perf_event_open(2) gives them by the format GROUP,
  * TOTAL_TIME_ENABLED and TOTAL_TIME_RUNNING. */
 struct host__group {
-	uint64_t count, enabled_ns, running_ns, values[3]; /* awake, cycles, all */
+	uint64_t count, enabled_ns, running_ns, values[HOST__N_EVENTS];
 };
 
 /* 0; -EBUSY: other counters had the hardware for a part of the time; -EINVAL. */

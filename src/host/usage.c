@@ -97,11 +97,12 @@ static void read_pressure(struct nm_usage *u, char *text)
 	u->has_pressure |= u->pressure.file##_##kind##_ns >= 0;
 	NM_PRESSURES(READ)
 #undef READ
-	/* EOPNOTSUPP: built in, but not turned on when the kernel was started. */
+	/* Built in, but not turned on when the kernel was started. */
 	if (!u->has_pressure)
 		snprintf(u->pressure_why, sizeof u->pressure_why, "/proc/pressure: %s",
-			 error == -EOPNOTSUPP ? "off, until the kernel is booted with psi=1"
-					      : why_not(error, 0));
+			 error == -EOPNOTSUPP || error == -ENOENT
+				 ? "off, or not in this kernel (psi=1 turns it on at the boot)"
+				 : why_not(error, 0));
 }
 
 /* The counters of a file that stand in its lines of a group. 0, or -1 with the reason. */
@@ -317,6 +318,10 @@ void nm_usage_delta(const struct nm_usage *before, const struct nm_usage *after,
 	}
 	for (size_t i = 0; i < delta.n_psp; i++)
 		psp_delta(before, &delta.psp[i]);
+	if (delta.has_softnet && before->softnet.which != after->softnet.which) {
+		delta.has_softnet = false;
+		snprintf(delta.softnet_why, sizeof delta.softnet_why, "CPUs came or went");
+	}
 	interrupts_delta(before, after, &delta);
 	softnet_delta(&before->softnet, &after->softnet, &delta.softnet);
 	nm_fields_subtract(nm_pressure_fields, &before->pressure, &after->pressure,

@@ -111,9 +111,10 @@ struct nm_nic_id {
 };
 
 #define NM_USAGE_MEMBER(member, ...) uint64_t member;
-/* Summed over CPUs, each of which begins at 0 again after 2^32. */
+/* Summed over CPUs that are online, each of which begins at 0 again after 2^32. */
 struct nm_softnet {
 	NM_SOFTNET_COUNTERS(NM_USAGE_MEMBER)
+	uint64_t which; /* of a reading on this host: the CPUs that have a line, as one number */
 };
 
 struct nm_nic {

@@ -21,10 +21,14 @@ const struct nm_field nm_cpu_fields[] = {
 
 const struct nm_field nm_unhalted_fields[] = {
 	NM_FIELD_CHARS_OF(struct nm_unhalted, source),
-	NM_FIELD(U32, struct nm_unhalted, n_cpus),
+	NM_FIELD(U32, struct nm_unhalted, n_cpus, .min = 1),
 	NM_FIELD(U64, struct nm_unhalted, awake, .doc = "Of all, in the units of the source."),
-	NM_FIELD(U64, struct nm_unhalted, all),
+	NM_FIELD(U64, struct nm_unhalted, all, .min = 1),
 	NM_FIELD(U64, struct nm_unhalted, cycles, .doc = "0: not known."),
+	NM_FIELD(U64, struct nm_unhalted, ns, .min = 1,
+		 .doc = "In which all of it passed, summed over the CPUs."),
+	NM_FIELD(I64, struct nm_unhalted, kernel_ns,
+		 .doc = "Busy meanwhile by the kernel's account, steal aside; -1: not known."),
 	NM_FIELD_END,
 };
 

@@ -190,14 +190,16 @@ static double awake_s(const void *item)
 {
 	const struct nm_usage *usage = item;
 
-	return awake(item) * usage->unhalted.n_cpus * window_s(item);
+	return awake(item) * (double)usage->unhalted.ns / 1e9;
 }
 
 static double hidden(const void *item)
 {
-	const struct nm_usage *usage = item;
+	const struct nm_unhalted *unhalted = &((const struct nm_usage *)item)->unhalted;
 
-	return usage->has_cpu ? awake(item) - busy(&usage->cpu) : NAN;
+	return unhalted->kernel_ns < 0
+		       ? NAN
+		       : awake(item) - (double)unhalted->kernel_ns / (double)unhalted->ns;
 }
 
 /* TSC counts all, at one rate on every CPU. */
@@ -205,7 +207,7 @@ static double frequency(const void *item)
 {
 	const struct nm_usage *usage = item;
 	const struct nm_unhalted *unhalted = &usage->unhalted;
-	double all_hz = (double)unhalted->all / unhalted->n_cpus / window_s(item);
+	double all_hz = (double)unhalted->all / (double)unhalted->ns * 1e9;
 
 	return unhalted->cycles && unhalted->awake
 		       ? all_hz * (double)unhalted->cycles / (double)unhalted->awake
@@ -222,8 +224,8 @@ static const struct nm_figure unhalted_figures[] = {
 	NM_RATE("awake_s", awake_s, .schema = NM_SCHEMA_REAL_OR_NULL,
 		.doc = "That time, summed over the CPUs."),
 	NM_RATE("hidden", hidden, .schema = "{'type': ['number', 'null']}",
-		.doc = "That share less cpu.busy: what the kernel's account does not see. Below 0 "
-		       "within the errors of both."),
+		.doc = "That share less what the kernel's account has in the same window, steal "
+		       "aside. Below 0 within the errors of both."),
 	NM_RATE("frequency_hz", frequency, .schema = NM_SCHEMA_REAL_OR_NULL,
 		.doc = "Of CPUs that did not sleep; null: not known."),
 	NM_FIGURE_END,

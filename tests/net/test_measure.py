@@ -645,6 +645,28 @@ def test_what_the_machine_took_in_and_waited_for(netmodel: Netmodel, validate: V
         assert "unavailable" in awake or 0 < awake["busy"] < 1.05
 
 
+@pytest.mark.needs("root", "mountns", "perf")
+def test_cpu_by_the_hardware(netmodel: Netmodel, validate: Validate) -> None:
+    """The kernel's clock of each CPU stands for the hardware's counters: as if no CPU were ever halted."""
+    devices = "/sys/bus/event_source/devices"
+    script = (
+        f"mount -t tmpfs none {devices} && mkdir -p {devices}/msr/events && cd {devices}/msr && echo 1 >type && "
+        "for event in mperf aperf tsc; do echo event=0x0 >events/$event; done && exec \"$@\""
+    )
+    prefix = ("unshare", "--mount", "sh", "-c", script, "sh")
+    words = ("-m", "tcp_rr", *defines(test_length="500ms"), "--warmup", "100ms", "--format", "json")
+    document = netmodel.run(*words, prefix=prefix, code=0).json()
+    validate(document)
+    for host in document["hosts"]:
+        awake = host["unhalted"]
+        assert awake["source"] == "msr"
+        assert awake["busy"] == pytest.approx(1, rel=0.05)
+        assert awake["n_cpus"] == host["cpu"]["n_cpus"]
+        assert awake["frequency_hz"] == pytest.approx(1e9, rel=0.05)
+        assert awake["awake_s"] == pytest.approx(awake["n_cpus"] * 0.5, rel=0.3)
+        assert -0.1 < awake["hidden"] < 1.1
+
+
 @pytest.mark.parametrize("option", ["nodelay", "wndsz=64k", "sndbuf=32k rcvbuf=128k", "cc=reno", "localhost=127.0.0.1"])
 def test_options_of_tcp(netmodel: Netmodel, profile: WriteProfile, option: str) -> None:
     path = profile(

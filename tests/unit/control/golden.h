@@ -68,7 +68,7 @@
 	"/proc\",\"psp_why\":\"\",\"cpu\":[1,2,3,4,5,6,7,8,9],\"process\":[11,12,13,14,15,16,17]," \
 	"\"throttling\":[18,19,20],\"tcp\":[21,22,23,24,25,26,27,28,29],\"nics\":[[\"eth0\",[1,2," \
 	"3,4,5,6,7,8,9,10]]],\"psp\":[[\"eth1\",3,[1,2,3,4,5,6,7,8,9,10]]],\"unhalted\":[\"msr\"," \
-	"2,43,44,45],\"interrupts\":[31,32],\"softirqs\":\"the kernel does not count "             \
+	"2,43,44,45,46,47],\"interrupts\":[31,32],\"softirqs\":\"the kernel does not count "       \
 	"them\",\"softnet\":[33,34,35,36,37],\"pressure\":[38,-1,39,40,41,42]},\"counters\":[["    \
 	"\"cycles\",12,null,null,\"no "                                                            \
 	"kernel\",0.5],[\"x\",null,3,4,\"\",1.0]],\"arrived\":[11,12],\"window\":[[13,14,1],[0,0," \

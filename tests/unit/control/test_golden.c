@@ -222,11 +222,11 @@ static void fill_usage(struct nm_usage *usage)
 	usage->interrupts = (struct nm_interrupts){.hardware = 31, .context_switches = 32};
 	strcpy(usage->softirqs_why, "the kernel does not count them");
 	usage->has_softnet = true;
-	usage->softnet = (struct nm_softnet){33, 34, 35, 36, 37};
+	usage->softnet = (struct nm_softnet){33, 34, 35, 36, 37, 0};
 	usage->has_pressure = true;
 	usage->pressure = (struct nm_pressure){38, -1, 39, 40, 41, 42};
 	usage->has_unhalted = true;
-	usage->unhalted = (struct nm_unhalted){"msr", 2, 43, 44, 45};
+	usage->unhalted = (struct nm_unhalted){"msr", 2, 43, 44, 45, 46, 47};
 }
 
 static struct nm_msg_result *new_result(void)

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/resource.h>
+#include <time.h>
 
 #include "../suite.h"
+#include "host/clock.h"
 #include "host/cpus.h"
+#include "host/procfile.h"
 #include "host/residency.h"
 #include "host/unhalted_priv.h"
 #include "host/usage_priv.h"
@@ -100,7 +104,7 @@ END_TEST
 START_TEST(more_sleep_than_time_is_no_time_awake)
 {
 	unsigned cpu = some_cpu();
-	struct nm_cpu_list list = {.cpus = &cpu, .count = 1};
+	const struct nm_cpu_list list = {.cpus = &cpu, .count = 1};
 	struct nm_unhalted got = {.awake = 0};
 
 	write_state(cpu, 0, "C1\n", "0\n");
@@ -119,18 +123,18 @@ START_TEST(idle_states_that_went_away_leave_no_figure)
 {
 	unsigned cpu = some_cpu();
 	struct nm_unhalted got = {.awake = 7};
-	char online[16];
+	char online[16], command[128];
 
 	(void)snprintf(online, sizeof online, "%u\n", cpu);
 	write_file(online, "online");
 	write_state(cpu, 0, "C1\n", "0\n");
 	struct nm_unhalted_window *window = begin();
 
-	stop();
+	(void)snprintf(command, sizeof command, "rm -r %s/cpu%u", tree, cpu);
+	ck_assert_int_eq(system(command), 0);
 	ck_assert_int_eq(nm_unhalted_end(window, &got, why, sizeof why), -ENODATA);
 	ck_assert_uint_eq(got.awake, 7);
 	ck_assert_msg(strncmp(why, "cpuidle: ", 9) == 0, "%s", why);
-	ck_assert_int_eq(mkdir(tree, 0700), 0);
 }
 END_TEST
 
@@ -139,16 +143,102 @@ START_TEST(each_source_says_why_it_has_nothing)
 	char online[16];
 
 	ck_assert_ptr_null(begin());
-	ck_assert_msg(strstr(why, "online cannot be read") != NULL, "%s", why);
-	write_file("9999\n", "online");
+	ck_assert_msg(strstr(why, "/online: it does not list the CPUs") != NULL, "%s", why);
+	write_file("8191\n", "online");
+	write_state(8191, 0, "C1\n", "0\n");
 	ck_assert_ptr_null(begin());
-	ck_assert_str_eq(why, "this process may not use all CPUs");
+	ck_assert_str_eq(
+		why,
+		"msr: not offered; ref-cycles: not offered; cpuidle: not on all CPUs may it run");
 	(void)snprintf(online, sizeof online, "%u\n", some_cpu());
 	write_file(online, "online");
 	ck_assert_ptr_null(begin());
 	ck_assert_str_eq(why, "msr: not offered; ref-cycles: not offered; cpuidle: no idle states");
 	write_state(some_cpu(), 0, "POLL\n", "5\n"); /* a CPU that never sleeps */
 	ck_assert_ptr_null(begin());
+}
+END_TEST
+
+START_TEST(cpus_that_came_or_went_leave_no_figure)
+{
+	unsigned cpu = some_cpu();
+	struct nm_unhalted got = {.awake = 7};
+	char online[16];
+
+	(void)snprintf(online, sizeof online, "%u\n", cpu);
+	write_file(online, "online");
+	write_state(cpu, 0, "C1\n", "0\n");
+	struct nm_unhalted_window *window = begin();
+
+	ck_assert_ptr_nonnull(window);
+	write_file("0-7\n", "online");
+	ck_assert_int_eq(nm_unhalted_end(window, &got, why, sizeof why), -ESTALE);
+	ck_assert_str_eq(why, "cpuidle: CPUs came or went");
+}
+END_TEST
+
+static size_t count_descriptors(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	size_t count = 0;
+
+	ck_assert_ptr_nonnull(folder);
+	while (readdir(folder))
+		count++;
+	(void)closedir(folder);
+	return count;
+}
+
+/* The kernel's software events in the place of the hardware's: a clock of each CPU, and context
+ * switches for its cycles. */
+START_TEST(counters_of_each_cpu_are_opened_read_and_closed)
+{
+	struct nm_unhalted got = {.awake = 0};
+	struct nm_cpu_list cpus;
+	size_t before = count_descriptors();
+	struct rlimit limit, after;
+	char online[4096];
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = before + 4; /* fewer than the counters take */
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	ck_assert_int_eq(nm_cpu_list_read("/sys/devices/system/cpu/online", &cpus), 0);
+	ck_assert_int_gt(nm_procfile_read("/sys/devices/system/cpu/online", online, sizeof online),
+			 0);
+	write_file(online, "online");
+	write_file("1\n", "msr/type"); /* PERF_TYPE_SOFTWARE */
+	write_file("event=0x0\n", "msr/events/mperf");
+	write_file("event=0x3\n", "msr/events/aperf");
+	write_file("event=0x0\n", "msr/events/tsc");
+	uint64_t from_ns = nm_clock_ns();
+	struct nm_unhalted_window *window = begin();
+
+	if (window) {
+		const struct timespec pause = {.tv_nsec = 20000000};
+
+		ck_assert_uint_eq(count_descriptors(), before + 3 * cpus.count);
+		ck_assert_int_eq(nanosleep(&pause, NULL), 0);
+		ck_assert_int_eq(nm_unhalted_end(window, &got, why, sizeof why), 0);
+		uint64_t most_ns = (nm_clock_ns() - from_ns) * cpus.count;
+
+		ck_assert_str_eq(got.source, "msr");
+		ck_assert_uint_eq(got.n_cpus, cpus.count);
+		ck_assert_uint_ge(got.ns, 20000000 * cpus.count);
+		ck_assert_uint_le(got.ns, most_ns);
+		ck_assert_uint_ge(got.all, 20000000 * cpus.count);
+		ck_assert_uint_ge(got.awake, 20000000 * cpus.count);
+		ck_assert_uint_lt(got.cycles, 20000000); /* no clock */
+		ck_assert_int_ge(got.kernel_ns, 0);
+	} else {
+		ck_assert_msg(strncmp(why, "msr: not permitted", 18) == 0 ||
+				      strncmp(why, "msr: the limit of desc", 22) == 0 ||
+				      strncmp(why, "msr: not offered", 16) == 0,
+			      "%s", why);
+	}
+	ck_assert_uint_eq(count_descriptors(), before);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &after), 0);
+	ck_assert_uint_eq(after.rlim_cur, limit.rlim_cur);
+	nm_cpu_list_fini(&cpus);
 }
 END_TEST
 
@@ -193,7 +283,7 @@ START_TEST(groups_of_counters_are_summed)
 	ck_assert_int_eq(host__add_group(&shared, &sum), -EBUSY);
 	ck_assert_int_eq(host__add_group(&none, &sum), -EINVAL);
 	ck_assert_int_eq(host__add_group(&short_one, &sum), -EINVAL);
-	ck_assert_uint_eq(sum.n_cpus, 2);
+	ck_assert_uint_eq(sum.ns, 20000000000);
 	ck_assert_uint_eq(sum.awake, 7279000000);
 	ck_assert_uint_eq(sum.cycles, 8729000000);
 	ck_assert_uint_eq(sum.all, 58000000000);
@@ -231,6 +321,8 @@ int main(void)
 	tcase_add_test(tc, more_sleep_than_time_is_no_time_awake);
 	tcase_add_test(tc, idle_states_that_went_away_leave_no_figure);
 	tcase_add_test(tc, each_source_says_why_it_has_nothing);
+	tcase_add_test(tc, cpus_that_came_or_went_leave_no_figure);
+	tcase_add_test(tc, counters_of_each_cpu_are_opened_read_and_closed);
 	tcase_add_test(tc, events_have_numbers_of_the_machine);
 	tcase_add_test(tc, groups_of_counters_are_summed);
 	tcase_add_test(tc, this_host_is_read);

@@ -276,11 +276,24 @@ START_TEST(softnet_is_summed_over_cpus)
 					     &got),
 			 -EINVAL);
 	ck_assert_uint_eq(got.dropped, 0x64);
+	before.has_softnet = after.has_softnet = true;
 	before.softnet = (struct nm_softnet){.processed = UINT32_MAX, .dropped = 5};
 	after.softnet = (struct nm_softnet){.processed = 9, .dropped = 7};
 	nm_usage_delta(&before, &after, &delta);
 	ck_assert_uint_eq(delta.softnet.processed, 10);
 	ck_assert_uint_eq(delta.softnet.dropped, 2);
+	ck_assert(delta.has_softnet);
+	before.softnet.which = 1;
+	nm_usage_delta(&before, &after, &delta);
+	ck_assert(!delta.has_softnet);
+	ck_assert_str_eq(delta.softnet_why, "CPUs came or went");
+	/* The same counts, of other CPUs. */
+	ck_assert_int_eq(host__parse_softnet("1 0 0" SOFTNET_REST " 0 0 0 0 0\n", &before.softnet),
+			 0);
+	ck_assert_int_eq(host__parse_softnet("1 0 0" SOFTNET_REST " 0 0 0 1 0\n", &after.softnet),
+			 0);
+	ck_assert_uint_ne(before.softnet.which, after.softnet.which);
+	ck_assert_int_eq(host__parse_softnet("1 0 0" SOFTNET_REST " 0\n", &after.softnet), -EINVAL);
 }
 END_TEST
 

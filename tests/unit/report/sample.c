@@ -92,8 +92,13 @@ static void fill_usage(struct nm_usage *usage)
 	usage->has_pressure = true;
 	usage->pressure = (struct nm_pressure){.cpu_some_ns = 300000000, .irq_full_ns = -1};
 	usage->has_unhalted = true;
-	usage->unhalted = (struct nm_unhalted){"msr", 2, .awake = 7250000000, .all = 11600000000,
-					       .cycles = 8700000000};
+	usage->unhalted = (struct nm_unhalted){"msr",
+					       2,
+					       .awake = 7250000000,
+					       .all = 11600000000,
+					       .cycles = 8700000000,
+					       .ns = 4000000000,
+					       .kernel_ns = 2000000000};
 	usage->has_tcp = true;
 	usage->tcp = (struct nm_tcp_counters){.segs_in = 7, .segs_out = 8, .retrans_segs = 1};
 	strcpy(usage->nics_why, "no netlink here");
