@@ -66,3 +66,12 @@ const struct nm_opt nm_common_opts[] = {
 	 .offset = COMMON(non_blocking),
 	 .help = "has no effect: nothing ever blocks"},
 	NM_OPT_END};
+
+enum at { AT_BOTH, AT_MASTER, AT_SLAVE };
+
+const char *const nm_at_words[] = {"both", "master", "slave", NULL};
+
+bool nm_runs_at(int at, bool master)
+{
+	return at == AT_BOTH || (at == AT_MASTER) == master;
+}

@@ -19,4 +19,8 @@ struct nm_common_opts {
 
 extern const struct nm_opt nm_common_opts[];
 
+/* The option `at` of flowops that one end may do alone, and whether it names the end. */
+extern const char *const nm_at_words[];
+bool nm_runs_at(int at, bool master);
+
 #endif

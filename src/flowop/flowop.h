@@ -33,6 +33,7 @@ enum nm_flowop_flags {
 	/* sends a request and takes its answer, or the other way round; its option struct is
 	 * struct nm_opts_ask */
 	NM_FLOWOP_ASKS = 1 << 11,
+	NM_FLOWOP_SETS = 1 << 12,    /* sets an option of TCP on its connection */
 	NM_FLOWOP_INTERNAL = 1 << 7, /* in no registry: profiles cannot name it */
 };
 

@@ -11,6 +11,7 @@ FLOWOPS = \
 	src/flowop/sendfile.c \
 	src/flowop/sendfilev.c \
 	src/flowop/think.c \
+	src/flowop/sockopt.c \
 	src/flowop/ping.c \
 	src/flowop/echo.c \
 	src/flowop/get.c \

@@ -4,13 +4,10 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "flowop/common.h"
 #include "flowop/flowop.h"
 #include "flowop/message.h"
 #include "host/clock.h"
-
-enum think_at { THINK_BOTH, THINK_MASTER, THINK_SLAVE };
-
-static const char *const at_words[] = {"both", "master", "slave", NULL};
 
 struct think_opts {
 	struct nm_law duration; /* ns */
@@ -36,7 +33,7 @@ static const struct nm_opt think_opts[] = {
 	{.name = "at",
 	 .type = NM_TYPE_ENUM,
 	 .offset = offsetof(struct think_opts, at),
-	 .choices = at_words,
+	 .choices = nm_at_words,
 	 .def = "both",
 	 .help = "which end thinks"},
 	NM_OPT_END};
@@ -53,9 +50,7 @@ static int think_check(const void *opts, char *why, size_t why_size)
 
 static bool think_runs_on(const void *opts, bool master)
 {
-	const struct think_opts *o = opts;
-
-	return o->at == THINK_BOTH || (o->at == THINK_MASTER) == master;
+	return nm_runs_at(((const struct think_opts *)opts)->at, master);
 }
 
 /* How long the flow thinks now; it may be asked again while it does. */

@@ -364,11 +364,27 @@ static void check_securing(struct nm_ir *ir, const struct nm_ir_group *group,
 	}
 }
 
+static void check_setting(struct nm_ir *ir, const struct nm_ir_group *group)
+{
+	for (size_t i = 0; i < group->n_steps; i++) {
+		const struct nm_ir_step *step = &group->steps[i];
+
+		if ((step->op->flags & NM_FLOWOP_SETS) && step->transport &&
+		    !(step->transport->caps & NM_TRANSPORT_TCP))
+			nm_step_error(ir, step,
+				      ": the connection of line %u is over %s; options of TCP are "
+				      "set over tcp and psp",
+				      step->opened ? step->opened->line : step->line,
+				      step->transport->name);
+	}
+}
+
 static void check_group(struct nm_ir *ir, struct nm_ir_group *group)
 {
 	nm_ir_connect(ir, group);
 	nm_ir_check_apps(ir, group);
 	nm_ir_check_messages(ir, group);
+	check_setting(ir, group);
 	check_openings(ir, group);
 	for (size_t k = 0; k < group->n_transactions; k++) {
 		if (nm_ir_is_skipped(&group->transactions[k]))

@@ -603,6 +603,23 @@ def test_bind_to_device(netmodel: Netmodel, profile: WriteProfile) -> None:
         wait_until(is_set)
 
 
+@pytest.mark.parametrize(("every", "at", "ends"), [(1, "both", 2), (4, "both", 2), (4, "slave", 1), (1, "master", 1)])
+def test_an_option_is_set_in_passes(
+    netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path, every: int, at: str, ends: int
+) -> None:
+    """At the place of the flowop: behind the read of the end that reads, in one of so many passes of each flow."""
+    setting = f'<flowop type="sockopt" options="option=quickack value=0 every={every} at={at}"/>'
+    path = profile(
+        f'<group nthreads="1" nflows="{FLOWS}"><transaction>'
+        '<flowop type="connect" options="remotehost=local"/></transaction><transaction name="ask" iterations="20">'
+        f'<flowop type="write" options="size=100"/>{setting}<flowop type="read" options="size=100"/></transaction>'
+        f"<transaction><flowop type=\"disconnect\"/></transaction></group>"
+    )
+    _, lines = traced(netmodel, strace, path, tmp_path / "trace", "setsockopt")
+    threads = Counter(line.split()[0] for line in lines if "TCP_QUICKACK, [0]" in line)
+    assert sorted(threads.values()) == [20 // every * FLOWS] * ends
+
+
 @pytest.mark.parametrize(("word", "expected"), [("yes", 1), ("no", 0)])
 def test_quickack(
     netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path, word: str, expected: int

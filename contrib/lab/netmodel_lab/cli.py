@@ -13,7 +13,7 @@
   netmodel-lab k8s     plan|check|run|resume|clean    between pods of a Kubernetes cluster
 
 STUDY is a profile, a file with a study (.yaml), or one that is ready-made: latency-under-load, directions,
-two-connections. VALUES are 1,2,4 or ranges: 1..8, 10..100+10, 1..512*2,
+two-connections, acknowledgements. VALUES are 1,2,4 or ranges: 1..8, 10..100+10, 1..512*2,
 1,2,4..512. NAME,NAME=A:B,C:D changes several together.
   netmodel-lab run tcp_rr num_flows=1,2,4..64 request_size=64,1k --set test_length=3s --repeat 5
 
