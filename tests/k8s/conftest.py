@@ -18,6 +18,8 @@ import pytest
 Json = dict[str, Any]
 FOLDER = Path(os.environ.get("NETMODEL_K8S", "/nonexistent"))
 IMAGE = os.environ.get("NETMODEL_K8S_IMAGE", "")
+DRIVERS = os.environ.get("NETMODEL_K8S_DRIVERS", "").split()  # programs of others, which an image has
+DRIVERS_IMAGE = f"{IMAGE}-drivers"
 OURS = "app.kubernetes.io/name=netmodel"
 KINDS = "namespaces,jobs,pods,services,configmaps,secrets"
 

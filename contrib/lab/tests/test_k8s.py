@@ -288,7 +288,8 @@ def test_each_end_has_the_network_of_its_path() -> None:
     settings = of(STREAM, networks=("host-to-pod", "pod-to-host"))
     first, second = points(settings)[:2]
     places: placement.Places = {"other-node": (PAIR,)}
-    assert [manifests.slaves([one], places) for one in (first, second)] == [[(0, "pod")], [(0, "host")]]
+    found = [manifests.slaves([one], places) for one in (first, second)]
+    assert found == [[(0, "pod", "netmodel")], [(0, "host", "netmodel")]]
     jobs = [manifests.client(settings, one, 0, PAIR, DIAL, [], "1") for one in (first, second)]
     assert [job["metadata"]["namespace"] for job in jobs] == ["netmodel-abcd1234-host", "netmodel-abcd1234"]
     assert [job["spec"]["template"]["spec"].get("hostNetwork") for job in jobs] == [True, None]
@@ -313,8 +314,8 @@ def test_a_hairpin_has_both_ends_in_one_pod() -> None:
     assert selector.items() <= template["metadata"]["labels"].items()
     places = placement_of(THREE, where)
     assert places["same-pod"] == (placement.Pair("a", "a", 1),)
-    assert manifests.slaves(every, places) == [(0, "pod")]
-    assert manifests.services(every, places) == [(1, "hairpin")]
+    assert manifests.slaves(every, places) == [(0, "pod", "netmodel")]
+    assert manifests.services(every, places) == [(1, "hairpin", "netmodel")]
 
 
 def test_profiles_that_the_image_has_not_go_with_the_run() -> None:
@@ -556,7 +557,7 @@ def test_the_tolerance_is_k8s_netperf_s(pod_value: float, is_worse: bool) -> Non
 
 
 def before(values: list[float]) -> dict[rules.Key, list[Json]]:
-    key = ("TCP_STREAM", "10", "1024", "1", "1", "0", "pod", "other-node")
+    key = ("TCP_STREAM", "10", "1024", "1", "1", "0", "pod", "other-node", "netmodel")
     return {key: [{"received_MBps": value / 8} for value in values]}
 
 

@@ -246,7 +246,7 @@ def test_metrics_are_prometheus_text() -> None:
     text = prometheus.text([host, cell(RR, "pod", [5.0])], [finding], "2026-01-31T12:00:00Z")
     lines = text.splitlines()
     assert all(line.startswith("# ") or LINE.fullmatch(line) for line in lines)
-    more = 'parallelism="1",burst="0",path="host",place="other-node"'
+    more = 'parallelism="1",burst="0",path="host",place="other-node",driver="netmodel"'
     labels = f'test="TCPStream",profile="TCP_STREAM",duration="10",message_size="1024",message_read_size="1",{more}'
     assert f"netmodel_k8s_throughput_bits_per_second{{{labels}}} 105000000" in lines
     assert f'netmodel_k8s_samples{{{labels},state="failed"}} 1' in lines

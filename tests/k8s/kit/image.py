@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""image.py OUT.tar NAME ENTRY FILE: an image of one file, as an OCI archive."""
+"""image.py OUT.tar NAME ENTRY FILE [FILE=PATH...]: an image of one file, and of others at their paths, as an OCI
+archive."""
 
 from __future__ import annotations
 
@@ -25,8 +26,9 @@ def tar(files: dict[str, tuple[bytes, int]]) -> bytes:
 
 
 def main() -> None:
-    out, name, entry, path = sys.argv[1:]
-    layer = tar({entry.lstrip("/"): (Path(path).read_bytes(), 0o755)})
+    out, name, entry, path, *more = sys.argv[1:]
+    every = {entry: path} | {at: given for given, _, at in (one.partition("=") for one in more)}
+    layer = tar({at.lstrip("/"): (Path(given).read_bytes(), 0o755) for at, given in every.items()})
     files: dict[str, tuple[bytes, int]] = {"oci-layout": (b'{"imageLayoutVersion":"1.0.0"}', 0o644)}
 
     def blob(data: bytes, kind: str) -> Blob:

@@ -173,8 +173,8 @@ class Cluster:
             if not problem.is_missing and problem.reason != "Conflict":
                 raise
 
-    def log(self, pod: str, namespace: str) -> str:
-        data = self.request("GET", POD.path(namespace, pod) + "/log", {"container": "netmodel"})
+    def log(self, pod: str, namespace: str, container: str = "netmodel") -> str:
+        data = self.request("GET", POD.path(namespace, pod) + "/log", {"container": container})
         return data.decode("utf-8", "replace")
 
     def events(self, name: str, namespace: str) -> list[str]:

@@ -31,6 +31,7 @@ from netmodel_lab.k8s.catalog import CATALOG
 from netmodel_lab.k8s.cluster import NODE, Cluster
 from netmodel_lab.k8s.driver import Driver, opened
 from netmodel_lab.k8s.figures import Cell, Row, cells, of_pairs
+from netmodel_lab.k8s.others import OTHERS
 from netmodel_lab.k8s.placement import every_node
 from netmodel_lab.k8s.problems import MeasurementProblem
 from netmodel_lab.k8s.search import Index, Target
@@ -160,6 +161,10 @@ def _tell(
     if not words.quiet:
         done = f", {len(all_points) - len(left)} done before" if len(left) < len(all_points) else ""
         print(f"run {settings.run}: {len(all_points)} samples{done}  in {store.path}", file=sys.stderr)
+    for name in settings.drivers:
+        for profile in dict.fromkeys(test.profile for test in settings.tests):
+            if profile not in OTHERS[name].profiles:
+                _say(f"{name} has no {profile}, which netmodel alone measures")
 
 
 def _measure(

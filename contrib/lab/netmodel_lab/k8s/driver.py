@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from netmodel_lab.k8s import manifests, results
+from netmodel_lab.k8s import manifests, others_output, results
 from netmodel_lab.k8s.cleaning import remove
 from netmodel_lab.k8s.cluster import JOB, NODE, SERVICE_CIDR, Cluster
 from netmodel_lab.k8s.manifests import Dial
+from netmodel_lab.k8s.others import NETMODEL
 from netmodel_lab.k8s.placement import Nodes, Pair, Places, choose, verify, verify_nodes, verify_relation
 from netmodel_lab.k8s.problems import ApiProblem, MeasurementProblem
 from netmodel_lab.k8s.settings import Point, Settings
-from netmodel_lab.k8s.slaves import Slaves
+from netmodel_lab.k8s.slaves import Slave, Slaves
 from netmodel_lab.k8s.waits import Waits, ended
 from netmodel_lab.problems import EnvironmentProblem
 
@@ -117,7 +118,7 @@ class Driver:
 
     def sample(self, point: Point) -> list[Sample]:
         """One for each pair; all pairs at the same time. Raises MeasurementProblem when one has none that counts."""
-        self._slaves.stand_again(point.path.server)
+        self._slaves.stand_again(point)
         pairs = self._places[point.place]
         dials = [self._slaves.dial(point, pair) for pair in pairs]
         jobs = [
@@ -168,7 +169,7 @@ class Driver:
         limit = float(item["spec"]["activeDeadlineSeconds"])
         pod = self._waits.finished(item["metadata"]["name"], pod, limit, pair.server if slave else None)
         verify(pod, pair.client, uid)
-        document = results.parse(self._log(pod, item["metadata"]["namespace"]), ended(pod) or "")
+        document = self._document(point, slave, pod)
         client_node = self._node(pair.client)
         facts: Json = {
             "run": self._settings.run,
@@ -188,6 +189,15 @@ class Driver:
         facts["server"] = results.end(slave.pod if slave else pod, server_node)
         facts["relation"] = verify_relation(server_node, client_node, point.place)
         return Sample(number, document, facts)
+
+    def _document(self, point: Point, slave: Slave | None, pod: Json) -> Json:
+        """What the client says that it has measured."""
+        log, why = self._log(pod, pod["metadata"]["namespace"]), ended(pod) or ""
+        if point.driver == NETMODEL:
+            return results.parse(log, why)
+        facts = {"version": slave.version if slave else None, "image": self._settings.drivers[point.driver]}
+        found = others_output.document(point.driver, log, why, point.test, facts)
+        return found | {"run": results.times(pod)}
 
     def _node(self, name: str) -> Json:
         """As it is now: labels may have changed since the run began."""

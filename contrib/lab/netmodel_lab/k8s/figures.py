@@ -32,6 +32,7 @@ def row(settings: Settings, point: Point, document: Json | None, why: str | None
         "burst": test.burst,
         "network": point.network,
         "place": point.place,
+        "driver": point.driver,
     }
     first = ((document or {}).get("pairs") or [{}])[0]
     run = (first.get("result") or {}).get("run") or {}
@@ -156,7 +157,7 @@ class Cell:
 
     @property
     def title(self) -> str:
-        return f"{self.point.test.title}, {self.point.network}, {self.point.place}"
+        return self.point.cell_title
 
     @property
     def is_stream(self) -> bool:

@@ -8,10 +8,11 @@ import hashlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from netmodel_lab.k8s import others
 from netmodel_lab.k8s.catalog import CATALOG
+from netmodel_lab.k8s.others import FOLDER, NETMODEL
 from netmodel_lab.k8s.paths import PATHS, Layout
 from netmodel_lab.k8s.placement import Pair, Places
 from netmodel_lab.k8s.settings import (
@@ -25,10 +26,13 @@ from netmodel_lab.k8s.settings import (
 from netmodel_lab.problems import UsageProblem
 
 Json = dict[str, Any]
-RUN, EXPIRES, ROLE, SLAVE, LAYOUT = (f"netmodel.io/{name}" for name in ("run", "expires", "role", "slave", "layout"))
+RUN, EXPIRES, ROLE, SLAVE, LAYOUT, DRIVER = (
+    f"netmodel.io/{name}" for name in ("run", "expires", "role", "slave", "layout", "driver")
+)
 MANAGED = {"app.kubernetes.io/managed-by": "netmodel-lab"}
 CREATED_BY = "netmodel.io/created-by"
 _NODE_PORTS = 2768  # from 30000
+_NOBODY = 65534
 _CLIENT_SPARE_S = 60  # that a client has beyond what it measures
 
 
@@ -55,17 +59,40 @@ def layouts(points: Sequence[Point]) -> list[Layout]:
     return [layout for layout in ("pod", "host") if layout in used]
 
 
-def slaves(points: Sequence[Point], places: Places) -> list[tuple[int, Layout]]:
-    """Those that stand for the whole run: their numbers, and networks."""
+class Slave(NamedTuple):
+    """A server that stands for the whole run."""
+
+    number: int
+    layout: Layout
+    driver: str = NETMODEL
+
+
+class Way(NamedTuple):
+    """A Service before one."""
+
+    slave: int
+    network: str
+    driver: str = NETMODEL
+
+
+def slaves(points: Sequence[Point], places: Places) -> list[Slave]:
     found = [
-        (pair.slave, point.path.server) for point in points for pair in places[point.place] if not point.path.is_within
+        Slave(pair.slave, point.path.server, point.driver)
+        for point in points
+        for pair in places[point.place]
+        if not point.path.is_within
     ]
     return list(dict.fromkeys(found))
 
 
-def services(points: Sequence[Point], places: Places) -> list[tuple[int, str]]:
-    """Those that are needed: the number of the slave, and the path."""
-    found = [(pair.slave, point.network) for point in points for pair in places[point.place] if point.path.service]
+def services(points: Sequence[Point], places: Places) -> list[Way]:
+    """Those that are needed."""
+    found = [
+        Way(pair.slave, point.network, point.driver)
+        for point in points
+        for pair in places[point.place]
+        if point.path.service
+    ]
     ports = {(pair.slave, pair.lane) for one in points if one.network == "nodeport" for pair in places[one.place]}
     if len(ports) > _NODE_PORTS:
         raise UsageProblem([f"--paths nodeport: {len(ports)} ports are needed, and nodes have {_NODE_PORTS}"])
@@ -97,25 +124,27 @@ def secret(settings: Settings, namespace: str, key: str, expires: str) -> Json:
 
 def config_map(settings: Settings, namespace: str, expires: str) -> Json | None:
     """Profiles that the image does not have."""
-    files: list[Path] = own_profiles(settings)
+    files = {path.name: path.read_text(encoding="utf-8") for path in own_profiles(settings)}
+    files |= others.files(tuple(settings.drivers), settings.tests)
     if not files:
         return None
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": _meta(settings, f"nm-{settings.run}", namespace, expires),
-        "data": {path.name: path.read_text(encoding="utf-8") for path in files},
+        "data": files,
     }
 
 
 # --- pods ---
 
 
-def control_port(settings: Settings, slave: int, layout: Layout, attempt: int = 0) -> int:
+def control_port(settings: Settings, slave: int, layout: Layout, attempt: int = 0, driver: str = NETMODEL) -> int:
     """A node's port may be taken: a run has its own for each slave, and then the next ones."""
+    first = CONTROL_PORT if driver == NETMODEL else others.OTHERS[driver].port
     if layout == "pod":
-        return CONTROL_PORT
-    return CONTROL_PORT + (int(hashlib.sha256(settings.run.encode()).hexdigest(), 16) + slave + attempt * 37) % 1000
+        return first
+    return first + (int(hashlib.sha256(settings.run.encode()).hexdigest(), 16) + slave + attempt * 37) % 1000
 
 
 def node_port(settings: Settings, slave: int, lanes: int, attempt: int) -> int:
@@ -125,7 +154,9 @@ def node_port(settings: Settings, slave: int, lanes: int, attempt: int) -> int:
     return 30000 + first % (_NODE_PORTS - lanes + 1)
 
 
-def _container(settings: Settings, args: Sequence[str], *, has_key: bool, has_profiles: bool) -> Json:
+def _container(
+    settings: Settings, args: Sequence[str], *, has_key: bool, has_profiles: bool, driver: str = NETMODEL
+) -> Json:
     pods = settings.pods
     found: Json = {
         "name": "netmodel",
@@ -143,8 +174,13 @@ def _container(settings: Settings, args: Sequence[str], *, has_key: bool, has_pr
         found["env"] = [{"name": "NETMODEL_KEY", "valueFrom": {"secretKeyRef": reference}}]
     if pods.is_privileged:
         found["securityContext"] = {"privileged": True}
-    if has_profiles:
-        found["volumeMounts"] = [{"name": "profiles", "mountPath": "/profiles", "readOnly": True}]
+    if driver != NETMODEL:
+        found["image"] = settings.drivers[driver]
+        found["command"] = found.pop("args")
+    mounts: list[Json] = [{"name": "tmp", "mountPath": "/tmp"}] if driver != NETMODEL else []
+    mounts += [{"name": "profiles", "mountPath": FOLDER, "readOnly": True}] if has_profiles else []
+    if mounts:
+        found["volumeMounts"] = mounts
     if pods.requests or pods.limits:
         found["resources"] = {
             name: value for name, value in (("requests", pods.requests), ("limits", pods.limits)) if value
@@ -152,7 +188,16 @@ def _container(settings: Settings, args: Sequence[str], *, has_key: bool, has_pr
     return found
 
 
-def _spec(settings: Settings, layout: Layout, node: str | None, container: Json, *, has_profiles: bool) -> Json:
+def _spec(
+    settings: Settings,
+    layout: Layout,
+    node: str | None,
+    container: Json,
+    *,
+    has_profiles: bool,
+    driver: str = NETMODEL,
+) -> Json:
+    """Images of others may want to be root, which their programs need not be; they write to /tmp."""
     pods = settings.pods
     found: Json = {
         "restartPolicy": "Never",
@@ -165,8 +210,15 @@ def _spec(settings: Settings, layout: Layout, node: str | None, container: Json,
         },
         "containers": [container],
     }
+    volumes: list[Json] = []
+    if driver != NETMODEL:
+        volumes.append({"name": "tmp", "emptyDir": {}})
+        if not pods.is_privileged:
+            found["securityContext"] |= {"runAsUser": _NOBODY, "runAsGroup": _NOBODY}
     if has_profiles:
-        found["volumes"] = [{"name": "profiles", "configMap": {"name": f"nm-{settings.run}"}}]
+        volumes.append({"name": "profiles", "configMap": {"name": f"nm-{settings.run}"}})
+    if volumes:
+        found["volumes"] = volumes
     if layout == "host":
         found["hostNetwork"] = True
     if node:
@@ -194,8 +246,9 @@ def _annotations(settings: Settings) -> dict[str, str]:
     }
 
 
-def server_name(settings: Settings, slave: int, layout: Layout) -> str:
-    return f"nm-{settings.run}-s{slave}" + ("h" if layout == "host" else "")
+def server_name(settings: Settings, slave: int, layout: Layout, driver: str = NETMODEL) -> str:
+    who = "" if driver == NETMODEL else f"-{driver}"
+    return f"nm-{settings.run}-s{slave}" + ("h" if layout == "host" else "") + who
 
 
 def _slave_args(settings: Settings, port: int, ranges: Sequence[str], expires: str) -> list[str]:
@@ -226,22 +279,44 @@ def server(
     ranges: Sequence[str],
     expires: str,
     attempt: int = 0,
+    driver: str = NETMODEL,
+    lanes: int = 1,
 ) -> Json:
-    """A slave, for all samples of its pairs."""
-    container = _slave_container(settings, control_port(settings, slave, layout, attempt), ranges, expires)
-    spec = _spec(settings, layout, node, container, has_profiles=False)
+    """A slave, for all samples of its pairs; of a program of others its server. lanes: how many masters it has at the
+    same time."""
+    port = control_port(settings, slave, layout, attempt, driver)
+    if driver == NETMODEL:
+        spec = _spec(settings, layout, node, _slave_container(settings, port, ranges, expires), has_profiles=False)
+    else:
+        first, *more = _other_servers(settings, driver, port, lanes)
+        spec = _spec(settings, layout, node, first, has_profiles=False, driver=driver)
+        spec["containers"] += more
+        version = _container(settings, others.OTHERS[driver].version, has_key=False, has_profiles=False, driver=driver)
+        spec["initContainers"] = [{**version, "name": "version"}]
     spec["activeDeadlineSeconds"] = _lifetime(expires)
     meta = _meta(
         settings,
-        server_name(settings, slave, layout),
+        server_name(settings, slave, layout, driver),
         namespace_of(settings, layout),
         expires,
         role="server",
         slave=str(slave),
         layout=layout,
+        driver=driver,
     )
     meta["annotations"] |= _annotations(settings)
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
+
+
+def _other_servers(settings: Settings, driver: str, port: int, lanes: int) -> list[Json]:
+    """A container for each port that a client dials first."""
+    found = []
+    for i in range(others.control_ports(driver, lanes)):
+        command = others.OTHERS[driver].server(port + i)
+        one = _container(settings, command, has_key=False, has_profiles=False, driver=driver)
+        one["startupProbe"] = {"tcpSocket": {"port": port + i}, "periodSeconds": 1, "failureThreshold": 60}
+        found.append(one | ({"name": f"server-{i}"} if i else {}))
+    return found
 
 
 # --- services ---
@@ -255,8 +330,8 @@ _MARKS = {
 }
 
 
-def service_name(settings: Settings, slave: int, network: str) -> str:
-    return server_name(settings, slave, "pod") + _MARKS[network]
+def service_name(settings: Settings, slave: int, network: str, driver: str = NETMODEL) -> str:
+    return server_name(settings, slave, "pod", driver) + _MARKS[network]
 
 
 def service(
@@ -267,27 +342,50 @@ def service(
     protocols: Sequence[str],
     expires: str,
     attempt: int = 0,
+    driver: str = NETMODEL,
 ) -> Json:
     """Of one slave: each connection is balanced alone, and so several behind one would not get what is theirs. lanes:
     how many masters it has at the same time, each with a port of its own."""
     path = PATHS[network]
-    first = data_port(settings, network, slave, lanes, attempt)
-    ports: list[Json] = [{"name": "control", "port": CONTROL_PORT, "targetPort": CONTROL_PORT, "protocol": "TCP"}]
-    for lane in range(lanes if path.has_fixed_ports else 0):
-        for protocol in dict.fromkeys(["TCP", *protocols]):
-            port: Json = {"name": f"data-{lane}-{protocol.lower()}", "port": first + lane, "targetPort": first + lane}
-            ports.append(port | {"protocol": protocol} | ({"nodePort": first + lane} if network == "nodeport" else {}))
+    ports = _ports(settings, slave, lanes, network, protocols, attempt)
+    if driver != NETMODEL:
+        ports = _other_ports(settings, lanes, protocols, driver)
     role = "both" if path.is_within else "server"
     spec: Json = {
         "type": "ClusterIP" if path.service == "Headless" else path.service,
-        "selector": {RUN: settings.run, ROLE: role, SLAVE: str(slave), LAYOUT: "pod"},
+        "selector": {RUN: settings.run, ROLE: role, SLAVE: str(slave), LAYOUT: "pod", DRIVER: driver},
         "ports": ports,
     }
     meta = _meta(
-        settings, service_name(settings, slave, network), namespace_of(settings, "pod"), expires, slave=str(slave)
+        settings,
+        service_name(settings, slave, network, driver),
+        namespace_of(settings, "pod"),
+        expires,
+        slave=str(slave),
     )
     spec |= {"clusterIP": "None"} if path.service == "Headless" else {}
     return {"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": spec}
+
+
+def _ports(
+    settings: Settings, slave: int, lanes: int, network: str, protocols: Sequence[str], attempt: int
+) -> list[Json]:
+    first = data_port(settings, network, slave, lanes, attempt)
+    ports: list[Json] = [{"name": "control", "port": CONTROL_PORT, "targetPort": CONTROL_PORT, "protocol": "TCP"}]
+    for lane in range(lanes if PATHS[network].has_fixed_ports else 0):
+        for protocol in dict.fromkeys(["TCP", *protocols]):
+            port: Json = {"name": f"data-{lane}-{protocol.lower()}", "port": first + lane, "targetPort": first + lane}
+            ports.append(port | {"protocol": protocol} | ({"nodePort": first + lane} if network == "nodeport" else {}))
+    return ports
+
+
+def _other_ports(settings: Settings, lanes: int, protocols: Sequence[str], driver: str) -> list[Json]:
+    every = others.all_ports(driver, others.OTHERS[driver].port, lanes, settings.parallelism)
+    return [
+        {"name": f"p{port}-{protocol.lower()}", "port": port, "targetPort": port, "protocol": protocol}
+        for port in every
+        for protocol in dict.fromkeys(["TCP", *protocols])
+    ]
 
 
 def data_port(settings: Settings, network: str, slave: int, lanes: int, attempt: int = 0) -> int:
@@ -324,15 +422,29 @@ def client_args(point: Point, dial: Dial) -> list[str]:
     return [*args, "--format", "json", "-q"]
 
 
+def _client_container(settings: Settings, point: Point, dial: Dial) -> tuple[Json, bool]:
+    """And whether it reads files of the run."""
+    if point.driver == NETMODEL:
+        own = point.profile.startswith("/")
+        has_key = not settings.external or settings.has_external_key
+        return _container(settings, client_args(point, dial), has_key=has_key, has_profiles=own), own
+    other = others.OTHERS[point.driver]
+    target = others.Target(dial.address, dial.port, dial.data, ":" in dial.address)
+    command = other.client(point.test, target)
+    has_files = other.has_file
+    found = _container(settings, command, has_key=False, has_profiles=has_files, driver=point.driver)
+    if has_files:
+        found["env"] = [{"name": "h", "value": dial.address}, {"name": "p", "value": str(dial.data)}]
+    return found, has_files
+
+
 def client(
     settings: Settings, point: Point, number: int, pair: Pair, dial: Dial, ranges: Sequence[str], expires: str
 ) -> Json:
     """A master, for one sample; number: which of the pairs of its place. Of a hairpin its pod has the slave, too."""
     path = point.path
-    own = point.profile.startswith("/")
-    has_key = not settings.external or settings.has_external_key
-    container = _container(settings, client_args(point, dial), has_key=has_key, has_profiles=own)
-    spec = _spec(settings, path.client, pair.client, container, has_profiles=own)
+    container, has_files = _client_container(settings, point, dial)
+    spec = _spec(settings, path.client, pair.client, container, has_profiles=has_files, driver=point.driver)
     if path.is_within:
         beside = _slave_container(settings, CONTROL_PORT, ranges, expires)
         spec["initContainers"] = [{**beside, "name": "slave", "restartPolicy": "Always"}]
@@ -342,6 +454,7 @@ def client(
         "pair": str(number),
         "point": str(point.seq),
         "layout": path.client,
+        "driver": point.driver,
     }
     meta = _meta(settings, client_name(settings, point, number), namespace_of(settings, path.client), expires, **marks)
     template = {"labels": labels(settings, **marks), "annotations": _annotations(settings)}

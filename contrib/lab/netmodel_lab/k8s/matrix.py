@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from netmodel_lab.k8s.figures import Cell, Mean
 from netmodel_lab.k8s.netperf_file import Test
+from netmodel_lab.k8s.others import NETMODEL
 
 
 @dataclass(frozen=True)
@@ -30,16 +31,16 @@ class Square:
 def squares(cells: Sequence[Cell]) -> list[Square]:
     """Of patterns that have them: each place is one client and one server."""
     found: list[Square] = []
-    groups: dict[tuple[Test, str], list[Cell]] = {}
+    groups: dict[tuple[Test, str, str], list[Cell]] = {}
     for cell in cells:
         if " > " in cell.point.place:
-            groups.setdefault((cell.point.test, cell.point.network), []).append(cell)
-    for (test, network), same in groups.items():
+            groups.setdefault((cell.point.test, cell.point.network, cell.point.driver), []).append(cell)
+    for (test, network, driver), same in groups.items():
         for figure, of, unit, is_high_good in _figures(same[0]):
             values = {_ends(cell): mean.mean for cell in same if (mean := of(cell))}
             nodes = tuple(dict.fromkeys(name for cell in same for name in _ends(cell)))
             if values:
-                title = f"{test.title}, {network}"
+                title = f"{test.title}, {network}" + ("" if driver == NETMODEL else f", {driver}")
                 found.append(Square(title, figure, unit, tuple(sorted(nodes)), values, is_high_good))
     return found
 

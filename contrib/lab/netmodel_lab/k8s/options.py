@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from netmodel_lab.k8s import netperf_file
-from netmodel_lab.k8s.paths import NAMES, PATHS
+from netmodel_lab.k8s.others import OTHERS
+from netmodel_lab.k8s.paths import NAMES, OTHER_PATHS, PATHS
 from netmodel_lab.k8s.placement import PLACEMENTS
 from netmodel_lab.k8s.search import CREDENTIALS
 from netmodel_lab.k8s.settings import Keep, Limits, Pattern, Placement, Pods, Settings, Where, new_run
@@ -17,12 +18,9 @@ from netmodel_lab.problems import UsageProblem, nearest
 from netmodel_lab.program import Program
 
 # Flags of k8s-netperf that mean nothing here, or that cannot be, and why.
-_MEASURES = "netmodel measures by itself, with one engine; results of other tools: netmodel-lab import"
 _MACHINES = "there are no virtual machines here; pods are measured"
 _OTHER = "networks beside the cluster's own are not made here"
 REFUSED = {
-    "iperf": _MEASURES,
-    "uperf": _MEASURES,
     "ib-write-bw": "RDMA is none of netmodel's transports",
     "vm": _MACHINES,
     "vm-image": _MACHINES,
@@ -46,7 +44,7 @@ REFUSED = {
     "metrics": "CPU of both ends comes from netmodel itself; Prometheus is not asked",
 }
 PATTERNS: tuple[Pattern, ...] = ("pairs", "many-to-one", "all-to-all", "matrix")
-_SWITCHES = ("netperf", "clean", "json", "local", "pod", "across", "all", "hostNet", "debug", "csv", "privileged")
+_SWITCHES = ("netperf", "iperf", "uperf", "clean", "json", "local", "pod", "across", "all", "hostNet", "debug", "csv", "privileged")
 _TRUE, _FALSE = ("1", "t", "T", "true", "TRUE", "True"), ("0", "f", "F", "false", "FALSE", "False")
 
 
@@ -131,7 +129,9 @@ def add_tests(parser: argparse.ArgumentParser) -> None:
     add("--server-key-file", metavar="FILE", help="its key (default: it has none)")
     add("--privileged", help="privileged containers", default=False, **switch)
     add("--uuid", metavar="ID", help="identifier of the run in its results (default: a new one)")
-    add("--netperf", help="accepted: netmodel is what measures", default=True, **switch)
+    for name, other in OTHERS.items():
+        add(f"--{other.option}", help=f"{name} measures, too, from --{other.option}-image", default=False, **switch)
+        add(f"--{other.option}-image", metavar="NAME", help=f"with {name}, as the nodes know it")
     add("--pod", help="accepted: pods are what is measured", default=True, **switch)
     add("--image", metavar="NAME", help="of netmodel, as the nodes know it (default localhost/netmodel:VERSION)")
     add("--image-pull-policy", choices=("IfNotPresent", "Always", "Never"), default="IfNotPresent", help="of the image")
@@ -241,6 +241,27 @@ def _exclude_each_other(options: argparse.Namespace) -> list[str]:
     ]
 
 
+def _drivers(options: argparse.Namespace, wrong: list[str]) -> dict[str, str]:
+    """The images of other programs that are asked for; mistakes are added to those that there are."""
+    found = {}
+    for name, other in OTHERS.items():
+        is_wanted, image = (getattr(options, other.option + more) for more in ("", "_image"))
+        if is_wanted and not image:
+            wrong.append(f"--{other.option}: --{other.option}-image must say which image has {name}")
+        if image and not is_wanted:
+            wrong.append(f"--{other.option}-image: has no effect without --{other.option}")
+        if is_wanted and image:
+            found[name] = str(image)
+    if found:
+        flags = ", ".join(f"--{OTHERS[name].option}" for name in found)
+        refused = [name for name in options.paths or () if name not in OTHER_PATHS]
+        if refused:
+            wrong.append(f"{flags}: --paths {','.join(refused)} can be measured by netmodel alone")
+        if options.serverIP:
+            wrong.append(f"{flags}: --serverIP is a slave of netmodel")
+    return found
+
+
 def _where(options: argparse.Namespace, tests: Sequence[netperf_file.Test]) -> Where:
     short: Placement = "same-node" if options.local else "other-zone" if options.across else "other-node"
     placements: tuple[Placement, ...] = ("external",) if options.serverIP else options.placement or (short,)
@@ -263,12 +284,12 @@ def settings(options: argparse.Namespace) -> Settings:
             (options.local and options.pairs > 1 and options.server_node, "--server-node with --local has one pair"),
             (options.pattern == "many-to-one" and options.pairs < 2, "--pattern many-to-one: --pairs says how many"),
             (not options.pod, "--pod=false: there is nothing else that could be measured"),
-            (not options.netperf, "--netperf=false: there is no other driver"),
             (options.server_key_file and not options.serverIP, "--server-key-file is of --serverIP"),
         )
         if is_wrong
     ]
     wrong = _exclude_each_other(options) + wrong
+    drivers = _drivers(options, wrong)
     try:
         tests = netperf_file.read(Path(options.file or options.config))
     except UsageProblem as problem:
@@ -310,6 +331,7 @@ def settings(options: argparse.Namespace) -> Settings:
         has_external_key=bool(options.server_key_file),
         allow_peers=tuple(part for text in options.allow_peer for part in text.split(",") if part),
         keep=keep,
+        drivers=drivers,
     )
 
 

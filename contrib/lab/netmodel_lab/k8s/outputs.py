@@ -45,7 +45,7 @@ def _same_node(cell: Cell, settings: Settings) -> bool:
 def _common(cell: Cell, settings: Settings) -> list[str]:
     point, test = cell.point, cell.point.test
     return [
-        "netmodel",
+        point.driver,
         test.profile,
         str(test.parallelism),
         point.network,
@@ -150,7 +150,7 @@ def _document(cell: Cell, settings: Settings, stamp: str, pairs: dict[int, list[
         "uuid": settings.uuid,
         "timestamp": stamp,
         "hostNetwork": cell.point.network == "host",
-        "driver": "netmodel",
+        "driver": cell.point.driver,
         "parallelism": test.parallelism,
         "profile": test.profile,
         "duration": test.duration,
@@ -187,6 +187,7 @@ def _document(cell: Cell, settings: Settings, stamp: str, pairs: dict[int, list[
         "startSkew": _of(cell.of("start_skew_s")),
         "server": _one_or_all([end["server"] for end in ends]),
         "client": _one_or_all([end["client"] for end in ends]),
+        "driver": _driver(pairs, cell.rows[0]),
         "sampleRows": list(cell.rows),
     }
     return found | {"netmodel": ours}
@@ -194,6 +195,14 @@ def _document(cell: Cell, settings: Settings, stamp: str, pairs: dict[int, list[
 
 def _ends(pairs: dict[int, list[Json]], row: Row) -> list[Json]:
     return [pair["k8s"] for pair in pairs[row["seq"]]]
+
+
+def _driver(pairs: dict[int, list[Json]], row: Row) -> Json:
+    """What has measured, and its version."""
+    first = pairs[row["seq"]][0]
+    result: Json = first.get("result") or {}
+    found: Json = result.get("driver") or {"name": "netmodel", "version": result.get("version")}
+    return {"image": first["k8s"]["client"].get("image")} | found
 
 
 def _one_or_all(ends: Sequence[Json]) -> Json | list[Json]:
@@ -239,7 +248,7 @@ def _csv_common(cell: Cell, settings: Settings) -> list[str]:
     point, test, throughput = cell.point, cell.point.test, cell.throughput
     low, high = (throughput.low, throughput.high) if throughput else (None, None)
     return [
-        "netmodel",
+        point.driver,
         test.profile,
         _yes(_same_node(cell, settings)),
         _yes(point.network == "host"),

@@ -38,3 +38,6 @@ PATHS: dict[str, Path] = {
 
 # What a user may ask for; a slave outside the cluster has an option of its own.
 NAMES = tuple(name for name in PATHS if name != "external")
+
+# Those of programs of others, whose Services have the ports of the programs.
+OTHER_PATHS = ("pod", "host", "host-to-pod", "pod-to-host", "service", "headless")

@@ -10,8 +10,10 @@ from ruamel.yaml import YAML
 
 from netmodel_lab.k8s import manifests
 from netmodel_lab.k8s.driver import Driver
+from netmodel_lab.k8s.others import NETMODEL
 from netmodel_lab.k8s.placement import Pair, stands
 from netmodel_lab.k8s.settings import Point, Settings, points
+from netmodel_lab.k8s.slaves import other_dial
 from netmodel_lab.words import clock
 
 Json = dict[str, Any]
@@ -34,10 +36,12 @@ def items(settings: Settings, driver: Driver) -> list[Json]:
     stand = stands(places)
     if not settings.external:
         protocols = manifests.protocols(every)
-        for slave, layout in manifests.slaves(every, places):
-            found.append(manifests.server(settings, slave, layout, stand[slave].node, ranges, expires))
-        for slave, network in manifests.services(every, places):
-            found.append(manifests.service(settings, slave, stand[slave].lanes, network, protocols, expires))
+        for slave, layout, who in manifests.slaves(every, places):
+            at = stand[slave]
+            found.append(manifests.server(settings, slave, layout, at.node, ranges, expires, 0, who, at.lanes))
+        for slave, network, who in manifests.services(every, places):
+            lanes = stand[slave].lanes
+            found.append(manifests.service(settings, slave, lanes, network, protocols, expires, 0, who))
     for point in every:
         for i, pair in enumerate(places[point.place]):
             dial = _dial(settings, point, pair, stand[pair.slave].lanes)
@@ -46,7 +50,9 @@ def items(settings: Settings, driver: Driver) -> list[Json]:
 
 
 def _dial(settings: Settings, point: Point, pair: Pair, lanes: int) -> manifests.Dial:
-    port = manifests.control_port(settings, pair.slave, point.path.server)
+    port = manifests.control_port(settings, pair.slave, point.path.server, driver=point.driver)
+    if point.driver != NETMODEL:
+        return other_dial(settings, point, pair, _NO_ADDRESS, port, lanes)
     if not point.path.has_fixed_ports:
         return manifests.Dial(settings.external or _NO_ADDRESS, port)
     first = manifests.data_port(settings, point.network, pair.slave, lanes)

@@ -82,6 +82,7 @@ def _labels(cell: Cell) -> Labels:
         "burst": str(test.burst),
         "path": point.network,
         "place": point.place,
+        "driver": point.driver,
     }
 
 

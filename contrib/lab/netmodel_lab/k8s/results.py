@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from netmodel_lab.k8s.figures import start_skew_s
@@ -65,6 +66,16 @@ def _incomplete(document: Json | None) -> str | None:
 
 def _last(said: list[str]) -> str:
     return "; ".join(line.removeprefix("netmodel: ") for line in said[-_SAID:])
+
+
+def times(pod: Json) -> Json:
+    """When the first container of a pod has started, as far as the kubelet tells: in whole seconds."""
+    for one in (pod.get("status") or {}).get("containerStatuses") or []:
+        state = one.get("state") or {}
+        started = (state.get("terminated") or state.get("running") or {}).get("startedAt")
+        if started:
+            return {"start": started, "start_s": datetime.fromisoformat(started).timestamp()}
+    return {"start": None, "start_s": None}
 
 
 def end(pod: Json, node: Json) -> Json:

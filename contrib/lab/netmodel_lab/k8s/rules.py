@@ -13,6 +13,7 @@ from typing import Any
 from netmodel_lab import inference
 from netmodel_lab.k8s.catalog import CATALOG
 from netmodel_lab.k8s.figures import Cell, Row
+from netmodel_lab.k8s.others import NETMODEL
 from netmodel_lab.problems import UsageProblem
 
 Json = dict[str, Any]
@@ -51,10 +52,12 @@ def tolerance(cells: Sequence[Cell], percent: float) -> list[Finding]:
         test = host.point.test
         if host.point.network != "host" or test.profile != "TCP_STREAM" or test.parallelism != 1:
             continue
-        place = host.point.place
-        same = [one for one in cells if one.point.test == test and one.point.place == place]
+        place, driver = host.point.place, host.point.driver
+        wanted = (test, place, driver)
+        same = [one for one in cells if (one.point.test, one.point.place, one.point.driver) == wanted]
         pod = next((one for one in same if one.point.network == "pod"), None)
-        title = f"{test.title}, {place}: pod network beside host network"
+        who = "" if driver == NETMODEL else f", {driver}"
+        title = f"{test.title}, {place}{who}: pod network beside host network"
         if pod is None:
             continue
         held = _throttled(title, [*host.rows, *pod.rows])
@@ -86,26 +89,29 @@ def _throttled(title: str, rows: Sequence[Row]) -> Finding | None:
 
 # --- an earlier run ---
 
-_KEYS = ("profile", "duration", "messagesize", "messagereadsize", "parallelism", "burst", "network", "place")
+_KEYS = ("profile", "duration", "messagesize", "messagereadsize", "parallelism", "burst", "network", "place", "driver")
 Key = tuple[str, ...]
 
 
 def _key(row: Row) -> Key:
-    return tuple(str(row.get(f"d.{name}")) for name in _KEYS)
+    """Rows of before other programs were measured are netmodel's."""
+    return tuple(str(row.get(f"d.{name}") or (NETMODEL if name == "driver" else None)) for name in _KEYS)
 
 
 def key_of(cell: Cell) -> Key:
     test = cell.point.test
     sizes = (test.messagesize, test.messagereadsize)
-    given = (test.profile, test.duration, *sizes, test.parallelism, test.burst, cell.point.network, cell.point.place)
-    return tuple(map(str, given))
+    given = (test.profile, test.duration, *sizes, test.parallelism, test.burst)
+    point = cell.point
+    return tuple(map(str, (*given, point.network, point.place, point.driver)))
 
 
 def _text(key: Key) -> str:
     """Of a test of the baseline, which may have had another name."""
     given = dict(zip(_KEYS, key, strict=True))
-    profile, network, place = (given.pop(name) for name in ("profile", "network", "place"))
-    return f"{profile}, {', '.join(f'{name} {value}' for name, value in given.items())}, {network}, {place}"
+    profile, *where, driver = (given.pop(name) for name in ("profile", "network", "place", "driver"))
+    where += [] if driver == NETMODEL else [driver]
+    return f"{profile}, {', '.join(f'{name} {value}' for name, value in given.items())}, {', '.join(where)}"
 
 
 def read_baseline(path: Path) -> dict[Key, list[Row]]:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from netmodel_lab.k8s.catalog import CATALOG
 from netmodel_lab.k8s.netperf_file import Test
+from netmodel_lab.k8s.others import NETMODEL, OTHERS
 from netmodel_lab.k8s.paths import PATHS, Path
 
 Keep = Literal["never", "failed", "always"]
@@ -81,6 +82,12 @@ class Settings:
     has_external_key: bool = False
     allow_peers: tuple[str, ...] = ()  # beside what the cluster tells of its ranges
     keep: Keep = "never"
+    drivers: dict[str, str] = field(default_factory=dict)  # programs of others that measure too, and their images
+
+    @property
+    def parallelism(self) -> int:
+        """The most of a test: so many ports of a kind are needed."""
+        return max((test.parallelism for test in self.tests), default=1)
 
     def expires(self) -> str:
         """When nothing of the run is of use any more."""
@@ -90,7 +97,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Point:
-    """One sample of one test over one network, at one place."""
+    """One sample of one test over one network, at one place, by one program."""
 
     seq: int  # from 1
     cell: int  # from 1: all samples of a test over a network at a place
@@ -98,6 +105,7 @@ class Point:
     test: Test
     network: str
     place: str
+    driver: str = NETMODEL
 
     @property
     def path(self) -> Path:
@@ -105,7 +113,12 @@ class Point:
 
     @property
     def title(self) -> str:
-        return f"{self.test.title}, {self.network}, {self.place}, sample {self.sample}/{self.test.samples}"
+        return f"{self.cell_title}, sample {self.sample}/{self.test.samples}"
+
+    @property
+    def cell_title(self) -> str:
+        who = "" if self.driver == NETMODEL else f", {self.driver}"
+        return f"{self.test.title}, {self.network}, {self.place}{who}"
 
     def params(self, address: str, port: int | None) -> dict[str, str]:
         test = self.test
@@ -122,20 +135,22 @@ class Point:
 def points(settings: Settings) -> list[Point]:
     """Samples are interleaved: the first of each cell, then the second of each. A test that goes through a service
     has that path alone."""
-    cells: list[tuple[Test, str, str]] = []
+    cells: list[tuple[Test, str, str, str]] = []
     for test in settings.tests:
         networks = ("external",) if settings.external else ("service",) if test.service else settings.networks
         cells += [
-            (test, network, place)
+            (test, network, place, driver)
             for network in networks
             for place in settings.where.places
             if (place == "same-pod") == PATHS[network].is_within
+            for driver in (NETMODEL, *settings.drivers)
+            if driver == NETMODEL or test.profile in OTHERS[driver].profiles
         ]
     found: list[Point] = []
     for sample in range(1, max((test.samples for test in settings.tests), default=0) + 1):
-        for cell, (test, network, place) in enumerate(cells, 1):
+        for cell, (test, *where) in enumerate(cells, 1):
             if sample <= test.samples:
-                found.append(Point(len(found) + 1, cell, sample, test, network, place))
+                found.append(Point(len(found) + 1, cell, sample, test, *where))
     return found
 
 

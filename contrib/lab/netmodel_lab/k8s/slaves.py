@@ -10,7 +10,7 @@ from typing import Any
 from netmodel_lab.k8s import manifests
 from netmodel_lab.k8s.cluster import POD, Cluster
 from netmodel_lab.k8s.manifests import Dial
-from netmodel_lab.k8s.paths import Layout
+from netmodel_lab.k8s.others import NETMODEL, OTHERS, data_port
 from netmodel_lab.k8s.placement import Pair, Places, door, node_address, stands, verify
 from netmodel_lab.k8s.problems import ApiProblem, MeasurementProblem
 from netmodel_lab.k8s.settings import CONTROL_PORT, Point, Settings
@@ -30,6 +30,7 @@ class Slave:
     uid: str
     address: str
     port: int
+    version: str = ""  # of a program of others, as it says itself
 
     @property
     def name(self) -> str:
@@ -38,6 +39,13 @@ class Slave:
     @property
     def namespace(self) -> str:
         return str(self.pod["metadata"]["namespace"])
+
+
+def other_dial(settings: Settings, point: Point, pair: Pair, address: str, port: int, lanes: int) -> Dial:
+    """Where the client of a program of others finds the server that is its own. port: the first one of the server."""
+    driver = point.driver
+    data = data_port(driver, port, pair.lane, lanes, settings.parallelism)
+    return Dial(address, port + (pair.lane if OTHERS[driver].is_single else 0), data)
 
 
 class Slaves:
@@ -56,28 +64,33 @@ class Slaves:
         self._nodes, self._ranges, self._expires = nodes, ranges, expires
         self._waits = Waits(cluster, settings.limits)
         self._places, self._stands = places, stands(places)
-        self._slaves: dict[tuple[int, Layout], Slave] = {}
-        self._dials: dict[tuple[int, str], Dial] = {}
+        self._slaves: dict[manifests.Slave, Slave] = {}
+        self._dials: dict[manifests.Way, Dial] = {}
 
     def open(self) -> None:
         """All are made before any is waited for."""
         wanted = manifests.slaves(self._points, self._places)
-        for slave, layout in wanted:
-            self._create(self._item(slave, layout, 0))
-        made = {one: self._service(*one) for one in manifests.services(self._points, self._places)}
-        for (slave, network), (service, first) in made.items():
-            self._dials[slave, network] = self._way_to(service, network, first)
-        for slave, layout in wanted:
-            self._slaves[slave, layout] = self._ready(slave, layout)
+        for one in wanted:
+            self._create(self._item(one, 0))
+        made = {way: self._service(way) for way in manifests.services(self._points, self._places)}
+        for way, (service, first) in made.items():
+            self._dials[way] = self._way_to(service, way, first)
+        for one in wanted:
+            self._slaves[one] = self._ready(one)
 
-    def _item(self, slave: int, layout: Layout, attempt: int) -> Json:
-        node = self._stands[slave].node
-        return manifests.server(self._settings, slave, layout, node, self._ranges, self._expires, attempt)
+    def _item(self, slave: manifests.Slave, attempt: int) -> Json:
+        number, layout, driver = slave
+        node, lanes = self._stands[number].node, self._stands[number].lanes
+        settings = self._settings
+        return manifests.server(
+            settings, number, layout, node, self._ranges, self._expires, attempt, driver, lanes
+        )
 
-    def _ready(self, slave: int, layout: Layout) -> Slave:
+    def _ready(self, slave: manifests.Slave) -> Slave:
         """Once it is made; in a node's network with another port where the first is taken."""
+        number, layout, driver = slave
         for attempt in range(_PORTS_TRIED):
-            item = self._item(slave, layout, attempt)
+            item = self._item(slave, attempt)
             name, namespace = item["metadata"]["name"], item["metadata"]["namespace"]
             if attempt:
                 self._create(item)
@@ -90,16 +103,19 @@ class Slaves:
                 self._cluster.delete(item, grace_s=0)
                 self._waits.gone("Pod", name, namespace)
                 continue
-            uid = verify(pod, self._stands[slave].node)
-            port = manifests.control_port(self._settings, slave, layout, attempt)
-            return Slave(pod, uid, pod["status"]["podIP"], port)
+            uid = verify(pod, self._stands[number].node)
+            port = manifests.control_port(self._settings, number, layout, attempt, driver)
+            said = "" if driver == NETMODEL else self._cluster.log(name, namespace, "version")
+            return Slave(pod, uid, pod["status"]["podIP"], port, said.strip().partition("\n")[0])
         raise AssertionError
 
-    def _service(self, slave: int, network: str) -> tuple[Json, int]:
+    def _service(self, way: manifests.Way) -> tuple[Json, int]:
         """And the first port of its data."""
+        slave, network, driver = way
         lanes, protocols = self._stands[slave].lanes, manifests.protocols(self._points)
         for attempt in range(_PORTS_TRIED):
-            item = manifests.service(self._settings, slave, lanes, network, protocols, self._expires, attempt)
+            settings = self._settings
+            item = manifests.service(settings, slave, lanes, network, protocols, self._expires, attempt, driver)
             try:
                 made = self._create(item)
             except ApiProblem as problem:
@@ -109,16 +125,18 @@ class Slaves:
             return made, manifests.data_port(self._settings, network, slave, lanes, attempt)
         raise AssertionError
 
-    def _way_to(self, made: Json, network: str, first: int) -> Dial:
+    def _way_to(self, made: Json, way: manifests.Way, first: int) -> Dial:
         """A Service's address. That of a node's port depends on the client, and is found then."""
+        network = way.network
         name, namespace = made["metadata"]["name"], made["metadata"]["namespace"]
+        control = int(made["spec"]["ports"][0]["port"])
         if network == "headless":
-            return Dial(f"{name}.{namespace}.svc", CONTROL_PORT)
+            return Dial(f"{name}.{namespace}.svc", control)
         if network == "loadbalancer":
             return Dial(self._waits.balanced(name, namespace), CONTROL_PORT, first)
         if network == "nodeport":
             return Dial("", int(made["spec"]["ports"][0]["nodePort"]), first)
-        return Dial(str(made["spec"]["clusterIP"]), CONTROL_PORT, first)
+        return Dial(str(made["spec"]["clusterIP"]), control, first)
 
     # --- for a sample ---
 
@@ -126,10 +144,13 @@ class Slaves:
         if self._settings.external:
             host, _, port = self._settings.external.partition(",")
             return Dial(host, int(port or CONTROL_PORT))
-        found = self._dials.get((pair.slave, point.network))
+        found = self._dials.get(manifests.Way(pair.slave, point.network, point.driver))
         if found is None:
-            slave = self._slaves[pair.slave, point.path.server]
-            return Dial(slave.address, slave.port)
+            slave = self._slaves[manifests.Slave(pair.slave, point.path.server, point.driver)]
+            found = Dial(slave.address, slave.port)
+        if point.driver != NETMODEL:
+            lanes = self._stands[pair.slave].lanes
+            return other_dial(self._settings, point, pair, found.address, found.port, lanes)
         data = None if found.data is None else found.data + pair.lane
         if point.network == "nodeport":
             node = door(list(self._nodes.values()), pair)
@@ -138,12 +159,13 @@ class Slaves:
 
     def of(self, point: Point, pair: Pair) -> Slave | None:
         """None: it is not one of those that stand."""
-        return self._slaves.get((pair.slave, point.path.server)) if not point.path.is_within else None
+        one = manifests.Slave(pair.slave, point.path.server, point.driver)
+        return self._slaves.get(one) if not point.path.is_within else None
 
-    def stand_again(self, layout: Layout) -> None:
+    def stand_again(self, point: Point) -> None:
         """Slaves that an earlier sample has lost are made anew."""
-        for (number, its), slave in list(self._slaves.items()):
-            if its != layout:
+        for one, slave in list(self._slaves.items()):
+            if (one.layout, one.driver) != (point.path.server, point.driver):
                 continue
             now = self._cluster.get(POD, slave.name, slave.namespace)
             if now and now["metadata"]["uid"] == slave.uid and is_ready(now) and ended(now) is None:
@@ -151,8 +173,8 @@ class Slaves:
             if now:
                 self._cluster.delete({**now, "kind": "Pod"}, grace_s=0)
                 self._waits.gone("Pod", slave.name, slave.namespace)
-            self._create(self._item(number, layout, 0))
-            self._slaves[number, layout] = self._ready(number, layout)
+            self._create(self._item(one, 0))
+            self._slaves[one] = self._ready(one)
 
     def verify(self, slave: Slave, pair: Pair) -> None:
         """That it is still the one that it was before the sample."""

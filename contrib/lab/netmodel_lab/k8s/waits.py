@@ -86,11 +86,11 @@ def ended(pod: Json) -> str | None:
         return ""
     if status.get("phase") != "Failed":
         return None
-    for one in status.get("containerStatuses") or []:
+    for one in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
         stopped = (one.get("state") or {}).get("terminated")
-        if stopped and not status.get("reason"):
-            why = str(stopped.get("reason") or "")
-            code = f"exit code {stopped.get('exitCode')}"
+        if stopped and stopped.get("exitCode") and not status.get("reason"):
+            why = ": ".join(filter(None, (stopped.get("reason"), stopped.get("message"))))
+            code = f"exit code {stopped['exitCode']}"
             return f"{why}, {code}" if why not in ("", "Error", "Completed") else code
     return f"{status.get('reason')}: {status.get('message')}".removesuffix(": None")
 

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""netmodel-lab k8s: programs of others, by what they have really printed (drivers/, of iperf3 3.12, netperf 2.7.1 and
+uperf 1.0.8 on a loopback interface), and their pods."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed; requirements-dev.txt has it")
+
+from netmodel_lab.k8s import figures, manifests, options, others, others_output
+from netmodel_lab.k8s.netperf_file import Test
+from netmodel_lab.k8s.placement import Pair
+from netmodel_lab.k8s.problems import MeasurementProblem
+from netmodel_lab.k8s.settings import Limits, Pods, Settings, Where, points
+from netmodel_lab.k8s.slaves import other_dial
+from netmodel_lab.problems import UsageProblem
+
+Json = dict[str, Any]
+SAID = Path(__file__).parent / "drivers"
+
+
+def of(profile: str, parallelism: int = 1, size: int = 1024, burst: int = 0) -> Test:
+    return Test("one", profile, 3, 1, size, parallelism, burst=burst)
+
+
+def said(driver: str, test: Test) -> str:
+    return (SAID / f"{driver}-{test.profile.lower()}-{test.parallelism}.txt").read_text()
+
+
+def read(driver: str, test: Test, log: str | None = None) -> Json:
+    return others_output.document(driver, said(driver, test) if log is None else log, "", test, {"version": "1"})
+
+
+def row(driver: str, test: Test) -> Json:
+    return figures.of_pairs([read(driver, test)])
+
+
+def refused(driver: str, test: Test, log: str, why: str = "") -> str:
+    with pytest.raises(MeasurementProblem) as caught:
+        others_output.document(driver, log, why, test, {})
+    return "; ".join(caught.value.lines)
+
+
+def test_iperf3_s_streams() -> None:
+    test = of("TCP_STREAM", 2)
+    end = json.loads(said("iperf3", test))["end"]
+    found = row("iperf3", test)
+    assert found["received_MBps"] == pytest.approx(end["sum_received"]["bits_per_second"] / 8e6)
+    assert found["retransmits"] == end["sum_sent"]["retransmits"]
+    assert found["loss_pct"] is None and found["p99_us"] is None
+
+
+def test_iperf3_s_datagrams_have_their_loss_and_what_has_arrived() -> None:
+    test = of("UDP_STREAM")
+    document = json.loads(said("iperf3", test))
+    end, found = document["end"], row("iperf3", test)
+    assert end["sum"]["lost_packets"] > 0
+    assert found["loss_pct"] == pytest.approx(end["sum"]["lost_percent"])
+    assert found["received_MBps"] == pytest.approx(end["sum_received"]["bits_per_second"] / 8e6)
+    assert found["received_MBps"] < end["sum"]["bits_per_second"] / 8e6  # which is what was sent
+    del end["sum_received"]
+    old = figures.of_pairs([read("iperf3", test, json.dumps(document))])
+    assert old["received_MBps"] == pytest.approx(found["received_MBps"], rel=0.01)
+
+
+def test_netperf_s_streams() -> None:
+    keys = dict(re.findall(r"(\w+)=(.*)", said("netperf", of("TCP_STREAM"))))
+    found = row("netperf", of("TCP_STREAM"))
+    rate = float(keys["REMOTE_BYTES_RECVD"]) / float(keys["ELAPSED_TIME"])
+    assert found["received_MBps"] == pytest.approx(rate / 1e6)
+    assert found["retransmits"] is not None and found["mean_us"] is None  # of send calls, and not of the network
+    keys = dict(re.findall(r"(\w+)=(.*)", said("netperf", of("UDP_STREAM"))))
+    found = row("netperf", of("UDP_STREAM"))
+    lost = 1 - float(keys["REMOTE_RECV_CALLS"]) / float(keys["LOCAL_SEND_CALLS"])
+    assert found["loss_pct"] == pytest.approx(lost * 100) and found["retransmits"] is None
+
+
+def test_netperf_s_percentiles_are_of_one_process_alone() -> None:
+    one, two = row("netperf", of("TCP_RR", size=64)), row("netperf", of("TCP_RR", 2, 64, burst=3))
+    keys = dict(re.findall(r"(\w+)=(.*)", said("netperf", of("TCP_RR", size=64))))
+    assert one["p99_us"] == pytest.approx(float(keys["P99_LATENCY"]))
+    assert one["transactions_per_s"] == float(keys["THROUGHPUT"])
+    assert two["p99_us"] is None and two["p50_us"] is None
+    rates = [float(value) for value in re.findall(r"^THROUGHPUT=(.*)", said("netperf", of("TCP_RR", 2)), re.MULTILINE)]
+    assert len(rates) == 2 and two["transactions_per_s"] == pytest.approx(sum(rates))
+    assert two["mean_us"] == pytest.approx(2 * 4 / sum(rates) * 1e6, rel=0.05)  # two with four outstanding each
+    assert row("netperf", of("TCP_CRR", size=64))["transactions_per_s"] > 0
+
+
+def test_uperf_s_rates_are_of_the_clock_and_it_has_no_percentiles() -> None:
+    test = of("TCP_RR", 2, 64)
+    lines = re.findall(r"timestamp_ms:(\S+) name:Txn2 nr_bytes:(\d+) nr_ops:(\d+)", said("uperf", test))
+    found = row("uperf", test)
+    seconds = (float(lines[-2][0]) - float(lines[0][0])) / 1000
+    assert found["transactions_per_s"] == pytest.approx((int(lines[-2][2]) - int(lines[0][2])) / 2 / seconds)
+    assert found["p99_us"] is None and found["mean_us"] > 0
+    assert row("uperf", of("TCP_STREAM"))["received_MBps"] > 0
+    assert row("uperf", of("TCP_STREAM_LAT"))["mean_us"] > 0
+    assert 0 <= row("uperf", of("UDP_STREAM"))["loss_pct"] < 100
+
+
+def test_uperf_s_datagrams_have_no_figure_where_its_server_has_told_none() -> None:
+    test = of("UDP_STREAM")
+    found = figures.of_pairs([read("uperf", test, said("uperf", test) + "Error saying goodbye with n1\n")])
+    assert found["received_MBps"] is None and found["loss_pct"] is None
+
+
+@pytest.mark.parametrize(
+    ("driver", "test", "log", "text"),
+    [
+        ("iperf3", of("TCP_STREAM"), '{"error": "unable to connect to server"}', "unable to connect to server"),
+        ("iperf3", of("TCP_STREAM"), "iperf3: not found\n", "iperf3: not found"),
+        ("netperf", of("TCP_RR", 2), "THROUGHPUT=1\nTHROUGHPUT_UNITS=Trans/s\n", "1 of 2 processes"),
+        ("netperf", of("TCP_RR"), "THROUGHPUT=1\nTHROUGHPUT_UNITS=Trans/s\nFAILED=1\n", "0 of 1 processes"),
+        ("netperf", of("TCP_RR"), "establish control: are you sure\n", "are you sure"),
+        ("uperf", of("TCP_RR"), "** TCP: Cannot connect to 10.0.0.1:1 Connection refused\n", "Cannot connect"),
+    ],
+)
+def test_outputs_that_are_no_result(driver: str, test: Test, log: str, text: str) -> None:
+    assert text in refused(driver, test, log, "exit code 1")
+
+
+def test_a_result_of_a_program_that_has_failed_does_not_count() -> None:
+    test = of("TCP_STREAM", 2)
+    assert refused("iperf3", test, said("iperf3", test), "exit code 1") == "iperf3 has failed: exit code 1"
+
+
+# --- pods ---
+
+
+def settings(*tests: Test, **drivers: str) -> Settings:
+    return Settings("abcd1234", "id", tests, ("pod",), Pods("netmodel:1"), Where(), Limits(), drivers=drivers)
+
+
+def test_only_what_a_program_can_do_is_a_point() -> None:
+    every = points(settings(of("TCP_STREAM"), of("TCP_CRR"), netperf="n:1", iperf3="i:1"))
+    assert [(one.test.profile, one.driver) for one in every] == [
+        ("TCP_STREAM", "netmodel"),
+        ("TCP_STREAM", "netperf"),
+        ("TCP_STREAM", "iperf3"),
+        ("TCP_CRR", "netmodel"),
+        ("TCP_CRR", "netperf"),
+    ]
+
+
+def test_pods_of_programs_have_their_image_and_no_privilege() -> None:
+    whole = settings(of("TCP_STREAM", 2), uperf="u:1")
+    point = points(whole)[1]
+    dial = other_dial(whole, point, Pair("a", "b"), "10.0.0.1", 26800, 1)
+    server = manifests.server(whole, 0, "pod", "a", [], "99", 0, "uperf", 1)["spec"]
+    client = manifests.client(whole, point, 0, Pair("a", "b"), dial, [], "99")["spec"]["template"]["spec"]
+    for spec in (server, client):
+        (container,) = spec["containers"]
+        assert container["image"] == "u:1" and container["command"][0] == "uperf"
+        assert container["securityContext"]["readOnlyRootFilesystem"] and spec["securityContext"]["runAsUser"] == 65534
+        assert "NETMODEL_KEY" not in str(container)
+    name = client["containers"][0]["command"][-3].rpartition("/")[2]
+    files = manifests.config_map(whole, "n", "1")
+    assert files and 'nprocs="2"' in files["data"][name]
+    assert {one["name"]: one["value"] for one in client["containers"][0]["env"]} == {"h": "10.0.0.1", "p": "26801"}
+
+
+def test_servers_of_one_client_at_a_time_are_as_many_as_clients() -> None:
+    whole = settings(of("TCP_STREAM"), iperf3="i:1", netperf="n:1")
+    spec = manifests.server(whole, 0, "pod", "a", [], "99", 0, "iperf3", 2)["spec"]
+    assert [one["command"][-1] for one in spec["containers"]] == ["24800", "24801"]
+    point = points(whole)[1]
+    assert other_dial(whole, point, Pair("a", "b", lane=1), "x", 24800, 2).port == 24801
+    service = manifests.service(whole, 0, 2, "service", ["TCP"], "1", 0, "netperf")["spec"]
+    assert [one["port"] for one in service["ports"]] == [22800, 22801, 22802]
+    assert service["selector"][manifests.DRIVER] == "netperf"
+
+
+def asked(tmp_path: Path, *words: str) -> Settings:
+    (tmp_path / "list.yml").write_text(
+        "a: {profile: TCP_STREAM, duration: 1, samples: 1, messagesize: 1, parallelism: 1}"
+    )
+    parser = argparse.ArgumentParser()
+    options.add_tests(parser)
+    return options.settings(parser.parse_args(options.normalised([str(tmp_path / "list.yml"), *words])))
+
+
+def test_flags_of_programs_name_them_and_their_images(tmp_path: Path) -> None:
+    assert asked(tmp_path).drivers == {}
+    given = ("--netperf=true", "--netperf-image", "n:1", "--iperf", "--iperf-image", "i:1")
+    assert asked(tmp_path, *given).drivers == {"netperf": "n:1", "iperf3": "i:1"}
+    for words, text in (
+        (("--uperf",), "--uperf: --uperf-image must say which image has uperf"),
+        (("--iperf-image", "i:1"), "--iperf-image: has no effect without --iperf"),
+        ((*given, "--paths", "pod,nodeport"), "--netperf, --iperf: --paths nodeport can be measured by netmodel alone"),
+        ((*given, "--serverIP", "10.0.0.1"), "--netperf, --iperf: --serverIP is a slave of netmodel"),
+    ):
+        with pytest.raises(UsageProblem) as caught:
+            asked(tmp_path, *words)
+        assert caught.value.lines == [text]
