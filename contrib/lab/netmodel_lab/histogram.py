@@ -52,7 +52,10 @@ def decode(text: str) -> dict[int, int]:
     cookie, length = struct.unpack_from(">II", data)
     if cookie != _COMPRESSED:
         raise ValueError("no compressed histogram of the second version")
-    plain = zlib.decompressobj().decompress(data[8 : 8 + length], _MOST)
+    stream = zlib.decompressobj()
+    plain = stream.decompress(data[8 : 8 + length], _MOST)
+    if not stream.eof:
+        raise ValueError("a histogram that is not whole")
     if struct.unpack_from(">I", plain)[0] != _COOKIE:
         raise ValueError("no histogram of the second version")
     size = struct.unpack_from(">I", plain, 4)[0]

@@ -202,7 +202,10 @@ def _sample(driver: Driver, point: Point, store: Store, *, is_quiet: bool) -> No
         store.keep(point, [], why)
         _say(f"{point.title}: failed: {why}")
         return
-    store.keep(point, [{"pair": one.pair, "result": one.document, "k8s": one.k8s} for one in found], None)
+    pairs = [
+        {"pair": one.pair, "result": one.document, "k8s": one.k8s, "histogram": one.histogram} for one in found
+    ]
+    store.keep(point, pairs, None)
     if not is_quiet:
         figures = of_pairs([one.document for one in found])
         arrived, rate = figures.get("received_MBps"), figures.get("transactions_per_s")

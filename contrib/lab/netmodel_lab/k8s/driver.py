@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from netmodel_lab.k8s import manifests, others_output, results
+from netmodel_lab.k8s import histograms, manifests, others_output, results
 from netmodel_lab.k8s.cleaning import remove
 from netmodel_lab.k8s.cluster import JOB, NODE, SERVICE_CIDR, Cluster
 from netmodel_lab.k8s.manifests import Dial
@@ -31,6 +31,7 @@ class Sample:
     pair: int
     document: Json
     k8s: Json
+    histogram: str | None = None  # of its latencies, as netmodel logs them
 
 
 class Driver:
@@ -169,7 +170,8 @@ class Driver:
         limit = float(item["spec"]["activeDeadlineSeconds"])
         pod = self._waits.finished(item["metadata"]["name"], pod, limit, pair.server if slave else None)
         verify(pod, pair.client, uid)
-        document = self._document(point, slave, pod)
+        log, histogram = histograms.taken_out(self._log(pod, pod["metadata"]["namespace"]))
+        document = self._document(point, slave, pod, log)
         client_node = self._node(pair.client)
         facts: Json = {
             "run": self._settings.run,
@@ -181,18 +183,21 @@ class Driver:
         }
         if self._settings.external:
             return Sample(
-                number, document, facts | {"server": {"address": self._settings.external}, "relation": "external"}
+                number,
+                document,
+                facts | {"server": {"address": self._settings.external}, "relation": "external"},
+                histogram,
             )
         server_node = self._node(pair.server)
         if slave:
             self._slaves.verify(slave, pair)
         facts["server"] = results.end(slave.pod if slave else pod, server_node)
         facts["relation"] = verify_relation(server_node, client_node, point.place)
-        return Sample(number, document, facts)
+        return Sample(number, document, facts, histogram)
 
-    def _document(self, point: Point, slave: Slave | None, pod: Json) -> Json:
+    def _document(self, point: Point, slave: Slave | None, pod: Json, log: str) -> Json:
         """What the client says that it has measured."""
-        log, why = self._log(pod, pod["metadata"]["namespace"]), ended(pod) or ""
+        why = ended(pod) or ""
         if point.driver == NETMODEL:
             return results.parse(log, why)
         facts = {"version": slave.version if slave else None, "image": self._settings.drivers[point.driver]}

@@ -11,6 +11,7 @@ from typing import Any
 from scipy import special
 
 from netmodel_lab.columns import figures, reach
+from netmodel_lab.k8s import histograms
 from netmodel_lab.k8s.catalog import CATALOG
 from netmodel_lab.k8s.settings import Point, Settings
 
@@ -53,7 +54,8 @@ def row(settings: Settings, point: Point, document: Json | None, why: str | None
             nodes = dict.fromkeys(end[name].get("node") for end in ends)
             found[f"{name}_node"] = ", ".join(filter(None, nodes)) or None
         results = [one["result"] for one in document["pairs"]]
-        found |= {"relation": common([end["relation"] for end in ends]), **of_pairs(results)}
+        logged = [one.get("histogram") for one in document["pairs"]]
+        found |= {"relation": common([end["relation"] for end in ends]), **of_pairs(results, logged)}
         found["throttled_s"] = _throttled_s(results)
         found["is_throttling_unknown"] = any(map(_is_throttling_unknown, document["pairs"]))
     return found
@@ -80,8 +82,8 @@ def _is_throttling_unknown(pair: Json) -> bool:
     return not hosts or any(reach(host, "throttling", "throttled_s") is None for host in hosts)
 
 
-def of_pairs(documents: Sequence[Json]) -> Row:
-    """Of several pairs: what is done together. Percentiles are not made of percentiles: there are none."""
+def of_pairs(documents: Sequence[Json], logged: Sequence[str | None] = ()) -> Row:
+    """Of several pairs: what is done together. logged: their histograms, without which there are no percentiles."""
     parts = [_of_one(document) for document in documents]
     if len(parts) == 1:
         return parts[0]
@@ -95,6 +97,7 @@ def of_pairs(documents: Sequence[Json]) -> Row:
         found["mean_us"] = sum(mean * count for mean, count in zip(means, counts, strict=True)) / sum(counts)
     longest = [part["max_us"] for part in parts if part.get("max_us") is not None]
     found["max_us"] = max(longest, default=None)
+    found |= histograms.percentiles(logged) if logged else {}
     found["loss_pct"] = _loss_pct(documents)
     found["seconds"] = max((part["seconds"] for part in parts if part.get("seconds")), default=None)
     found["start_skew_s"] = start_skew_s(documents)

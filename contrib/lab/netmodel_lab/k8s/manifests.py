@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from netmodel_lab.k8s import others
 from netmodel_lab.k8s.catalog import CATALOG
+from netmodel_lab.k8s.histograms import WORDS as HISTOGRAM_WORDS
 from netmodel_lab.k8s.others import FOLDER, NETMODEL
 from netmodel_lab.k8s.paths import PATHS, Layout
 from netmodel_lab.k8s.placement import Pair, Places
@@ -419,7 +420,7 @@ def client_args(point: Point, dial: Dial) -> list[str]:
     args = ["-m", point.profile, "--port", str(dial.port), "--wait-slaves", "10s"]
     for name, value in point.params(dial.address, dial.data).items():
         args += ["-D", f"{name}={value}"]
-    return [*args, "--format", "json", "-q"]
+    return [*args, "--format", "json", *HISTOGRAM_WORDS, "-q"]
 
 
 def _client_container(settings: Settings, point: Point, dial: Dial) -> tuple[Json, bool]:

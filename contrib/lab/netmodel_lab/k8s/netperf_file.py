@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import difflib
 import itertools
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,12 +75,12 @@ def read(path: Path) -> list[Test]:
         raise UsageProblem([f"{where}: {error.problem}"]) from None
     except YAMLError as error:
         raise UsageProblem([f"{path}: {error}"]) from None
-    tests = [
-        test
-        for name, entry, at in _entries(document, reader)
-        for one in _combinations(entry)
-        if (test := _test(name, one, at, reader))
-    ]
+    tests: list[Test] = []
+    for name, entry, at in _entries(document, reader):
+        found = [test for one in _combinations(entry) if (test := _test(name, one, at, reader))]
+        for test in found:
+            _equal(test, tests, at, reader)
+            tests.append(test)
     if not tests and not reader.mistakes:
         reader.wrong(None, "there is no test in it")
     if reader.mistakes:
@@ -112,6 +112,13 @@ def _entries(document: Any, reader: _Reader) -> Iterator[tuple[str, CommentedMap
             yield str(name), entry, at
         else:
             reader.wrong(at, f"{name}: must be a map with the keys of a test")
+
+
+def _equal(test: Test, tests: Sequence[Test], at: Place, reader: _Reader) -> None:
+    """Results are told apart by what a test does, and not by its name."""
+    same = next((one for one in tests if replace(one, name=test.name, samples=test.samples) == test), None)
+    if same:
+        reader.wrong(at, f"{test.title}: is the same as {same.name} before; more samples are those of its samples key")
 
 
 def _combinations(entry: CommentedMap) -> Iterator[CommentedMap]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -302,6 +303,14 @@ def settings(options: argparse.Namespace) -> Settings:
         (options.serverIP, "is not of a slave outside the cluster (--serverIP)"),
     ):
         wrong += [f"{test.name}: service: {text}" for test in tests if test.service and is_wrong]
+    if "service" in (options.paths or ()):
+        wrong += [
+            f"{test.name}: service: is the same as {other.name} with --paths service"
+            for test in tests
+            for other in tests
+            if test.service and not other.service and replace(test, name=other.name, samples=other.samples) ==
+            replace(other, service=True)
+        ]
     if wrong:
         raise UsageProblem(wrong)
     run, whole = new_run(options.uuid)

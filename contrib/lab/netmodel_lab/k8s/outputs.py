@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from netmodel_lab import __version__
-from netmodel_lab.k8s import matrix
+from netmodel_lab.k8s import histograms, matrix
 from netmodel_lab.k8s.figures import Cell, Mean, Row, common
 from netmodel_lab.k8s.rules import Finding
 from netmodel_lab.k8s.settings import Settings
@@ -183,6 +183,7 @@ def _document(cell: Cell, settings: Settings, stamp: str, pairs: dict[int, list[
         "messageReadSize": test.messagereadsize,
         "latencyMean": _of(cell.of("mean_us")),
         "latencyP50": _of(cell.of("p50_us")),
+        "latencyOfAllSamples": _latency(cell, pairs),
         "throughputDeviation": throughput.sd if throughput else None,
         "startSkew": _of(cell.of("start_skew_s")),
         "server": _one_or_all([end["server"] for end in ends]),
@@ -195,6 +196,13 @@ def _document(cell: Cell, settings: Settings, stamp: str, pairs: dict[int, list[
 
 def _ends(pairs: dict[int, list[Json]], row: Row) -> list[Json]:
     return [pair["k8s"] for pair in pairs[row["seq"]]]
+
+
+def _latency(cell: Cell, pairs: dict[int, list[Json]]) -> Json | None:
+    """Percentiles of all samples together, us."""
+    logged = [pair.get("histogram") for row in cell.rows for pair in pairs[row["seq"]]]
+    found = histograms.percentiles(logged)
+    return {name.removesuffix("_us"): value for name, value in found.items()} or None
 
 
 def _driver(pairs: dict[int, list[Json]], row: Row) -> Json:
