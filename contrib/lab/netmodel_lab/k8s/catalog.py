@@ -20,7 +20,7 @@ class Entry:
 
     profile: str
     params: Callable[[Test], Params]
-    protocol: str = "TCP"  # of a port of a Service
+    protocol: str = "TCP"  # of a port of a Service; empty: TCP and UDP
     is_stream: bool = False
     has_burst: bool = False
     has_read_size: bool = False

@@ -27,7 +27,6 @@ from typing import Any
 
 from netmodel_lab.folder import write_whole
 from netmodel_lab.k8s import cleaning, options, outputs, prometheus, report, rules
-from netmodel_lab.k8s.catalog import CATALOG
 from netmodel_lab.k8s.cluster import NODE, Cluster
 from netmodel_lab.k8s.driver import Driver, opened
 from netmodel_lab.k8s.figures import Cell, Row, cells, of_pairs
@@ -209,7 +208,7 @@ def _sample(driver: Driver, point: Point, store: Store, *, is_quiet: bool) -> No
     if not is_quiet:
         figures = of_pairs([one.document for one in found])
         arrived, rate = figures.get("received_MBps"), figures.get("transactions_per_s")
-        is_stream = CATALOG[point.test.profile].is_stream
+        is_stream = point.test.entry.is_stream
         told = f"{arrived * 8:.0f} Mb/s" if is_stream and arrived is not None else with_unit(rate, "1/s")
         print(f"{time.strftime('%H:%M:%S')}  {point.title}  {told}", file=sys.stderr)
 

@@ -92,8 +92,7 @@ class Driver:
             self._ranges,
             self._expires,
         )
-        if not settings.external:
-            self._slaves.open()
+        self._slaves.open()
 
     def _create(self, item: Json) -> Json:
         if self._tell:
@@ -181,11 +180,12 @@ class Driver:
             "dialled": {"address": dial.address, "port": dial.port, "data_port": dial.data, "node": dial.via},
             "client": results.end(pod, client_node),
         }
-        if self._settings.external:
+        if point.network == "external":
+            address = dict(point.test.model.params)["server"] if point.test.model else self._settings.external
             return Sample(
                 number,
                 document,
-                facts | {"server": {"address": self._settings.external}, "relation": "external"},
+                facts | {"server": {"address": address}, "relation": "external"},
                 histogram,
             )
         server_node = self._node(pair.server)

@@ -12,7 +12,6 @@ from scipy import special
 
 from netmodel_lab.columns import figures, reach
 from netmodel_lab.k8s import histograms
-from netmodel_lab.k8s.catalog import CATALOG
 from netmodel_lab.k8s.settings import Point, Settings
 
 Json = dict[str, Any]
@@ -34,7 +33,7 @@ def row(settings: Settings, point: Point, document: Json | None, why: str | None
         "network": point.network,
         "place": point.place,
         "driver": point.driver,
-    }
+    } | ({"model": test.model.shown} if test.model else {})
     first = ((document or {}).get("pairs") or [{}])[0]
     run = (first.get("result") or {}).get("run") or {}
     found: Row = {"point": None, "cell": " ".join(map(str, given.values())), "block": point.sample, "seq": point.seq}
@@ -164,7 +163,7 @@ class Cell:
 
     @property
     def is_stream(self) -> bool:
-        return CATALOG[self.point.test.profile].is_stream
+        return self.point.test.entry.is_stream
 
     @property
     def unit(self) -> str:

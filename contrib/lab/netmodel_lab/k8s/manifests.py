@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from netmodel_lab.k8s import others
-from netmodel_lab.k8s.catalog import CATALOG
 from netmodel_lab.k8s.histograms import WORDS as HISTOGRAM_WORDS
 from netmodel_lab.k8s.others import FOLDER, NETMODEL
 from netmodel_lab.k8s.paths import PATHS, Layout
@@ -81,7 +80,7 @@ def slaves(points: Sequence[Point], places: Places) -> list[Slave]:
         Slave(pair.slave, point.path.server, point.driver)
         for point in points
         for pair in places[point.place]
-        if not point.path.is_within
+        if not point.path.is_within and point.network != "external"
     ]
     return list(dict.fromkeys(found))
 
@@ -125,8 +124,7 @@ def secret(settings: Settings, namespace: str, key: str, expires: str) -> Json:
 
 def config_map(settings: Settings, namespace: str, expires: str) -> Json | None:
     """Profiles that the image does not have."""
-    files = {path.name: path.read_text(encoding="utf-8") for path in own_profiles(settings)}
-    files |= others.files(tuple(settings.drivers), settings.tests)
+    files = own_profiles(settings) | others.files(tuple(settings.drivers), settings.tests)
     if not files:
         return None
     return {
@@ -396,7 +394,8 @@ def data_port(settings: Settings, network: str, slave: int, lanes: int, attempt:
 
 def protocols(points: Sequence[Point]) -> list[str]:
     """Of the tests that go through a Service."""
-    return list(dict.fromkeys(CATALOG[point.test.profile].protocol for point in points if point.path.service))
+    found = [point.test.entry.protocol for point in points if point.path.service]
+    return list(dict.fromkeys(one for protocol in found for one in ([protocol] if protocol else ["TCP", "UDP"])))
 
 
 # --- clients ---
@@ -427,7 +426,7 @@ def _client_container(settings: Settings, point: Point, dial: Dial) -> tuple[Jso
     """And whether it reads files of the run."""
     if point.driver == NETMODEL:
         own = point.profile.startswith("/")
-        has_key = not settings.external or settings.has_external_key
+        has_key = not point.test.is_alone and (not settings.external or settings.has_external_key)
         return _container(settings, client_args(point, dial), has_key=has_key, has_profiles=own), own
     other = others.OTHERS[point.driver]
     target = others.Target(dial.address, dial.port, dial.data, ":" in dial.address)

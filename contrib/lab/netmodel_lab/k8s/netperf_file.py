@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from netmodel_lab.k8s.catalog import CATALOG, NOT_HERE
+from netmodel_lab.k8s import models
+from netmodel_lab.k8s.catalog import CATALOG, NOT_HERE, Entry
 from netmodel_lab.problems import UsageProblem, nearest
 
 _NUMBERS = {"duration": 86400, "samples": 1000, "messagesize": 1 << 30, "parallelism": 65536}  # and the most of each
@@ -40,14 +41,30 @@ class Test:
     messagereadsize: int = 1
     burst: int = 0
     service: bool = False
+    model: models.Model | None = None  # instead of what k8s-netperf has; messagesize is 0 then, and parallelism 1
+
+    @property
+    def is_alone(self) -> bool:
+        """Its server is no slave."""
+        return bool(self.model and self.model.is_alone)
+
+    @property
+    def entry(self) -> Entry:
+        """What it is here."""
+        return CATALOG[self.profile] if self.model is None else _OF_MODEL
 
     @property
     def title(self) -> str:
         """With all that tells it from the others of a list."""
+        if self.model:
+            return f"{self.name}: {self.model.shown}, {self.duration} s"
         more = f", read {self.messagereadsize} B" if self.messagereadsize > 1 else ""
         more += f", burst {self.burst}" if self.burst else ""
         more += f", parallelism {self.parallelism}, {self.duration} s"
         return f"{self.name}: {self.profile} {self.messagesize} B{more}"
+
+
+_OF_MODEL = Entry("", lambda _test: {}, protocol="")
 
 
 @dataclass
@@ -131,22 +148,14 @@ def _combinations(entry: CommentedMap) -> Iterator[CommentedMap]:
 
 
 def _test(name: str, entry: CommentedMap, at: Place, reader: _Reader) -> Test | None:
+    if models.KEY in entry:
+        return _model(name, entry, at, reader)
     before = len(reader.mistakes)
     for key in entry:
         if key not in _KEYS:
             reader.wrong(entry.lc.key(key), f"{name}: {key}: there is no such key{nearest(str(key), _KEYS)}")
     profile = _profile(name, entry, at, reader)
-    found: dict[str, int] = {}
-    for key, most in (*_NUMBERS.items(), *_OPTIONAL.items()):
-        if key not in entry:
-            if key in _NUMBERS:
-                reader.wrong(at, f"{name}: {key} is missing")
-            continue
-        value, least = entry[key], 0 if key in _OPTIONAL else 1
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            reader.wrong(entry.lc.value(key), f"{name}: {key}: {_shown(value)}: must be {least} to {most}")
-        else:
-            found[key] = int(value)
+    found = _numbers(name, entry, at, reader, _NUMBERS | _OPTIONAL)
     service = entry.get("service", False)
     if not isinstance(service, bool):
         reader.wrong(entry.lc.value("service"), f"{name}: service: {_shown(service)}: must be true or false")
@@ -156,6 +165,54 @@ def _test(name: str, entry: CommentedMap, at: Place, reader: _Reader) -> Test | 
         return None
     found["messagereadsize"] = found.get("messagereadsize") or 1
     return Test(name=name, profile=profile, service=bool(service), **found)
+
+
+def _model(name: str, entry: CommentedMap, at: Place, reader: _Reader) -> Test | None:
+    """A test of any profile."""
+    before = len(reader.mistakes)
+    for key in entry:
+        if key not in models.KEYS:
+            hint = f"; the params of {models.KEY} have it" if key in _KEYS else nearest(str(key), models.KEYS)
+            reader.wrong(entry.lc.key(key), f"{name}: {key}: is no key beside {models.KEY}{hint}")
+    found = _numbers(name, entry, at, reader, {key: _NUMBERS[key] for key in ("duration", "samples")})
+    service, params = entry.get("service", False), entry.get(models.PARAMS) or {}
+    if not isinstance(service, bool):
+        reader.wrong(entry.lc.value("service"), f"{name}: service: {_shown(service)}: must be true or false")
+    if not isinstance(params, CommentedMap | dict) or any(isinstance(one, dict | list) for one in params.values()):
+        reader.wrong(entry.lc.value(models.PARAMS), f"{name}: params: must be a map of names and values")
+    if len(reader.mistakes) > before:
+        return None
+    given = {str(key): {True: "yes", False: "no"}[one] if isinstance(one, bool) else str(one) for key, one in params.items()}
+    place = entry.lc.value(models.KEY)
+    model = models.read(
+        str(entry[models.KEY]),
+        given,
+        found["duration"],
+        reader.path.parent,
+        is_service=service,
+        wrong=lambda text: reader.wrong(place, f"{name}: {text}"),
+    )
+    if model is None:
+        return None
+    return Test(name, model.profile, found["duration"], found["samples"], 0, 1, service=service, model=model)
+
+
+def _numbers(
+    name: str, entry: CommentedMap, at: Place, reader: _Reader, known: Mapping[str, int]
+) -> dict[str, int]:
+    """known: the names, and the most of each."""
+    found: dict[str, int] = {}
+    for key, most in known.items():
+        if key not in entry:
+            if key in _NUMBERS:
+                reader.wrong(at, f"{name}: {key} is missing")
+            continue
+        value, least = entry[key], 0 if key in _OPTIONAL else 1
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            reader.wrong(entry.lc.value(key), f"{name}: {key}: {_shown(value)}: must be {least} to {most}")
+        else:
+            found[key] = int(value)
+    return found
 
 
 def _shown(value: Any) -> str:

@@ -267,15 +267,28 @@ def _where(options: argparse.Namespace, tests: Sequence[netperf_file.Test]) -> W
     short: Placement = "same-node" if options.local else "other-zone" if options.across else "other-node"
     placements: tuple[Placement, ...] = ("external",) if options.serverIP else options.placement or (short,)
     within = [PATHS[name].is_within for name in options.paths or ("pod",)]
-    is_within, has_others = any(within), not all(within) or any(test.service for test in tests)
+    is_alone, rest = any(test.is_alone for test in tests), [test for test in tests if not test.is_alone]
+    is_within = any(within) and bool(rest)
+    has_others = (not all(within) and bool(rest)) or any(test.service for test in tests)
     return Where(
         server=options.server_node,
         client=options.client_node,
         selector=options.node_selector,
-        placements=(*(placements if has_others else ()), *(("same-pod",) if is_within else ())),
+        placements=(
+            *(placements if has_others else ()),
+            *(("same-pod",) if is_within else ()),
+            *(("external",) if is_alone and not options.serverIP else ()),
+        ),
         pattern=options.pattern,
         pairs=int(options.pairs),
     )
+
+
+def _alone(options: argparse.Namespace, tests: Sequence[netperf_file.Test]) -> list[str]:
+    """Where tests that have a server of their own cannot be."""
+    names = [test.name for test in tests if test.is_alone]
+    given = {"--serverIP": options.serverIP, f"--pattern {options.pattern}": options.pattern != "pairs"}
+    return [f"{name}: params: server: excludes {flag}" for name in names for flag, is_so in given.items() if is_so]
 
 
 def settings(options: argparse.Namespace) -> Settings:
@@ -303,6 +316,7 @@ def settings(options: argparse.Namespace) -> Settings:
         (options.serverIP, "is not of a slave outside the cluster (--serverIP)"),
     ):
         wrong += [f"{test.name}: service: {text}" for test in tests if test.service and is_wrong]
+    wrong += _alone(options, tests)
     if "service" in (options.paths or ()):
         wrong += [
             f"{test.name}: service: is the same as {other.name} with --paths service"

@@ -12,6 +12,7 @@ from typing import Any
 from netmodel_lab import __version__
 from netmodel_lab.k8s import histograms, matrix
 from netmodel_lab.k8s.figures import Cell, Mean, Row, common
+from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.rules import Finding
 from netmodel_lab.k8s.settings import Settings
 
@@ -47,18 +48,23 @@ def _common(cell: Cell, settings: Settings) -> list[str]:
     return [
         point.driver,
         test.profile,
-        str(test.parallelism),
+        _own(test, test.parallelism),
         point.network,
         point.place,
         _yes(point.network == "host"),
         _yes(bool(point.path.service)),
         _yes(point.network == "external"),
-        str(test.messagesize),
-        str(test.burst),
+        _own(test, test.messagesize),
+        _own(test, test.burst),
         _yes(_same_node(cell, settings)),
         str(test.duration),
         f"{len(cell.rows)}/{test.samples}" if len(cell.rows) < test.samples else str(test.samples),
     ]
+
+
+def _own(test: Test, value: int) -> str:
+    """What a profile of one's own has not: its parameters say it."""
+    return "-" if test.model else str(value)
 
 
 def _number(value: float | None) -> str:
@@ -151,7 +157,7 @@ def _document(cell: Cell, settings: Settings, stamp: str, pairs: dict[int, list[
         "timestamp": stamp,
         "hostNetwork": cell.point.network == "host",
         "driver": cell.point.driver,
-        "parallelism": test.parallelism,
+        "parallelism": None if test.model else test.parallelism,
         "profile": test.profile,
         "duration": test.duration,
         "service": bool(cell.point.path.service),
@@ -159,7 +165,7 @@ def _document(cell: Cell, settings: Settings, stamp: str, pairs: dict[int, list[
         "virt": False,
         "acrossAZ": None if relation == "mixed" else relation == "other zone",
         "samples": len(cell.rows),
-        "messageSize": test.messagesize,
+        "messageSize": None if test.model else test.messagesize,
         "burst": test.burst,
         "throughput": _of(throughput),
         "latency": _of(cell.of("p99_us")),
@@ -180,7 +186,8 @@ def _document(cell: Cell, settings: Settings, stamp: str, pairs: dict[int, list[
         "network": cell.point.network,
         "place": cell.point.place,
         "relation": relation,
-        "messageReadSize": test.messagereadsize,
+        "messageReadSize": None if test.model else test.messagereadsize,
+        "model": {"profile": test.model.profile, "params": dict(test.model.params)} if test.model else None,
         "latencyMean": _of(cell.of("mean_us")),
         "latencyP50": _of(cell.of("p50_us")),
         "latencyOfAllSamples": _latency(cell, pairs),

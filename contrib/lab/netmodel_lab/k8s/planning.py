@@ -34,14 +34,13 @@ def items(settings: Settings, driver: Driver) -> list[Json]:
         files = manifests.config_map(settings, namespace, expires)
         found += [files] if files else []
     stand = stands(places)
-    if not settings.external:
-        protocols = manifests.protocols(every)
-        for slave, layout, who in manifests.slaves(every, places):
-            at = stand[slave]
-            found.append(manifests.server(settings, slave, layout, at.node, ranges, expires, 0, who, at.lanes))
-        for slave, network, who in manifests.services(every, places):
-            lanes = stand[slave].lanes
-            found.append(manifests.service(settings, slave, lanes, network, protocols, expires, 0, who))
+    protocols = manifests.protocols(every)
+    for slave, layout, who in manifests.slaves(every, places):
+        at = stand[slave]
+        found.append(manifests.server(settings, slave, layout, at.node, ranges, expires, 0, who, at.lanes))
+    for slave, network, who in manifests.services(every, places):
+        lanes = stand[slave].lanes
+        found.append(manifests.service(settings, slave, lanes, network, protocols, expires, 0, who))
     for point in every:
         for i, pair in enumerate(places[point.place]):
             dial = _dial(settings, point, pair, stand[pair.slave].lanes)

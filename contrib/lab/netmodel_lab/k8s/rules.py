@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from netmodel_lab import inference
-from netmodel_lab.k8s.catalog import CATALOG
 from netmodel_lab.k8s.figures import Cell, Row
+from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.others import NETMODEL
 from netmodel_lab.problems import UsageProblem
 
@@ -89,13 +89,13 @@ def _throttled(title: str, rows: Sequence[Row]) -> Finding | None:
 
 # --- an earlier run ---
 
-_KEYS = ("profile", "duration", "messagesize", "messagereadsize", "parallelism", "burst", "network", "place", "driver")
+_KEYS = ("profile", "duration", "messagesize", "messagereadsize", "parallelism", "burst", "network", "place", "driver", "model")
 Key = tuple[str, ...]
 
 
 def _key(row: Row) -> Key:
     """Rows of before other programs were measured are netmodel's."""
-    return tuple(str(row.get(f"d.{name}") or (NETMODEL if name == "driver" else None)) for name in _KEYS)
+    return tuple(str(row.get(f"d.{name}") or {"driver": NETMODEL, "model": ""}.get(name)) for name in _KEYS)
 
 
 def key_of(cell: Cell) -> Key:
@@ -103,14 +103,18 @@ def key_of(cell: Cell) -> Key:
     sizes = (test.messagesize, test.messagereadsize)
     given = (test.profile, test.duration, *sizes, test.parallelism, test.burst)
     point = cell.point
-    return tuple(map(str, (*given, point.network, point.place, point.driver)))
+    return tuple(map(str, (*given, point.network, point.place, point.driver, test.model.shown if test.model else "")))
 
 
 def _text(key: Key) -> str:
     """Of a test of the baseline, which may have had another name."""
     given = dict(zip(_KEYS, key, strict=True))
-    profile, *where, driver = (given.pop(name) for name in ("profile", "network", "place", "driver"))
+    profile, model, *where, driver = (
+        given.pop(name) for name in ("profile", "model", "network", "place", "driver")
+    )
     where += [] if driver == NETMODEL else [driver]
+    if model:
+        return f"{model}, duration {given['duration']}, {', '.join(where)}"
     return f"{profile}, {', '.join(f'{name} {value}' for name, value in given.items())}, {', '.join(where)}"
 
 
@@ -130,8 +134,8 @@ def read_baseline(path: Path) -> dict[Key, list[Row]]:
     return found
 
 
-def figure_of(profile: str) -> str:
-    return "received_MBps" if CATALOG[profile].is_stream else "transactions_per_s"
+def figure_of(test: Test) -> str:
+    return "received_MBps" if test.entry.is_stream else "transactions_per_s"
 
 
 def baseline(cells: Sequence[Cell], before: dict[Key, list[Row]], percent: float) -> list[Finding]:
@@ -140,7 +144,7 @@ def baseline(cells: Sequence[Cell], before: dict[Key, list[Row]], percent: float
     compared: list[tuple[str, inference.Difference]] = []
     found: list[Finding] = []
     for cell in cells:
-        title, name = f"{cell.title}: beside the baseline", figure_of(cell.point.test.profile)
+        title, name = f"{cell.title}: beside the baseline", figure_of(cell.point.test)
         earlier = before.get(key_of(cell), [])
         a, b = _values(earlier, name), _values(cell.rows, name)
         known = _throttled(title, [*earlier, *cell.rows]) or _known(title, a, b)

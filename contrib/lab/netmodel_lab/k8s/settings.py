@@ -10,9 +10,11 @@ import uuid
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from netmodel_lab.k8s import models
 from netmodel_lab.k8s.catalog import CATALOG
+from netmodel_lab.k8s.models import Model
 from netmodel_lab.k8s.netperf_file import Test
-from netmodel_lab.k8s.others import NETMODEL, OTHERS
+from netmodel_lab.k8s.others import FOLDER, NETMODEL, OTHERS
 from netmodel_lab.k8s.paths import PATHS, Path
 
 Keep = Literal["never", "failed", "always"]
@@ -122,12 +124,24 @@ class Point:
 
     def params(self, address: str, port: int | None) -> dict[str, str]:
         test = self.test
+        if test.model:
+            return self._of_model(test.model, address, port)
         found = {"host": address, "num_flows": str(test.parallelism), "num_threads": str(test.parallelism)}
         found |= {"test_length": f"{test.duration}s"} | CATALOG[test.profile].params(test)
         return found if port is None else found | {"port": str(port)}
 
+    def _of_model(self, model: Model, address: str, port: int | None) -> dict[str, str]:
+        found = dict(model.params)
+        if "test_length" in model.sets:
+            found["test_length"] = f"{self.test.duration}s"
+        if "host" in model.sets and not model.is_alone:
+            found["host"] = address
+        return found if port is None else found | {"port": str(port)}
+
     @property
     def profile(self) -> str:
+        if self.test.model:
+            return f"{FOLDER}/{self.test.model.file}" if self.test.model.file else self.test.model.profile
         name = CATALOG[self.test.profile].profile
         return f"/profiles/{name}" if name.endswith(".xml") else name
 
@@ -137,12 +151,13 @@ def points(settings: Settings) -> list[Point]:
     has that path alone."""
     cells: list[tuple[Test, str, str, str]] = []
     for test in settings.tests:
-        networks = ("external",) if settings.external else ("service",) if test.service else settings.networks
+        is_outside = settings.external or test.is_alone
+        networks = ("external",) if is_outside else ("service",) if test.service else settings.networks
         cells += [
             (test, network, place, driver)
             for network in networks
             for place in settings.where.places
-            if (place == "same-pod") == PATHS[network].is_within
+            if _is_of(place, network)
             for driver in (NETMODEL, *settings.drivers)
             if driver == NETMODEL or test.profile in OTHERS[driver].profiles
         ]
@@ -154,10 +169,17 @@ def points(settings: Settings) -> list[Point]:
     return found
 
 
-def own_profiles(settings: Settings) -> list[pathlib.Path]:
-    """Files that go to the cluster."""
-    names = dict.fromkeys(CATALOG[test.profile].profile for test in settings.tests)
-    return [PROFILES / name for name in names if name.endswith(".xml")]
+def _is_of(place: str, network: str) -> bool:
+    """Some paths have a place of their own."""
+    own = {"hairpin": "same-pod", "external": "external"}.get(network)
+    return place == own if own else place not in ("same-pod", "external")
+
+
+def own_profiles(settings: Settings) -> dict[str, str]:
+    """Files that go to the cluster, by their names."""
+    names = dict.fromkeys(test.entry.profile for test in settings.tests)
+    found = {name: (PROFILES / name).read_text(encoding="utf-8") for name in names if name.endswith(".xml")}
+    return found | {test.model.file: test.model.text for test in settings.tests if test.model and test.model.file}
 
 
 def new_run(given: str | None) -> tuple[str, str]:
@@ -175,7 +197,7 @@ def from_json(document: dict[str, Any]) -> Settings:
     return Settings(
         **{
             **document,
-            "tests": tuple(Test(**test) for test in document["tests"]),
+            "tests": tuple(Test(**{**one, "model": models.from_json(one.get("model"))}) for one in document["tests"]),
             "networks": tuple(document["networks"]),
             "allow_peers": tuple(document["allow_peers"]),
             "pods": Pods(**pods),

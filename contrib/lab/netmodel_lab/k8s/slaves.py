@@ -141,8 +141,8 @@ class Slaves:
     # --- for a sample ---
 
     def dial(self, point: Point, pair: Pair) -> Dial:
-        if self._settings.external:
-            host, _, port = self._settings.external.partition(",")
+        if point.network == "external":
+            host, _, port = (self._settings.external or "").partition(",")
             return Dial(host, int(port or CONTROL_PORT))
         found = self._dials.get(manifests.Way(pair.slave, point.network, point.driver))
         if found is None:
