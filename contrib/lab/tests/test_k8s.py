@@ -315,7 +315,7 @@ def test_a_hairpin_has_both_ends_in_one_pod() -> None:
     places = placement_of(THREE, where)
     assert places["same-pod"] == (placement.Pair("a", "a", 1),)
     assert manifests.slaves(every, places) == [(0, "pod", "netmodel")]
-    assert manifests.services(every, places) == [(1, "hairpin", "netmodel")]
+    assert manifests.services(every, places) == [(1, "hairpin", "netmodel", "")]
 
 
 def test_profiles_that_the_image_has_not_go_with_the_run() -> None:
@@ -557,7 +557,7 @@ def test_the_tolerance_is_k8s_netperf_s(pod_value: float, is_worse: bool) -> Non
 
 
 def before(values: list[float]) -> dict[rules.Key, list[Json]]:
-    key = ("TCP_STREAM", "10", "1024", "1", "1", "0", "pod", "other-node", "netmodel", "")
+    key = ("TCP_STREAM", "10", "1024", "1", "1", "0", "pod", "other-node", "netmodel", "", "")
     return {key: [{"received_MBps": value / 8} for value in values]}
 
 

@@ -33,7 +33,9 @@ def row(settings: Settings, point: Point, document: Json | None, why: str | None
         "network": point.network,
         "place": point.place,
         "driver": point.driver,
-    } | ({"model": test.model.shown} if test.model else {})
+    }
+    given |= {"model": test.model.shown} if test.model else {}
+    given |= {"family": point.family} if point.family else {}
     first = ((document or {}).get("pairs") or [{}])[0]
     run = (first.get("result") or {}).get("run") or {}
     found: Row = {"point": None, "cell": " ".join(map(str, given.values())), "block": point.sample, "seq": point.seq}

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from netmodel_lab.k8s import others
 from netmodel_lab.k8s.histograms import WORDS as HISTOGRAM_WORDS
 from netmodel_lab.k8s.others import FOLDER, NETMODEL
-from netmodel_lab.k8s.paths import PATHS, Layout
+from netmodel_lab.k8s.paths import PATHS, Family, Layout
 from netmodel_lab.k8s.placement import Pair, Places
 from netmodel_lab.k8s.settings import (
     CONTROL_PORT,
@@ -73,6 +73,7 @@ class Way(NamedTuple):
     slave: int
     network: str
     driver: str = NETMODEL
+    family: Family = ""
 
 
 def slaves(points: Sequence[Point], places: Places) -> list[Slave]:
@@ -88,12 +89,17 @@ def slaves(points: Sequence[Point], places: Places) -> list[Slave]:
 def services(points: Sequence[Point], places: Places) -> list[Way]:
     """Those that are needed."""
     found = [
-        Way(pair.slave, point.network, point.driver)
+        Way(pair.slave, point.network, point.driver, point.family)
         for point in points
         for pair in places[point.place]
         if point.path.service
     ]
-    ports = {(pair.slave, pair.lane) for one in points if one.network == "nodeport" for pair in places[one.place]}
+    ports = {
+        (pair.slave, pair.lane, one.family)
+        for one in points
+        if one.network == "nodeport"
+        for pair in places[one.place]
+    }
     if len(ports) > _NODE_PORTS:
         raise UsageProblem([f"--paths nodeport: {len(ports)} ports are needed, and nodes have {_NODE_PORTS}"])
     return list(dict.fromkeys(found))
@@ -146,10 +152,11 @@ def control_port(settings: Settings, slave: int, layout: Layout, attempt: int = 
     return first + (int(hashlib.sha256(settings.run.encode()).hexdigest(), 16) + slave + attempt * 37) % 1000
 
 
-def node_port(settings: Settings, slave: int, lanes: int, attempt: int) -> int:
+def node_port(settings: Settings, slave: int, lanes: int, attempt: int, family: Family = "") -> int:
     """The first of a slave's ports on all nodes, in the range that Kubernetes has for them by default: they must be
     known before, as the slave listens on the same. Those of a run follow each other. They may be taken: then others."""
     first = int(hashlib.sha256(settings.run.encode()).hexdigest(), 16) + slave * lanes + attempt * 997
+    first += _NODE_PORTS // 2 if family == "ipv6" else 0
     return 30000 + first % (_NODE_PORTS - lanes + 1)
 
 
@@ -320,6 +327,8 @@ def _other_servers(settings: Settings, driver: str, port: int, lanes: int) -> li
 
 # --- services ---
 
+_FAMILIES = {"ipv4": "IPv4", "ipv6": "IPv6"}
+
 _MARKS = {
     "service": "",
     "headless": "-headless",
@@ -329,8 +338,8 @@ _MARKS = {
 }
 
 
-def service_name(settings: Settings, slave: int, network: str, driver: str = NETMODEL) -> str:
-    return server_name(settings, slave, "pod", driver) + _MARKS[network]
+def service_name(settings: Settings, slave: int, network: str, driver: str = NETMODEL, family: Family = "") -> str:
+    return server_name(settings, slave, "pod", driver) + _MARKS[network] + (f"-{family}" if family else "")
 
 
 def service(
@@ -342,11 +351,12 @@ def service(
     expires: str,
     attempt: int = 0,
     driver: str = NETMODEL,
+    family: Family = "",
 ) -> Json:
     """Of one slave: each connection is balanced alone, and so several behind one would not get what is theirs. lanes:
     how many masters it has at the same time, each with a port of its own."""
     path = PATHS[network]
-    ports = _ports(settings, slave, lanes, network, protocols, attempt)
+    ports = _ports(settings, slave, lanes, network, protocols, attempt, family)
     if driver != NETMODEL:
         ports = _other_ports(settings, lanes, protocols, driver)
     role = "both" if path.is_within else "server"
@@ -357,19 +367,26 @@ def service(
     }
     meta = _meta(
         settings,
-        service_name(settings, slave, network, driver),
+        service_name(settings, slave, network, driver, family),
         namespace_of(settings, "pod"),
         expires,
         slave=str(slave),
     )
     spec |= {"clusterIP": "None"} if path.service == "Headless" else {}
+    spec |= {"ipFamilyPolicy": "SingleStack", "ipFamilies": [_FAMILIES[family]]} if family else {}
     return {"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": spec}
 
 
 def _ports(
-    settings: Settings, slave: int, lanes: int, network: str, protocols: Sequence[str], attempt: int
+    settings: Settings,
+    slave: int,
+    lanes: int,
+    network: str,
+    protocols: Sequence[str],
+    attempt: int,
+    family: Family,
 ) -> list[Json]:
-    first = data_port(settings, network, slave, lanes, attempt)
+    first = data_port(settings, network, slave, lanes, attempt, family)
     ports: list[Json] = [{"name": "control", "port": CONTROL_PORT, "targetPort": CONTROL_PORT, "protocol": "TCP"}]
     for lane in range(lanes if PATHS[network].has_fixed_ports else 0):
         for protocol in dict.fromkeys(["TCP", *protocols]):
@@ -387,9 +404,11 @@ def _other_ports(settings: Settings, lanes: int, protocols: Sequence[str], drive
     ]
 
 
-def data_port(settings: Settings, network: str, slave: int, lanes: int, attempt: int = 0) -> int:
+def data_port(
+    settings: Settings, network: str, slave: int, lanes: int, attempt: int = 0, family: Family = ""
+) -> int:
     """The first port of a slave's data; each of its masters, as many as lanes, has the next one."""
-    return node_port(settings, slave, lanes, attempt) if network == "nodeport" else DATA_PORT
+    return node_port(settings, slave, lanes, attempt, family) if network == "nodeport" else DATA_PORT
 
 
 def protocols(points: Sequence[Point]) -> list[str]:

@@ -34,7 +34,7 @@ def squares(cells: Sequence[Cell]) -> list[Square]:
     groups: dict[tuple[Test, str, str], list[Cell]] = {}
     for cell in cells:
         if " > " in cell.point.place:
-            groups.setdefault((cell.point.test, cell.point.network, cell.point.driver), []).append(cell)
+            groups.setdefault((cell.point.test, cell.point.way, cell.point.driver), []).append(cell)
     for (test, network, driver), same in groups.items():
         for figure, of, unit, is_high_good in _figures(same[0]):
             values = {_ends(cell): mean.mean for cell in same if (mean := of(cell))}

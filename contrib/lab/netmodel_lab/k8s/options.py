@@ -11,7 +11,7 @@ from typing import Any
 
 from netmodel_lab.k8s import netperf_file
 from netmodel_lab.k8s.others import OTHERS
-from netmodel_lab.k8s.paths import NAMES, OTHER_PATHS, PATHS
+from netmodel_lab.k8s.paths import FAMILIES, NAMES, OTHER_PATHS, PATHS
 from netmodel_lab.k8s.placement import PLACEMENTS
 from netmodel_lab.k8s.search import CREDENTIALS
 from netmodel_lab.k8s.settings import Keep, Limits, Pattern, Placement, Pods, Settings, Where, new_run
@@ -120,6 +120,13 @@ def add_tests(parser: argparse.ArgumentParser) -> None:
         help=f"which traffic goes (default pod): {', '.join(NAMES)}",
     )
     add(
+        "--ip-family",
+        metavar="NAME,...",
+        type=_some_of(FAMILIES),
+        default=(),
+        help=f"of addresses (default the cluster's first): {', '.join(FAMILIES)}",
+    )
+    add(
         "--placement",
         metavar="NAME,...",
         type=_some_of(PLACEMENTS),
@@ -221,13 +228,14 @@ def _exclude_each_other(options: argparse.Namespace) -> list[str]:
         "--placement": options.placement,
         "--paths hairpin": "hairpin" in (options.paths or ()),
         "--serverIP": options.serverIP,
+        "--ip-family": options.ip_family,
         f"--pattern {options.pattern}": options.pattern != "pairs",
         "--server-node": options.server_node,
         "--client-node": options.client_node,
         "--pairs": options.pairs > 1,
     }
     sets: list[tuple[str, ...]] = [("--all", "--hostNet", "--paths"), ("--local", "--across", "--placement")]
-    elsewhere = ("--all", "--hostNet", "--paths", "--local", "--across", "--placement", "--server-node", "--pairs")
+    elsewhere = ("--ip-family", "--all", "--hostNet", "--paths", "--local", "--across", "--placement", "--server-node", "--pairs")
     sets += [("--serverIP", other) for other in elsewhere]
     sets += [(other, f"--pattern {options.pattern}") for other in ("--serverIP", "--paths hairpin")]
     if is_everywhere:
@@ -354,6 +362,7 @@ def settings(options: argparse.Namespace) -> Settings:
         has_external_key=bool(options.server_key_file),
         allow_peers=tuple(part for text in options.allow_peer for part in text.split(",") if part),
         keep=keep,
+        families=options.ip_family or ("",),
         drivers=drivers,
     )
 

@@ -49,7 +49,7 @@ def _common(cell: Cell, settings: Settings) -> list[str]:
         point.driver,
         test.profile,
         _own(test, test.parallelism),
-        point.network,
+        point.way,
         point.place,
         _yes(point.network == "host"),
         _yes(bool(point.path.service)),
@@ -184,6 +184,7 @@ def _document(cell: Cell, settings: Settings, stamp: str, pairs: dict[int, list[
         "run": settings.run,
         "test": test.name,
         "network": cell.point.network,
+        "family": _family(ends),
         "place": cell.point.place,
         "relation": relation,
         "messageReadSize": None if test.model else test.messagereadsize,
@@ -210,6 +211,13 @@ def _latency(cell: Cell, pairs: dict[int, list[Json]]) -> Json | None:
     logged = [pair.get("histogram") for row in cell.rows for pair in pairs[row["seq"]]]
     found = histograms.percentiles(logged)
     return {name.removesuffix("_us"): value for name, value in found.items()} or None
+
+
+def _family(ends: Sequence[Json]) -> str | None:
+    """Of the addresses that were dialled. None: they were names."""
+    dialled = [str((end.get("dialled") or {}).get("address") or "") for end in ends]
+    found = {"ipv6" if ":" in one else "ipv4" if one.replace(".", "").isdigit() else None for one in dialled}
+    return found.pop() if len(found) == 1 else None
 
 
 def _driver(pairs: dict[int, list[Json]], row: Row) -> Json:
@@ -323,7 +331,7 @@ def _csv_ours(cell: Cell, settings: Settings, stamp: str) -> list[str]:
     first: Row = cell.rows[0]
     nodes = [str(first.get(name) or "") for name in ("server_node", "client_node")]
     point = cell.point
-    return [settings.run, settings.uuid, stamp, point.test.name, *nodes, point.network, point.place]
+    return [settings.run, settings.uuid, stamp, point.test.name, *nodes, point.way, point.place]
 
 
 def _plain(value: float | None) -> str:

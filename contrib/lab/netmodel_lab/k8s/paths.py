@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 Layout = Literal["pod", "host"]  # of the network of a pod
+Family = Literal["", "ipv4", "ipv6"]  # of addresses; "": the first one of the cluster
+FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
 Kind = Literal["ClusterIP", "Headless", "NodePort", "LoadBalancer"]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from netmodel_lab.k8s.paths import Family
 from netmodel_lab.k8s.problems import MeasurementProblem
 from netmodel_lab.k8s.settings import Pods, Where
 from netmodel_lab.problems import EnvironmentProblem, UsageProblem, nearest
@@ -266,13 +267,19 @@ def verify_relation(server: Json, client: Json, place: str) -> str:
     return found
 
 
-def node_address(node: Json) -> str:
+def first_of(addresses: Sequence[str], family: Family) -> str | None:
+    """The first one of a family."""
+    return next((one for one in addresses if not family or (":" in one) == (family == "ipv6")), None)
+
+
+def node_address(node: Json, family: Family = "") -> str:
     """Where other nodes reach it."""
-    for kind in ("InternalIP", "ExternalIP"):
-        for one in (node.get("status") or {}).get("addresses") or []:
-            if one["type"] == kind:
-                return str(one["address"])
-    raise EnvironmentProblem([f"node {node['metadata']['name']} has no address"])
+    given = (node.get("status") or {}).get("addresses") or []
+    every = [str(one["address"]) for kind in ("InternalIP", "ExternalIP") for one in given if one["type"] == kind]
+    found = first_of(every, family)
+    if found is None:
+        raise EnvironmentProblem([f"node {node['metadata']['name']} has no {f'{family} ' if family else ''}address"])
+    return found
 
 
 def door(nodes: Sequence[Json], pair: Pair) -> Json:

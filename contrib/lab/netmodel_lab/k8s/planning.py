@@ -18,7 +18,7 @@ from netmodel_lab.words import clock
 
 Json = dict[str, Any]
 _START_S = 4.0  # of a sample, beside what it measures
-_NO_ADDRESS = "0.0.0.0"  # known when the server has one
+_NO_ADDRESS, _NO_ADDRESS6 = "0.0.0.0", "::"  # known when the server has one
 
 
 def items(settings: Settings, driver: Driver) -> list[Json]:
@@ -38,9 +38,9 @@ def items(settings: Settings, driver: Driver) -> list[Json]:
     for slave, layout, who in manifests.slaves(every, places):
         at = stand[slave]
         found.append(manifests.server(settings, slave, layout, at.node, ranges, expires, 0, who, at.lanes))
-    for slave, network, who in manifests.services(every, places):
+    for slave, network, *way in manifests.services(every, places):
         lanes = stand[slave].lanes
-        found.append(manifests.service(settings, slave, lanes, network, protocols, expires, 0, who))
+        found.append(manifests.service(settings, slave, lanes, network, protocols, expires, 0, *way))
     for point in every:
         for i, pair in enumerate(places[point.place]):
             dial = _dial(settings, point, pair, stand[pair.slave].lanes)
@@ -50,12 +50,13 @@ def items(settings: Settings, driver: Driver) -> list[Json]:
 
 def _dial(settings: Settings, point: Point, pair: Pair, lanes: int) -> manifests.Dial:
     port = manifests.control_port(settings, pair.slave, point.path.server, driver=point.driver)
+    none = _NO_ADDRESS6 if point.family == "ipv6" else _NO_ADDRESS
     if point.driver != NETMODEL:
-        return other_dial(settings, point, pair, _NO_ADDRESS, port, lanes)
+        return other_dial(settings, point, pair, none, port, lanes)
     if not point.path.has_fixed_ports:
-        return manifests.Dial(settings.external or _NO_ADDRESS, port)
-    first = manifests.data_port(settings, point.network, pair.slave, lanes)
-    return manifests.Dial(_NO_ADDRESS, port, first + pair.lane)
+        return manifests.Dial(settings.external or none, port)
+    first = manifests.data_port(settings, point.network, pair.slave, lanes, 0, point.family)
+    return manifests.Dial(none, port, first + pair.lane)
 
 
 def as_yaml(settings: Settings, driver: Driver) -> str:

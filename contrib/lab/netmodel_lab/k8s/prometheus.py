@@ -83,6 +83,7 @@ def _labels(cell: Cell) -> Labels:
         "path": point.network,
         "place": point.place,
         "driver": point.driver,
+        **({"family": point.family} if point.family else {}),
         **({"model": test.model.shown} if test.model else {}),
     }
 

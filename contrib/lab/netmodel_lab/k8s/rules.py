@@ -53,10 +53,14 @@ def tolerance(cells: Sequence[Cell], percent: float) -> list[Finding]:
         if host.point.network != "host" or test.profile != "TCP_STREAM" or test.parallelism != 1:
             continue
         place, driver = host.point.place, host.point.driver
-        wanted = (test, place, driver)
-        same = [one for one in cells if (one.point.test, one.point.place, one.point.driver) == wanted]
+        wanted = (test, place, driver, host.point.family)
+        same = [
+            one
+            for one in cells
+            if (one.point.test, one.point.place, one.point.driver, one.point.family) == wanted
+        ]
         pod = next((one for one in same if one.point.network == "pod"), None)
-        who = "" if driver == NETMODEL else f", {driver}"
+        who = f" {host.point.family}".rstrip() + ("" if driver == NETMODEL else f", {driver}")
         title = f"{test.title}, {place}{who}: pod network beside host network"
         if pod is None:
             continue
@@ -89,13 +93,13 @@ def _throttled(title: str, rows: Sequence[Row]) -> Finding | None:
 
 # --- an earlier run ---
 
-_KEYS = ("profile", "duration", "messagesize", "messagereadsize", "parallelism", "burst", "network", "place", "driver", "model")
+_KEYS = ("profile", "duration", "messagesize", "messagereadsize", "parallelism", "burst", "network", "place", "driver", "model", "family")
 Key = tuple[str, ...]
 
 
 def _key(row: Row) -> Key:
     """Rows of before other programs were measured are netmodel's."""
-    return tuple(str(row.get(f"d.{name}") or {"driver": NETMODEL, "model": ""}.get(name)) for name in _KEYS)
+    return tuple(str(row.get(f"d.{name}") or {"driver": NETMODEL, "model": "", "family": ""}.get(name)) for name in _KEYS)
 
 
 def key_of(cell: Cell) -> Key:
@@ -103,15 +107,16 @@ def key_of(cell: Cell) -> Key:
     sizes = (test.messagesize, test.messagereadsize)
     given = (test.profile, test.duration, *sizes, test.parallelism, test.burst)
     point = cell.point
-    return tuple(map(str, (*given, point.network, point.place, point.driver, test.model.shown if test.model else "")))
+    return tuple(map(str, (*given, point.network, point.place, point.driver, test.model.shown if test.model else "", point.family)))
 
 
 def _text(key: Key) -> str:
     """Of a test of the baseline, which may have had another name."""
     given = dict(zip(_KEYS, key, strict=True))
-    profile, model, *where, driver = (
-        given.pop(name) for name in ("profile", "model", "network", "place", "driver")
+    profile, model, family, *where, driver = (
+        given.pop(name) for name in ("profile", "model", "family", "network", "place", "driver")
     )
+    where[0] = f"{where[0]} {family}".rstrip()
     where += [] if driver == NETMODEL else [driver]
     if model:
         return f"{model}, duration {given['duration']}, {', '.join(where)}"

@@ -15,7 +15,7 @@ from netmodel_lab.k8s.catalog import CATALOG
 from netmodel_lab.k8s.models import Model
 from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.others import FOLDER, NETMODEL, OTHERS
-from netmodel_lab.k8s.paths import PATHS, Path
+from netmodel_lab.k8s.paths import PATHS, Family, Path
 
 Keep = Literal["never", "failed", "always"]
 Pattern = Literal["pairs", "many-to-one", "all-to-all", "matrix"]
@@ -84,6 +84,7 @@ class Settings:
     has_external_key: bool = False
     allow_peers: tuple[str, ...] = ()  # beside what the cluster tells of its ranges
     keep: Keep = "never"
+    families: tuple[Family, ...] = ("",)
     drivers: dict[str, str] = field(default_factory=dict)  # programs of others that measure too, and their images
 
     @property
@@ -108,6 +109,12 @@ class Point:
     network: str
     place: str
     driver: str = NETMODEL
+    family: Family = ""
+
+    @property
+    def way(self) -> str:
+        """The path, and the family of its addresses where it was asked for."""
+        return f"{self.network} {self.family}".rstrip()
 
     @property
     def path(self) -> Path:
@@ -120,7 +127,7 @@ class Point:
     @property
     def cell_title(self) -> str:
         who = "" if self.driver == NETMODEL else f", {self.driver}"
-        return f"{self.test.title}, {self.network}, {self.place}{who}"
+        return f"{self.test.title}, {self.way}, {self.place}{who}"
 
     def params(self, address: str, port: int | None) -> dict[str, str]:
         test = self.test
@@ -149,13 +156,14 @@ class Point:
 def points(settings: Settings) -> list[Point]:
     """Samples are interleaved: the first of each cell, then the second of each. A test that goes through a service
     has that path alone."""
-    cells: list[tuple[Test, str, str, str]] = []
+    cells: list[tuple[Test, str, str, str, Family]] = []
     for test in settings.tests:
         is_outside = settings.external or test.is_alone
         networks = ("external",) if is_outside else ("service",) if test.service else settings.networks
         cells += [
-            (test, network, place, driver)
+            (test, network, place, driver, family)
             for network in networks
+            for family in (("",) if network == "external" else settings.families)
             for place in settings.where.places
             if _is_of(place, network)
             for driver in (NETMODEL, *settings.drivers)
@@ -200,6 +208,7 @@ def from_json(document: dict[str, Any]) -> Settings:
             "tests": tuple(Test(**{**one, "model": models.from_json(one.get("model"))}) for one in document["tests"]),
             "networks": tuple(document["networks"]),
             "allow_peers": tuple(document["allow_peers"]),
+            "families": tuple(document.get("families") or ("",)),
             "pods": Pods(**pods),
             "where": Where(
                 **{

@@ -11,7 +11,8 @@ from netmodel_lab.k8s import manifests
 from netmodel_lab.k8s.cluster import POD, Cluster
 from netmodel_lab.k8s.manifests import Dial
 from netmodel_lab.k8s.others import NETMODEL, OTHERS, data_port
-from netmodel_lab.k8s.placement import Pair, Places, door, node_address, stands, verify
+from netmodel_lab.k8s.paths import Family
+from netmodel_lab.k8s.placement import Pair, Places, door, first_of, node_address, stands, verify
 from netmodel_lab.k8s.problems import ApiProblem, MeasurementProblem
 from netmodel_lab.k8s.settings import CONTROL_PORT, Point, Settings
 from netmodel_lab.k8s.waits import Waits, ended, is_ready
@@ -28,7 +29,6 @@ class Slave:
 
     pod: Json
     uid: str
-    address: str
     port: int
     version: str = ""  # of a program of others, as it says itself
 
@@ -39,6 +39,17 @@ class Slave:
     @property
     def namespace(self) -> str:
         return str(self.pod["metadata"]["namespace"])
+
+
+def address_of(pod: Json, family: Family) -> str:
+    """Of a pod. Raises EnvironmentProblem when it has none of this family."""
+    status = pod["status"]
+    every = [str(one["ip"]) for one in status.get("podIPs") or []] or [str(status["podIP"])]
+    found = first_of(every, family)
+    if found is None:
+        where = "node" if pod["spec"].get("hostNetwork") else "pod"
+        raise EnvironmentProblem([f"{where} of {pod['metadata']['name']} has {', '.join(every)}, and no {family} address"])
+    return found
 
 
 def other_dial(settings: Settings, point: Point, pair: Pair, address: str, port: int, lanes: int) -> Dial:
@@ -106,23 +117,23 @@ class Slaves:
             uid = verify(pod, self._stands[number].node)
             port = manifests.control_port(self._settings, number, layout, attempt, driver)
             said = "" if driver == NETMODEL else self._cluster.log(name, namespace, "version")
-            return Slave(pod, uid, pod["status"]["podIP"], port, said.strip().partition("\n")[0])
+            return Slave(pod, uid, port, said.strip().partition("\n")[0])
         raise AssertionError
 
     def _service(self, way: manifests.Way) -> tuple[Json, int]:
         """And the first port of its data."""
-        slave, network, driver = way
+        slave, network, driver, family = way
         lanes, protocols = self._stands[slave].lanes, manifests.protocols(self._points)
         for attempt in range(_PORTS_TRIED):
             settings = self._settings
-            item = manifests.service(settings, slave, lanes, network, protocols, self._expires, attempt, driver)
+            item = manifests.service(settings, slave, lanes, network, protocols, self._expires, attempt, *way[2:])
             try:
                 made = self._create(item)
             except ApiProblem as problem:
                 if attempt + 1 == _PORTS_TRIED or "provided port is already allocated" not in problem.message:
                     raise
                 continue
-            return made, manifests.data_port(self._settings, network, slave, lanes, attempt)
+            return made, manifests.data_port(self._settings, network, slave, lanes, attempt, family)
         raise AssertionError
 
     def _way_to(self, made: Json, way: manifests.Way, first: int) -> Dial:
@@ -144,17 +155,17 @@ class Slaves:
         if point.network == "external":
             host, _, port = (self._settings.external or "").partition(",")
             return Dial(host, int(port or CONTROL_PORT))
-        found = self._dials.get(manifests.Way(pair.slave, point.network, point.driver))
+        found = self._dials.get(manifests.Way(pair.slave, point.network, point.driver, point.family))
         if found is None:
             slave = self._slaves[manifests.Slave(pair.slave, point.path.server, point.driver)]
-            found = Dial(slave.address, slave.port)
+            found = Dial(address_of(slave.pod, point.family), slave.port)
         if point.driver != NETMODEL:
             lanes = self._stands[pair.slave].lanes
             return other_dial(self._settings, point, pair, found.address, found.port, lanes)
         data = None if found.data is None else found.data + pair.lane
         if point.network == "nodeport":
             node = door(list(self._nodes.values()), pair)
-            return Dial(node_address(node), found.port, data, str(node["metadata"]["name"]))
+            return Dial(node_address(node, point.family), found.port, data, str(node["metadata"]["name"]))
         return Dial(found.address, found.port, data)
 
     def of(self, point: Point, pair: Pair) -> Slave | None:
