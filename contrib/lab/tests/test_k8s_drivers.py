@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed; requirements-dev.txt has it")
 
-from netmodel_lab.k8s import figures, manifests, options, others, others_output
+from netmodel_lab.k8s import figures, manifests, options, others_output
 from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.placement import Pair
 from netmodel_lab.k8s.problems import MeasurementProblem

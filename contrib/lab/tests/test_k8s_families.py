@@ -15,9 +15,7 @@ from netmodel_lab.k8s.settings import Limits, Pods, Settings, Where, as_json, fr
 from netmodel_lab.problems import EnvironmentProblem
 
 RR = Test("rr", "TCP_RR", 1, 1, 64, 1)
-BOTH = Settings(
-    "abcd1234", "id", (RR,), ("pod", "service"), Pods("i"), Where(), Limits(), families=("ipv4", "ipv6")
-)
+BOTH = Settings("abcd1234", "id", (RR,), ("pod", "service"), Pods("i"), Where(), Limits(), families=("ipv4", "ipv6"))
 POD = {"metadata": {"name": "s0"}, "spec": {}, "status": {"podIP": "10.1.0.2", "podIPs": [{"ip": "10.1.0.2"}]}}
 DUAL = {**POD, "status": {"podIP": "10.1.0.2", "podIPs": [{"ip": "10.1.0.2"}, {"ip": "fd00::2"}]}}
 
@@ -46,7 +44,7 @@ def test_a_service_has_one_family_where_it_is_asked_for() -> None:
 def test_addresses_of_a_family() -> None:
     assert slaves.address_of(DUAL, "") == slaves.address_of(DUAL, "ipv4") == "10.1.0.2"
     assert slaves.address_of(DUAL, "ipv6") == "fd00::2"
-    with pytest.raises(EnvironmentProblem, match="pod of s0 has 10.1.0.2, and no ipv6 address"):
+    with pytest.raises(EnvironmentProblem, match=r"pod of s0 has 10.1.0.2, and no ipv6 address"):
         slaves.address_of(POD, "ipv6")
     node = {"metadata": {"name": "n1"}, "status": {"addresses": [{"type": "InternalIP", "address": "10.0.0.1"}]}}
     assert placement.node_address(node) == "10.0.0.1"

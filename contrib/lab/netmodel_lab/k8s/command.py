@@ -201,9 +201,7 @@ def _sample(driver: Driver, point: Point, store: Store, *, is_quiet: bool) -> No
         store.keep(point, [], why)
         _say(f"{point.title}: failed: {why}")
         return
-    pairs = [
-        {"pair": one.pair, "result": one.document, "k8s": one.k8s, "histogram": one.histogram} for one in found
-    ]
+    pairs = [{"pair": one.pair, "result": one.document, "k8s": one.k8s, "histogram": one.histogram} for one in found]
     store.keep(point, pairs, None)
     if not is_quiet:
         figures = of_pairs([one.document for one in found])

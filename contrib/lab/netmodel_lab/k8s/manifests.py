@@ -95,10 +95,7 @@ def services(points: Sequence[Point], places: Places) -> list[Way]:
         if point.path.service
     ]
     ports = {
-        (pair.slave, pair.lane, one.family)
-        for one in points
-        if one.network == "nodeport"
-        for pair in places[one.place]
+        (pair.slave, pair.lane, one.family) for one in points if one.network == "nodeport" for pair in places[one.place]
     }
     if len(ports) > _NODE_PORTS:
         raise UsageProblem([f"--paths nodeport: {len(ports)} ports are needed, and nodes have {_NODE_PORTS}"])
@@ -404,9 +401,7 @@ def _other_ports(settings: Settings, lanes: int, protocols: Sequence[str], drive
     ]
 
 
-def data_port(
-    settings: Settings, network: str, slave: int, lanes: int, attempt: int = 0, family: Family = ""
-) -> int:
+def data_port(settings: Settings, network: str, slave: int, lanes: int, attempt: int = 0, family: Family = "") -> int:
     """The first port of a slave's data; each of its masters, as many as lanes, has the next one."""
     return node_port(settings, slave, lanes, attempt, family) if network == "nodeport" else DATA_PORT
 

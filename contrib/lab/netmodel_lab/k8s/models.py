@@ -55,7 +55,13 @@ def from_json(document: Mapping[str, object] | None) -> Model | None:
 
 
 def read(
-    profile: str, given: Mapping[str, str], duration: int, folder: Path, *, is_service: bool, wrong: Callable[[str], None]
+    profile: str,
+    given: Mapping[str, str],
+    duration: int,
+    folder: Path,
+    *,
+    is_service: bool,
+    wrong: Callable[[str], None],
 ) -> Model | None:
     """None: wrong has been told why. The program itself says what it has against the profile and its values."""
     try:

@@ -164,7 +164,7 @@ def _test(name: str, entry: CommentedMap, at: Place, reader: _Reader) -> Test | 
     if len(reader.mistakes) > before or profile is None:
         return None
     found["messagereadsize"] = found.get("messagereadsize") or 1
-    return Test(name=name, profile=profile, service=bool(service), **found)
+    return Test(name, profile, service=bool(service), model=None, **found)
 
 
 def _model(name: str, entry: CommentedMap, at: Place, reader: _Reader) -> Test | None:
@@ -182,7 +182,9 @@ def _model(name: str, entry: CommentedMap, at: Place, reader: _Reader) -> Test |
         reader.wrong(entry.lc.value(models.PARAMS), f"{name}: params: must be a map of names and values")
     if len(reader.mistakes) > before:
         return None
-    given = {str(key): {True: "yes", False: "no"}[one] if isinstance(one, bool) else str(one) for key, one in params.items()}
+    given = {
+        str(key): {True: "yes", False: "no"}[one] if isinstance(one, bool) else str(one) for key, one in params.items()
+    }
     place = entry.lc.value(models.KEY)
     model = models.read(
         str(entry[models.KEY]),
@@ -197,9 +199,7 @@ def _model(name: str, entry: CommentedMap, at: Place, reader: _Reader) -> Test |
     return Test(name, model.profile, found["duration"], found["samples"], 0, 1, service=service, model=model)
 
 
-def _numbers(
-    name: str, entry: CommentedMap, at: Place, reader: _Reader, known: Mapping[str, int]
-) -> dict[str, int]:
+def _numbers(name: str, entry: CommentedMap, at: Place, reader: _Reader, known: Mapping[str, int]) -> dict[str, int]:
     """known: the names, and the most of each."""
     found: dict[str, int] = {}
     for key, most in known.items():

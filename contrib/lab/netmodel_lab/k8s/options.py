@@ -45,7 +45,8 @@ REFUSED = {
     "metrics": "CPU of both ends comes from netmodel itself; Prometheus is not asked",
 }
 PATTERNS: tuple[Pattern, ...] = ("pairs", "many-to-one", "all-to-all", "matrix")
-_SWITCHES = ("netperf", "iperf", "uperf", "clean", "json", "local", "pod", "across", "all", "hostNet", "debug", "csv", "privileged")
+_SWITCHES: tuple[str, ...] = ("clean", "json", "local", "pod", "across", "all", "hostNet", "debug", "csv", "privileged")
+_SWITCHES += tuple(other.option for other in OTHERS.values())
 _TRUE, _FALSE = ("1", "t", "T", "true", "TRUE", "True"), ("0", "f", "F", "false", "FALSE", "False")
 
 
@@ -235,7 +236,17 @@ def _exclude_each_other(options: argparse.Namespace) -> list[str]:
         "--pairs": options.pairs > 1,
     }
     sets: list[tuple[str, ...]] = [("--all", "--hostNet", "--paths"), ("--local", "--across", "--placement")]
-    elsewhere = ("--ip-family", "--all", "--hostNet", "--paths", "--local", "--across", "--placement", "--server-node", "--pairs")
+    elsewhere = (
+        "--ip-family",
+        "--all",
+        "--hostNet",
+        "--paths",
+        "--local",
+        "--across",
+        "--placement",
+        "--server-node",
+        "--pairs",
+    )
     sets += [("--serverIP", other) for other in elsewhere]
     sets += [(other, f"--pattern {options.pattern}") for other in ("--serverIP", "--paths hairpin")]
     if is_everywhere:
@@ -330,8 +341,9 @@ def settings(options: argparse.Namespace) -> Settings:
             f"{test.name}: service: is the same as {other.name} with --paths service"
             for test in tests
             for other in tests
-            if test.service and not other.service and replace(test, name=other.name, samples=other.samples) ==
-            replace(other, service=True)
+            if test.service
+            and not other.service
+            and replace(test, name=other.name, samples=other.samples) == replace(other, service=True)
         ]
     if wrong:
         raise UsageProblem(wrong)

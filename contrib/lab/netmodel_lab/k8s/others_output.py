@@ -81,7 +81,13 @@ def _iperf3(log: str, test: Test) -> Json:
 
 # --- netperf -k ---
 
-_NUMBERS = ("THROUGHPUT", "ELAPSED_TIME", "REMOTE_BYTES_RECVD", "LOCAL_SEND_CALLS", "REMOTE_RECV_CALLS")
+_NUMBERS: tuple[str, ...] = (
+    "THROUGHPUT",
+    "ELAPSED_TIME",
+    "REMOTE_BYTES_RECVD",
+    "LOCAL_SEND_CALLS",
+    "REMOTE_RECV_CALLS",
+)
 _NUMBERS += ("MEAN_LATENCY", "P50_LATENCY", "P99_LATENCY", "MAX_LATENCY", "LOCAL_TRANSPORT_RETRANS")
 
 

@@ -38,9 +38,10 @@ def items(settings: Settings, driver: Driver) -> list[Json]:
     for slave, layout, who in manifests.slaves(every, places):
         at = stand[slave]
         found.append(manifests.server(settings, slave, layout, at.node, ranges, expires, 0, who, at.lanes))
-    for slave, network, *way in manifests.services(every, places):
-        lanes = stand[slave].lanes
-        found.append(manifests.service(settings, slave, lanes, network, protocols, expires, 0, *way))
+    for way in manifests.services(every, places):
+        lanes = stand[way.slave].lanes
+        more = (way.driver, way.family)
+        found.append(manifests.service(settings, way.slave, lanes, way.network, protocols, expires, 0, *more))
     for point in every:
         for i, pair in enumerate(places[point.place]):
             dial = _dial(settings, point, pair, stand[pair.slave].lanes)

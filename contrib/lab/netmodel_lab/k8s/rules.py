@@ -54,11 +54,7 @@ def tolerance(cells: Sequence[Cell], percent: float) -> list[Finding]:
             continue
         place, driver = host.point.place, host.point.driver
         wanted = (test, place, driver, host.point.family)
-        same = [
-            one
-            for one in cells
-            if (one.point.test, one.point.place, one.point.driver, one.point.family) == wanted
-        ]
+        same = [one for one in cells if (one.point.test, one.point.place, one.point.driver, one.point.family) == wanted]
         pod = next((one for one in same if one.point.network == "pod"), None)
         who = f" {host.point.family}".rstrip() + ("" if driver == NETMODEL else f", {driver}")
         title = f"{test.title}, {place}{who}: pod network beside host network"
@@ -93,13 +89,25 @@ def _throttled(title: str, rows: Sequence[Row]) -> Finding | None:
 
 # --- an earlier run ---
 
-_KEYS = ("profile", "duration", "messagesize", "messagereadsize", "parallelism", "burst", "network", "place", "driver", "model", "family")
+_KEYS: tuple[str, ...] = (
+    "profile",
+    "duration",
+    "messagesize",
+    "messagereadsize",
+    "parallelism",
+    "burst",
+    "network",
+    "place",
+)
+_KEYS += ("driver", "model", "family")
 Key = tuple[str, ...]
 
 
 def _key(row: Row) -> Key:
     """Rows of before other programs were measured are netmodel's."""
-    return tuple(str(row.get(f"d.{name}") or {"driver": NETMODEL, "model": "", "family": ""}.get(name)) for name in _KEYS)
+    return tuple(
+        str(row.get(f"d.{name}") or {"driver": NETMODEL, "model": "", "family": ""}.get(name)) for name in _KEYS
+    )
 
 
 def key_of(cell: Cell) -> Key:
@@ -107,7 +115,12 @@ def key_of(cell: Cell) -> Key:
     sizes = (test.messagesize, test.messagereadsize)
     given = (test.profile, test.duration, *sizes, test.parallelism, test.burst)
     point = cell.point
-    return tuple(map(str, (*given, point.network, point.place, point.driver, test.model.shown if test.model else "", point.family)))
+    return tuple(
+        map(
+            str,
+            (*given, point.network, point.place, point.driver, test.model.shown if test.model else "", point.family),
+        )
+    )
 
 
 def _text(key: Key) -> str:

@@ -171,9 +171,9 @@ def points(settings: Settings) -> list[Point]:
         ]
     found: list[Point] = []
     for sample in range(1, max((test.samples for test in settings.tests), default=0) + 1):
-        for cell, (test, *where) in enumerate(cells, 1):
-            if sample <= test.samples:
-                found.append(Point(len(found) + 1, cell, sample, test, *where))
+        for cell, one in enumerate(cells, 1):
+            if sample <= one[0].samples:
+                found.append(Point(len(found) + 1, cell, sample, *one))
     return found
 
 

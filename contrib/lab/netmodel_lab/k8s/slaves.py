@@ -48,7 +48,9 @@ def address_of(pod: Json, family: Family) -> str:
     found = first_of(every, family)
     if found is None:
         where = "node" if pod["spec"].get("hostNetwork") else "pod"
-        raise EnvironmentProblem([f"{where} of {pod['metadata']['name']} has {', '.join(every)}, and no {family} address"])
+        raise EnvironmentProblem(
+            [f"{where} of {pod['metadata']['name']} has {', '.join(every)}, and no {family} address"]
+        )
     return found
 
 
@@ -93,9 +95,7 @@ class Slaves:
         number, layout, driver = slave
         node, lanes = self._stands[number].node, self._stands[number].lanes
         settings = self._settings
-        return manifests.server(
-            settings, number, layout, node, self._ranges, self._expires, attempt, driver, lanes
-        )
+        return manifests.server(settings, number, layout, node, self._ranges, self._expires, attempt, driver, lanes)
 
     def _ready(self, slave: manifests.Slave) -> Slave:
         """Once it is made; in a node's network with another port where the first is taken."""
@@ -122,7 +122,7 @@ class Slaves:
 
     def _service(self, way: manifests.Way) -> tuple[Json, int]:
         """And the first port of its data."""
-        slave, network, driver, family = way
+        slave, network, _, family = way
         lanes, protocols = self._stands[slave].lanes, manifests.protocols(self._points)
         for attempt in range(_PORTS_TRIED):
             settings = self._settings
