@@ -133,3 +133,5 @@ def test_mistakes_of_profiles_of_one_s_own(tmp_path: Path) -> None:
     assert mistakes(tmp_path, "tests:\n" + model("web", "http", params='server: "x:80"'), "--serverIP", "1.2.3.4") == [
         "web: params: server: excludes --serverIP"
     ]
+    text = "tests:\n" + model("web", "http", params='server: "x:80"')
+    assert mistakes(tmp_path, text, "--all") == ["--all: has no effect, as all tests have a server of their own"]

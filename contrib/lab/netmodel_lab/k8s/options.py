@@ -46,7 +46,7 @@ REFUSED = {
 }
 PATTERNS: tuple[Pattern, ...] = ("pairs", "many-to-one", "all-to-all", "matrix")
 _SWITCHES: tuple[str, ...] = ("clean", "json", "local", "pod", "across", "all", "hostNet", "debug", "csv", "privileged")
-_SWITCHES += tuple(other.option for other in OTHERS.values())
+_SWITCHES += tuple(other.option[2:] for other in OTHERS.values())
 _TRUE, _FALSE = ("1", "t", "T", "true", "TRUE", "True"), ("0", "f", "F", "false", "FALSE", "False")
 
 
@@ -139,8 +139,8 @@ def add_tests(parser: argparse.ArgumentParser) -> None:
     add("--privileged", help="privileged containers", default=False, **switch)
     add("--uuid", metavar="ID", help="identifier of the run in its results (default: a new one)")
     for name, other in OTHERS.items():
-        add(f"--{other.option}", help=f"{name} measures, too, from --{other.option}-image", default=False, **switch)
-        add(f"--{other.option}-image", metavar="NAME", help=f"with {name}, as the nodes know it")
+        add(other.option, help=f"{name} measures, too, from {other.image_option}", default=False, **switch)
+        add(other.image_option, metavar="NAME", help=f"with {name}, as the nodes know it")
     add("--pod", help="accepted: pods are what is measured", default=True, **switch)
     add("--image", metavar="NAME", help="of netmodel, as the nodes know it (default localhost/netmodel:VERSION)")
     add("--image-pull-policy", choices=("IfNotPresent", "Always", "Never"), default="IfNotPresent", help="of the image")
@@ -265,15 +265,15 @@ def _drivers(options: argparse.Namespace, wrong: list[str]) -> dict[str, str]:
     """The images of other programs that are asked for; mistakes are added to those that there are."""
     found = {}
     for name, other in OTHERS.items():
-        is_wanted, image = (getattr(options, other.option + more) for more in ("", "_image"))
+        is_wanted, image = (getattr(options, flag[2:].replace("-", "_")) for flag in (other.option, other.image_option))
         if is_wanted and not image:
-            wrong.append(f"--{other.option}: --{other.option}-image must say which image has {name}")
+            wrong.append(f"{other.option}: {other.image_option} must say which image has {name}")
         if image and not is_wanted:
-            wrong.append(f"--{other.option}-image: has no effect without --{other.option}")
+            wrong.append(f"{other.image_option}: has no effect without {other.option}")
         if is_wanted and image:
             found[name] = str(image)
     if found:
-        flags = ", ".join(f"--{OTHERS[name].option}" for name in found)
+        flags = ", ".join(OTHERS[name].option for name in found)
         refused = [name for name in options.paths or () if name not in OTHER_PATHS]
         if refused:
             wrong.append(f"{flags}: --paths {','.join(refused)} can be measured by netmodel alone")
@@ -307,7 +307,24 @@ def _alone(options: argparse.Namespace, tests: Sequence[netperf_file.Test]) -> l
     """Where tests that have a server of their own cannot be."""
     names = [test.name for test in tests if test.is_alone]
     given = {"--serverIP": options.serverIP, f"--pattern {options.pattern}": options.pattern != "pairs"}
-    return [f"{name}: params: server: excludes {flag}" for name in names for flag, is_so in given.items() if is_so]
+    found = [f"{name}: params: server: excludes {flag}" for name in names for flag, is_so in given.items() if is_so]
+    if len(names) == len(tests):
+        useless = {
+            "--all": options.all,
+            "--hostNet": options.hostNet,
+            "--paths": options.paths,
+            "--ip-family": options.ip_family,
+            "--local": options.local,
+            "--across": options.across,
+            "--placement": options.placement,
+            "--server-node": options.server_node,
+        }
+        found += [
+            f"{flag}: has no effect, as all tests have a server of their own"
+            for flag, is_so in useless.items()
+            if is_so
+        ]
+    return found
 
 
 def settings(options: argparse.Namespace) -> Settings:

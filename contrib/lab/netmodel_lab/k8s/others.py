@@ -31,10 +31,11 @@ class Target:
 
 @dataclass(frozen=True)
 class Other:
-    """option: of k8s-netperf. server and client: their commands. ports: how many a client has beside the one that it
-    dials first; is_single: its server has one client at a time."""
+    """option: of k8s-netperf, beside ours for the image. server, client: their commands. ports: how many a client has
+    beside the one that it dials first; is_single: its server has one client at a time."""
 
     option: str
+    image_option: str
     profiles: tuple[str, ...]
     version: tuple[str, ...]
     port: int
@@ -110,7 +111,8 @@ def _uperf_client(test: Test, target: Target) -> list[str]:
 
 OTHERS: dict[str, Other] = {
     "netperf": Other(
-        "netperf",
+        "--netperf",
+        "--netperf-image",
         ("TCP_STREAM", "UDP_STREAM", "TCP_RR", "UDP_RR", "TCP_CRR", "SCTP_STREAM", "SCTP_RR"),
         ("netperf", "-V"),
         22800,
@@ -119,7 +121,8 @@ OTHERS: dict[str, Other] = {
         lambda parallelism: parallelism,
     ),
     "iperf3": Other(
-        "iperf",
+        "--iperf",
+        "--iperf-image",
         ("TCP_STREAM", "UDP_STREAM"),
         ("iperf3", "--version"),
         24800,
@@ -129,7 +132,8 @@ OTHERS: dict[str, Other] = {
         is_single=True,
     ),
     "uperf": Other(
-        "uperf",
+        "--uperf",
+        "--uperf-image",
         ("TCP_STREAM", "UDP_STREAM", "TCP_RR", "UDP_RR", "TCP_STREAM_LAT"),
         ("uperf", "-V"),
         26800,
