@@ -142,6 +142,12 @@ def add_tests(parser: argparse.ArgumentParser) -> None:
         add(other.option, help=f"{name} measures, too, from {other.image_option}", default=False, **switch)
         add(other.image_option, metavar="NAME", help=f"with {name}, as the nodes know it")
     add("--pod", help="accepted: pods are what is measured", default=True, **switch)
+    _add_pods(parser)
+
+
+def _add_pods(parser: argparse.ArgumentParser) -> None:
+    """What pods are like, and how long they are waited for."""
+    add = parser.add_argument
     add("--image", metavar="NAME", help="of netmodel, as the nodes know it (default localhost/netmodel:VERSION)")
     add("--image-pull-policy", choices=("IfNotPresent", "Always", "Never"), default="IfNotPresent", help="of the image")
     add("--image-pull-secret", metavar="NAME", help="of the image's registry, in --namespace")
@@ -303,6 +309,21 @@ def _where(options: argparse.Namespace, tests: Sequence[netperf_file.Test]) -> W
     )
 
 
+def _pods(options: argparse.Namespace) -> Pods:
+    return Pods(
+        image=options.image or f"localhost/netmodel:{_version()}",
+        pull=options.image_pull_policy,
+        pull_secret=options.image_pull_secret,
+        requests=_quantities("--requests", options.requests),
+        limits=_quantities("--limits", options.limits),
+        tolerations=tuple(_toleration(text) for text in options.toleration),
+        annotations=_quantities("--annotation", ",".join(options.annotation)),
+        service_account=options.service_account,
+        priority_class=options.priority_class,
+        is_privileged=options.privileged,
+    )
+
+
 def _alone(options: argparse.Namespace, tests: Sequence[netperf_file.Test]) -> list[str]:
     """Where tests that have a server of their own cannot be."""
     names = [test.name for test in tests if test.is_alone]
@@ -372,18 +393,7 @@ def settings(options: argparse.Namespace) -> Settings:
         uuid=whole,
         tests=tuple(tests),
         networks=options.paths or short,
-        pods=Pods(
-            image=options.image or f"localhost/netmodel:{_version()}",
-            pull=options.image_pull_policy,
-            pull_secret=options.image_pull_secret,
-            requests=_quantities("--requests", options.requests),
-            limits=_quantities("--limits", options.limits),
-            tolerations=tuple(_toleration(text) for text in options.toleration),
-            annotations=_quantities("--annotation", ",".join(options.annotation)),
-            service_account=options.service_account,
-            priority_class=options.priority_class,
-            is_privileged=options.privileged,
-        ),
+        pods=_pods(options),
         where=_where(options, tests),
         limits=Limits(options.start_timeout, options.schedule_timeout),
         namespace=options.namespace,
