@@ -9,7 +9,7 @@ from conftest import ON, Lab, entry
 
 
 def test_pairs_have_percentiles_of_all_their_latencies(lab: Lab, tests_space: tuple[str, str]) -> None:
-    text = "tests:\n" + entry("rr", "TCP_RR", duration=3)
+    text = "tests:\n" + entry("rr", "TCP_RR", duration=10)
     done = lab("run", lab.file(text), *ON, *tests_space, "--pairs", "2", "-o", "out")
     assert done.returncode == 0, done.stderr
     (row,) = lab.rows()

@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed; requirements-dev.txt has it")
 
-from netmodel_lab.k8s import figures, manifests, options, others_output
+from netmodel_lab.k8s import figures, manifests, options, others_output, waits
 from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.placement import Pair
 from netmodel_lab.k8s.problems import MeasurementProblem
@@ -200,3 +200,19 @@ def test_flags_of_programs_name_them_and_their_images(tmp_path: Path) -> None:
         with pytest.raises(UsageProblem) as caught:
             asked(tmp_path, *words)
         assert caught.value.lines == [text]
+
+
+def test_why_a_pod_has_ended() -> None:
+    def stopped(code: int, **more: str) -> list[Json]:
+        return [{"state": {"terminated": {"exitCode": code, **more}}}]
+
+    def pod(inner: list[Json], first: list[Json]) -> Json:
+        status = {"phase": "Failed", "containerStatuses": inner, "initContainerStatuses": first}
+        return {"metadata": {}, "status": status}
+
+    waiting: list[Json] = [{"state": {"waiting": {"reason": "PodInitializing"}}}]
+    missing = stopped(128, reason="StartError", message='exec: "uperf": executable file not found in $PATH')
+    assert waits.ended(pod(waiting, missing)) == (
+        'StartError: exec: "uperf": executable file not found in $PATH, exit code 128'
+    )
+    assert waits.ended(pod(stopped(2, reason="Error"), stopped(143, reason="Error"))) == "exit code 2"

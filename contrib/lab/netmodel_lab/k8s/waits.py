@@ -86,7 +86,8 @@ def ended(pod: Json) -> str | None:
         return ""
     if status.get("phase") != "Failed":
         return None
-    for one in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
+    # A container beside the others is stopped after them, and has not ended the pod.
+    for one in [*(status.get("containerStatuses") or []), *(status.get("initContainerStatuses") or [])]:
         stopped = (one.get("state") or {}).get("terminated")
         if stopped and stopped.get("exitCode") and not status.get("reason"):
             why = ": ".join(filter(None, (stopped.get("reason"), stopped.get("message"))))
