@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed; requirements-dev.txt has it")
 
-from netmodel_lab.k8s import figures, manifests, options, others_output, waits
+from netmodel_lab.k8s import figures, manifests, options, others, others_output, waits
 from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.placement import Pair
 from netmodel_lab.k8s.problems import MeasurementProblem
@@ -130,6 +130,12 @@ def test_outputs_that_are_no_result(driver: str, test: Test, log: str, text: str
 def test_a_result_of_a_program_that_has_failed_does_not_count() -> None:
     test = of("TCP_STREAM", 2)
     assert refused("iperf3", test, said("iperf3", test), "exit code 1") == "iperf3 has failed: exit code 1"
+
+
+@pytest.mark.parametrize(("address", "flag"), [("10.0.0.1", "-4"), ("fd00::1", "-6"), ("s0.tests.svc", None)])
+def test_netperf_s_family_is_that_of_its_address(address: str, flag: str | None) -> None:
+    command = others.OTHERS["netperf"].client(of("TCP_RR"), others.Target(address, 22800))
+    assert [word for word in command if word in ("-4", "-6")] == ([flag] if flag else [])
 
 
 # --- pods ---

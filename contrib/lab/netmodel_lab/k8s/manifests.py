@@ -443,7 +443,7 @@ def _client_container(settings: Settings, point: Point, dial: Dial) -> tuple[Jso
         has_key = not point.test.is_alone and (not settings.external or settings.has_external_key)
         return _container(settings, client_args(point, dial), has_key=has_key, has_profiles=own), own
     other = others.OTHERS[point.driver]
-    target = others.Target(dial.address, dial.port, dial.data, ":" in dial.address)
+    target = others.Target(dial.address, dial.port, dial.data)
     command = other.client(point.test, target)
     has_files = other.has_file
     found = _container(settings, command, has_key=False, has_profiles=has_files, driver=point.driver)

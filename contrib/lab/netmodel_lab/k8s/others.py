@@ -26,7 +26,6 @@ class Target:
     address: str
     port: int
     data: int | None = None
-    is_ipv6: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,8 +63,9 @@ def _netperf_client(test: Test, target: Target) -> list[str]:
     own = ["-m", str(test.messagesize)] if stream else ["-r", f"{test.messagesize},{test.messagesize}"]
     own += ["-R", "1"] if test.profile == "UDP_STREAM" else []
     own += ["-b", str(test.burst)] if test.burst else []
-    family = "-6" if target.is_ipv6 else "-4"
-    first = ["netperf", "-P", "0", family, "-H", target.address, "-p", str(target.port), "-l", str(test.duration)]
+    is_ipv4 = target.address.replace(".", "").isdigit()
+    family = ["-6"] if ":" in target.address else ["-4"] if is_ipv4 else []  # of a name that which it has
+    first = ["netperf", "-P", "0", *family, "-H", target.address, "-p", str(target.port), "-l", str(test.duration)]
     first += ["-t", test.profile, "--", "-k", _NETPERF_KEYS, *own]
     if test.parallelism == 1:
         return [*first, "-P", f",{target.data}"] if target.data else first
