@@ -31,7 +31,8 @@ ARRIVAL_LAWS = \
 	src/flowop/arrival_law/ramp.c \
 	src/flowop/arrival_law/steps.c \
 	src/flowop/arrival_law/burst.c \
-	src/flowop/arrival_law/load.c
+	src/flowop/arrival_law/load.c \
+	src/flowop/arrival_law/trace.c
 
 noinst_LTLIBRARIES += src/libnm_flowop.la
 src_libnm_flowop_la_SOURCES = \

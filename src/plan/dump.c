@@ -261,7 +261,7 @@ static void dump_phase(FILE *out, const struct nm_plan *plan, const struct nm_gr
 		       uint32_t number)
 {
 	const struct nm_phase *phase = &group->phases[number];
-	char text[160];
+	char text[NM_ARRIVAL_TEXT + 64];
 
 	fprintf(out, "  phase %u%s", number + 1, *phase->name ? " " : "");
 	dump_text(out, phase->name, false);

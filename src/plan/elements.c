@@ -213,9 +213,9 @@ static const struct nm_opt transaction_attrs[] = {
 		 "flows together, and each is made by the next flow that is free: const(RATE), at "
 		 "equal distances; poisson(RATE), as many independent users make them; "
 		 "uniform(RATE,WIDTH), ramp(FROM,TO), steps(FROM,TO,STEP,TIME), "
-		 "burst(RATE,LENGTH,PERIOD); or load(SHARE,LINK), as poisson, at the rate that "
-		 "uses a share of a link. The same seed gives the same times for any number of "
-		 "workers"},
+		 "burst(RATE,LENGTH,PERIOD); load(SHARE,LINK), as poisson, at the rate that "
+		 "uses a share of a link; or trace(FILE), at recorded times. The same seed gives "
+		 "the same times for any number of workers"},
 	{.name = "slowdown",
 	 .type = NM_TYPE_STRING,
 	 .offset = ATTR(nm_transaction_attrs, slowdown),

@@ -174,7 +174,8 @@ const struct nm_ir_step *nm_ir_next_member(const struct nm_ir_group *group,
  * After nm_ir_connect. */
 void nm_ir_check_mixes(struct nm_ir *ir, const struct nm_ir_group *group,
 		       const struct nm_ir_transaction *transaction);
-/* Finds the files that the master will send (message_check.c). */
+/* Finds the files that the master will send, and reads those of names and times
+ * (message_check.c). */
 void nm_ir_find_files(struct nm_ir *ir);
 /* The fewest bytes that wake the receiver of a step's data, where such a limit has an effect; 0:
  * any (message_check.c). */
@@ -207,6 +208,8 @@ void nm_ir_set_fill(struct nm_ir *ir, struct nm_ir_group *group, struct nm_ir_tr
 const struct nm_keyspace *nm_ir_find_questions(struct nm_ir *ir, const struct nm_ir_step *step);
 /* Reads the names of a query that has a file of them, as only the master does. */
 void nm_ir_read_names(struct nm_ir *ir, struct nm_ir_step *step);
+/* Reads the file of arrivals that have one, as only the master does (traces.c). */
+void nm_ir_read_trace(struct nm_ir *ir, struct nm_ir_transaction *t);
 static inline bool nm_ir_has_names(const struct nm_ir_step *step)
 {
 	const struct nm_opts_ask *opts = step->opts;

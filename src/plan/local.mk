@@ -29,6 +29,7 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/plan.c \
 	src/plan/plan.h \
 	src/plan/questions.c \
+	src/plan/traces.c \
 	src/plan/conn_slots.c \
 	src/plan/shape.c \
 	src/plan/shape.h \

@@ -247,10 +247,17 @@ static void find_files(struct nm_ir *ir, struct nm_ir_step *step)
 
 void nm_ir_find_files(struct nm_ir *ir)
 {
-	for (size_t g = 0; g < ir->n_groups; g++)
-		for (size_t i = 0; i < ir->groups[g].n_steps; i++)
-			if (ir->groups[g].steps[i].op->flags & NM_FLOWOP_FILES)
-				find_files(ir, &ir->groups[g].steps[i]);
-			else if (nm_ir_has_names(&ir->groups[g].steps[i]))
-				nm_ir_read_names(ir, &ir->groups[g].steps[i]);
+	for (size_t g = 0; g < ir->n_groups; g++) {
+		struct nm_ir_group *group = &ir->groups[g];
+
+		for (size_t i = 0; i < group->n_steps; i++)
+			if (group->steps[i].op->flags & NM_FLOWOP_FILES)
+				find_files(ir, &group->steps[i]);
+			else if (nm_ir_has_names(&group->steps[i]))
+				nm_ir_read_names(ir, &group->steps[i]);
+		for (size_t i = 0; i < group->n_transactions; i++)
+			if (group->transactions[i].arrivals.law &&
+			    group->transactions[i].arrivals.law->by_trace)
+				nm_ir_read_trace(ir, &group->transactions[i]);
+	}
 }

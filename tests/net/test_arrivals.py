@@ -52,6 +52,7 @@ def test_all_that_becomes_due_is_done_or_counted(name: str, phase: str, netmodel
         ("ramp(1500,500)", 500),
         ("steps(500,1500,500,100ms)", 450),  # 50, 100, 150, 50, 100
         ("steps(500,1k,500,125ms,mirrored)", 375),
+        ("steps(500,1k,500,125ms,shuffled)", 375),
         ("burst(1k,20ms,100ms)", 500),
     ],
 )
@@ -241,3 +242,63 @@ def test_a_law_that_does_not_exist(netmodel: Netmodel) -> None:
     assert result.code == 1
     assert 'arrivals="pareto(5k)": must be const(RATE), poisson(RATE)' in result.err
     assert "-D arrivals=pareto(5k)" in result.err
+
+
+TRACE = """time,user
+1700000000.000,ann
+1700000000.050,ben
+1700000000.051,cem # a comment
+
+1700000000.051,dee
+1700000000.300,eve
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "due", "warning"),
+    [
+        (",speed=0.5", 4, None),  # 0, 100, 102 and 102 ms; not 600
+        ("", 5, "its last arrival is at 0.3 s of 0.5 s"),
+        (",loop", 9, None),  # the second time begins after 375 ms
+        (",loop,speed=10", 69, None),  # 13 times in 487.5 ms, and 4 of the next
+    ],
+)
+def test_recorded_times_are_replayed(words: str, due: int, warning: str | None, netmodel: Netmodel, tmp_path: Path) -> None:
+    file = tmp_path / "trace.csv"
+    file.write_text(TRACE)
+    more = defines(test_length="500ms", arrivals=f"trace({file}{words})", num_flows=8, num_threads=2)
+    result = netmodel.run("-m", "tcp_rr", "--format", "json", *more)
+    assert (warning or "") in result.err and ("warning" in result.err) == bool(warning)
+    load = phase_of(result.json(), "request-response")["load"]
+    assert load["due"] == due and load["unsent"] == 0
+
+
+@pytest.mark.parametrize(("words", "spread"), [("", True), (",exact", False)])
+def test_whole_seconds_are_spread(words: str, spread: bool, netmodel: Netmodel, tmp_path: Path) -> None:
+    file = tmp_path / "trace"
+    file.write_text("10\n10\n10\n10\n11\n")
+    args = ["--format", "json", "-i", "100ms", *defines(test_length="400ms", arrivals=f"trace({file},speed=2.5{words})")]
+    result = netmodel.run("-m", "tcp_rr", *args)
+    assert ("spread evenly" in result.err) == spread
+    assert [row["transactions"] for row in result.json()["intervals"]][:3] == ([1, 1, 1] if spread else [4, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "message"),
+    [
+        ("0\nx 1\n", "", 'line 2: "x": no time: seconds, as 12 or 12.000345'),
+        ("time\ntime\n", "", 'line 2: "time": no time'),
+        ("0\n-1\n", "", 'line 2: "-1": no time'),
+        ("10000000000\n", "", 'line 1: "10000000000": no time'),
+        ("5\n# all\n\n4.9,a\n", "", 'line 4: "4.9": before the time above it; times must not fall'),
+        ("# none\n", "", "has no times"),
+        ("1\n1\n", ",loop,exact", "a loop needs two times that differ"),
+    ],
+)
+def test_wrong_traces_are_told_by_line(text: str, words: str, message: str, netmodel: Netmodel, tmp_path: Path) -> None:
+    file = tmp_path / "trace"
+    file.write_text(text)
+    result = netmodel.run("-m", "tcp_rr", *defines(arrivals=f"trace({file}{words})"), "--check", code=1)
+    assert f'arrivals="trace({file}{words})": {file}: {message}' in result.err
+    result = netmodel.run("-m", "tcp_rr", *defines(arrivals="trace(/nowhere/t)"), "--check", code=1)
+    assert "/nowhere/t: No such file or directory" in result.err

@@ -45,7 +45,7 @@ static bool describe_params(struct nm_result *result, const struct nm_params *pa
 static bool describe_group(struct nm_result_group *to, const struct nm_group *from)
 {
 	bool ok = true;
-	char text[160];
+	char text[NM_ARRIVAL_TEXT + 64];
 
 	to->name = copy_text(from->name, &ok);
 	to->n_flows = from->n_flows;

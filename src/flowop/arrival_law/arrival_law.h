@@ -14,6 +14,8 @@
 #define NM_LANES 1024u
 /* The most arguments of a law. */
 #define NM_ARRIVAL_ARGS 4
+/* More than the longest text between the parentheses has bytes. */
+#define NM_ARRIVAL_TEXT 256
 
 /* Arrivals have places in their order: at the place x as many are due as the law expects to be
  * after x of them. A place is no time yet: the rate may change. */
@@ -31,25 +33,51 @@ enum nm_arrival_arg {
 	NM_ARRIVAL_SHARE,   /* from 0 to 1 */
 	NM_ARRIVAL_TIME,    /* ns, above 0 */
 	NM_ARRIVAL_BITRATE, /* bit/s, above 0 */
+	NM_ARRIVAL_FILE,    /* a path: nm_arrivals.file */
+};
+
+/* Words that may stand behind the arguments. */
+enum nm_arrival_word {
+	NM_ARRIVAL_POISSON = 1 << 0,  /* a Poisson process with the rate of the law */
+	NM_ARRIVAL_MIRRORED = 1 << 1, /* there and back */
+	NM_ARRIVAL_SHUFFLED = 1 << 2, /* in a mixed order */
+	NM_ARRIVAL_SPEED = 1 << 3,    /* so many times as fast: nm_arrivals.speed */
+	NM_ARRIVAL_LOOP = 1 << 4,     /* again and again */
+	NM_ARRIVAL_EXACT = 1 << 5,    /* times are not spread within their unit */
+};
+
+/* The most steps of a law that has some. */
+#define NM_ARRIVAL_STEPS 100
+
+/* Recorded times of arrivals, in one block of memory. */
+struct nm_trace {
+	uint64_t end_ns; /* when the first one comes again, if it does; at least the last time */
+	uint64_t longest_ns; /* the longest time between two */
+	size_t count;	     /* at least 1 */
+	uint64_t at_ns[];    /* from the first one, which is at 0; none is before another */
 };
 
 /* The attribute `arrivals` of a transaction. */
 struct nm_arrivals {
-	const struct nm_arrival_law *law; /* NULL: there are none */
-	double args[NM_ARRIVAL_ARGS];	  /* in the order of the text */
-	bool poisson;			  /* a Poisson process with the rate of the law */
-	bool mirrored;
-	double length_ns;  /* of the transaction */
-	double pass_bytes; /* of laws with by_bytes, as nm_arrivals_set_bytes was told */
-	double per_s;	   /* of the whole group, on average over that time */
+	const struct nm_arrival_law *law;      /* NULL: there are none */
+	double args[NM_ARRIVAL_ARGS];	       /* in the order of the text */
+	unsigned words;			       /* enum nm_arrival_word: those that are given */
+	double speed;			       /* above 0 */
+	unsigned char order[NM_ARRIVAL_STEPS]; /* of steps */
+	char file[NM_ARRIVAL_TEXT];	       /* "": the law has none */
+	const struct nm_trace *trace; /* of laws with by_trace, as nm_arrivals_set_trace was told */
+	double length_ns;	      /* of the transaction */
+	double pass_bytes;	      /* of laws with by_bytes, as nm_arrivals_set_bytes was told */
+	double per_s;		      /* of the whole group, on average over that time */
 };
 
 struct nm_arrival_law {
 	const char *name; /* in profiles: arrivals="name(RATE)" */
 	const char *form; /* with its arguments, as messages show it */
 	enum nm_arrival_arg args[NM_ARRIVAL_ARGS];
-	bool takes_poisson, takes_mirrored; /* as words behind the arguments */
-	bool by_bytes;			    /* the rate follows from the bytes of a pass */
+	unsigned words; /* enum nm_arrival_word: those that it takes behind its arguments */
+	bool by_bytes;	/* the rate follows from the bytes of a pass */
+	bool by_trace;	/* the times are those of a file */
 	/* The place of the arrival lane->number of the lane; lane->place is that of the one before
 	 * it, or 0. NULL: the lanes take turns, at equal distances. Pure: random numbers come from
 	 * nm_lane_draw. */
@@ -62,21 +90,24 @@ struct nm_arrival_law {
 	/* The longest time in which no more than so many are expected; NULL: by the rate. */
 	double (*quiet_ns)(const struct nm_arrivals *arrivals, double places);
 	/* What is wrong with the arguments together; NULL: nothing, or there is no such function.
-	 */
-	const char *(*check)(const struct nm_arrivals *arrivals);
+	 * It may complete what follows from them. */
+	const char *(*check)(struct nm_arrivals *arrivals);
 };
 
 /* All laws; ends with NULL. */
 extern const struct nm_arrival_law *const nm_arrival_laws[];
 
 /* Reads "poisson(50k/s)", for a transaction of that length; k, M and G are powers of 1000. 0, or
- * -EINVAL with a phrase in why and no law. Where the law has by_bytes, nm_arrivals_set_bytes must
- * follow. */
+ * -EINVAL with a phrase in why and no law. Where the law has by_bytes or by_trace,
+ * nm_arrivals_set_bytes or nm_arrivals_set_trace must follow before anything becomes due. */
 int nm_arrivals_parse(const char *text, uint64_t length_ns, struct nm_arrivals *ret, char *why,
 		      size_t why_size);
 /* Tells how many bytes a pass has on average, more than 0: 0, or -EINVAL with a phrase in why. Does
  * nothing for laws without by_bytes. */
 int nm_arrivals_set_bytes(struct nm_arrivals *arrivals, double pass_bytes, char *why,
+			  size_t why_size);
+/* Tells the times, which are borrowed; returns as nm_arrivals_set_bytes does. */
+int nm_arrivals_set_trace(struct nm_arrivals *arrivals, const struct nm_trace *trace, char *why,
 			  size_t why_size);
 
 /* As it can be written in a profile; returns buf. */

@@ -32,7 +32,7 @@ static double quiet_ns(const struct nm_arrivals *arrivals, double places)
 	return arrivals->args[PERIOD] * (1 + ceil(places / in_a_burst(arrivals)));
 }
 
-static const char *check(const struct nm_arrivals *arrivals)
+static const char *check(struct nm_arrivals *arrivals)
 {
 	return arrivals->args[ON] > arrivals->args[PERIOD]
 		       ? "a burst cannot last longer than from one to the next"
@@ -43,7 +43,7 @@ const struct nm_arrival_law nm_arrival_law_burst = {
 	.name = "burst",
 	.form = "burst(RATE,LENGTH,PERIOD[,poisson])",
 	.args = {NM_ARRIVAL_RATE, NM_ARRIVAL_TIME, NM_ARRIVAL_TIME},
-	.takes_poisson = true,
+	.words = NM_ARRIVAL_POISSON,
 	.expected = expected,
 	.when_ns = when_ns,
 	.quiet_ns = quiet_ns,

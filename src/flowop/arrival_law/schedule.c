@@ -18,6 +18,9 @@
 #define LEAST_PER_S 1e-6
 #define MOST_PER_S  1e9
 
+#define LEAST_SPEED 1e-3
+#define MOST_SPEED  1e6
+
 static const struct nm_arrival_law *find_law(const char *name, size_t length)
 {
 	for (size_t i = 0; nm_arrival_laws[i]; i++)
@@ -44,13 +47,51 @@ static int refuse_form(const char *text, const struct nm_arrival_law *law, char 
 	return -EINVAL;
 }
 
+/* Words behind the arguments, in the order in which they are written again. */
+static const struct {
+	const char *name;
+	enum nm_arrival_word word;
+} words[] = {{"speed=", NM_ARRIVAL_SPEED},	{"loop", NM_ARRIVAL_LOOP},
+	     {"exact", NM_ARRIVAL_EXACT},	{"mirrored", NM_ARRIVAL_MIRRORED},
+	     {"shuffled", NM_ARRIVAL_SHUFFLED}, {"poisson", NM_ARRIVAL_POISSON}};
+#define N_WORDS (sizeof words / sizeof *words)
+
+/* A number above 0 with at most a point in it. */
+static bool read_factor(const char *text, double *ret)
+{
+	char *end;
+
+	*ret = strtod(text, &end);
+	return text[strspn(text, "0123456789.")] == '\0' && end != text && !*end;
+}
+
+/* Reads a word behind the arguments: 0, or -EINVAL with a phrase in why if that is known. */
+static int read_word(const char *text, struct nm_arrivals *ret, char *why, size_t why_size)
+{
+	for (size_t i = 0; i < N_WORDS; i++) {
+		size_t length = strlen(words[i].name);
+		bool has_value = words[i].name[length - 1] == '=';
+
+		if (strncmp(text, words[i].name, length) != 0 || (!has_value && text[length]) ||
+		    !(ret->law->words & words[i].word) || ret->words & words[i].word)
+			continue;
+		ret->words |= words[i].word;
+		if (!has_value || (read_factor(text + length, &ret->speed) &&
+				   ret->speed >= LEAST_SPEED && ret->speed <= MOST_SPEED))
+			return 0;
+		snprintf(why, why_size, "\"%.47s\" is no speed: from 0.001 to 1000000",
+			 text + length);
+		return -EINVAL;
+	}
+	return -EINVAL;
+}
+
 /* Reads one argument; false with a phrase in why. */
 static bool read_arg(const char *arg, enum nm_arrival_arg kind, double *ret, char *why,
 		     size_t why_size)
 {
 	double per_s = -1;
 	uint64_t ns = 0;
-	char *end;
 
 	switch (kind) {
 	case NM_ARRIVAL_TIME:
@@ -63,9 +104,10 @@ static bool read_arg(const char *arg, enum nm_arrival_arg kind, double *ret, cha
 			return true;
 		snprintf(why, why_size, "\"%.47s\" is no rate of a link above 0, as 10Gb/s", arg);
 		return false;
+	case NM_ARRIVAL_FILE:
+		return *arg;
 	case NM_ARRIVAL_SHARE:
-		*ret = strtod(arg, &end);
-		if (arg[strspn(arg, "0123456789.")] == '\0' && end != arg && !*end && *ret <= 1)
+		if (read_factor(arg, ret) && *ret <= 1)
 			return true;
 		snprintf(why, why_size, "\"%.47s\" is no share: from 0 to 1", arg);
 		return false;
@@ -95,16 +137,11 @@ static int read_args(char *text, struct nm_arrivals *ret, char *why, size_t why_
 	for (char *arg; (arg = strsep(&next, ",")); i++) {
 		bool more = i < NM_ARRIVAL_ARGS && law->args[i];
 
-		if (more && !read_arg(arg, law->args[i], &ret->args[i], why, why_size))
+		if (more ? !read_arg(arg, law->args[i], &ret->args[i], why, why_size)
+			 : read_word(arg, ret, why, why_size) < 0)
 			return -EINVAL;
-		if (more)
-			continue;
-		if (law->takes_mirrored && !ret->mirrored && strcmp(arg, "mirrored") == 0)
-			ret->mirrored = true;
-		else if (law->takes_poisson && !ret->poisson && strcmp(arg, "poisson") == 0)
-			ret->poisson = true;
-		else
-			return -EINVAL;
+		if (more && law->args[i] == NM_ARRIVAL_FILE)
+			snprintf(ret->file, sizeof ret->file, "%s", arg);
 	}
 	return i < NM_ARRIVAL_ARGS && law->args[i] ? -EINVAL : 0;
 }
@@ -114,7 +151,7 @@ static int read_law(const char *text, const char *inner, struct nm_arrivals *ret
 		    size_t why_size)
 {
 	const char *wrong;
-	char args[128], what[160];
+	char args[NM_ARRIVAL_TEXT], what[160];
 	size_t length = strlen(inner);
 
 	if (length < 2 || length > sizeof(args) || inner[length - 1] != ')')
@@ -144,13 +181,13 @@ static int parse(const char *text, uint64_t length_ns, struct nm_arrivals *ret, 
 {
 	size_t length = strcspn(text, "(");
 
-	*ret = (struct nm_arrivals){.law = find_law(text, length)};
+	*ret = (struct nm_arrivals){.law = find_law(text, length), .speed = 1};
 	if (!ret->law || !text[length])
 		return refuse_form(text, NULL, why, why_size);
 	if (read_law(text, text + length + 1, ret, why, why_size) != 0)
 		return -EINVAL;
 	ret->length_ns = (double)(length_ns ? length_ns : 1000000000);
-	if (ret->law->by_bytes)
+	if (ret->law->by_bytes || ret->law->by_trace)
 		return 0;
 	set_rate(ret);
 	if (ret->per_s >= LEAST_PER_S)
@@ -186,6 +223,18 @@ int nm_arrivals_set_bytes(struct nm_arrivals *arrivals, double pass_bytes, char 
 	return -EINVAL;
 }
 
+int nm_arrivals_set_trace(struct nm_arrivals *arrivals, const struct nm_trace *trace, char *why,
+			  size_t why_size)
+{
+	arrivals->trace = trace;
+	set_rate(arrivals);
+	if (arrivals->per_s <= MOST_PER_S)
+		return 0;
+	snprintf(why, why_size, "these are %.6g passes a second; must be at most 1G",
+		 arrivals->per_s);
+	return -EINVAL;
+}
+
 static size_t write_number(double number, const char *unit, char *buf, size_t size)
 {
 	size_t length = (size_t)snprintf(buf, size, "%.9f", number);
@@ -213,13 +262,23 @@ char *nm_arrivals_text(const struct nm_arrivals *arrivals, char *buf, size_t siz
 		enum nm_arrival_arg kind = arrivals->law->args[i];
 		char arg[48];
 
-		write_number(arrivals->args[i] / units[kind].of, units[kind].name, arg,
-			     sizeof(arg));
-		used += (size_t)snprintf(buf + used, size - used, "%c%s", i ? ',' : '(', arg);
+		if (kind != NM_ARRIVAL_FILE)
+			write_number(arrivals->args[i] / units[kind].of, units[kind].name, arg,
+				     sizeof(arg));
+		used += (size_t)snprintf(buf + used, size - used, "%c%s", i ? ',' : '(',
+					 kind == NM_ARRIVAL_FILE ? arrivals->file : arg);
+	}
+	for (size_t i = 0; i < N_WORDS && used < size; i++) {
+		char value[48] = "";
+
+		if (!(arrivals->words & words[i].word))
+			continue;
+		if (words[i].word == NM_ARRIVAL_SPEED)
+			write_number(arrivals->speed, "", value, sizeof value);
+		used += (size_t)snprintf(buf + used, size - used, ",%s%s", words[i].name, value);
 	}
 	if (used < size)
-		snprintf(buf + used, size - used, "%s%s)", arrivals->mirrored ? ",mirrored" : "",
-			 arrivals->poisson ? ",poisson" : "");
+		snprintf(buf + used, size - used, ")");
 	return buf;
 }
 
@@ -237,7 +296,8 @@ double nm_arrivals_when_ns(const struct nm_arrivals *arrivals, double place)
 
 double nm_arrivals_longest_pause_ns(const struct nm_arrivals *arrivals)
 {
-	double places = arrivals->law->place || arrivals->poisson ? RANDOM_PLACES : 1;
+	double places =
+		arrivals->law->place || arrivals->words & NM_ARRIVAL_POISSON ? RANDOM_PLACES : 1;
 
 	return arrivals->law->quiet_ns ? arrivals->law->quiet_ns(arrivals, places)
 				       : places * 1e9 / arrivals->args[0];
@@ -255,7 +315,7 @@ double nm_lane_poisson(const struct nm_lane *lane)
 
 static double next_place(const struct nm_lane *lane, const struct nm_arrivals *arrivals)
 {
-	if (arrivals->poisson)
+	if (arrivals->words & NM_ARRIVAL_POISSON)
 		return nm_lane_poisson(lane);
 	if (arrivals->law->place)
 		return arrivals->law->place(lane, arrivals);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A rate that is held for a time, and then another: from the first to the last, or there and back;
- * and again, as long as the transaction goes on. */
+/* A rate that is held for a time, and then another: from the first to the last, or in a mixed order,
+ * or there and back; and again, as long as the transaction goes on. */
 #include <math.h>
 
+#include "base/rng.h"
 #include "flowop/arrival_law/arrival_law.h"
 
-#define MOST_STEPS 100
+/* Of the mixed order, which is the same in all runs, so that they can be compared. */
+#define SHUFFLE_KEY 0x73746570 /* "step" */
 
 /* Rates as users write them are rounded: the last step may miss the last rate by that. */
 #define ROUNDING 1e-6
@@ -16,12 +18,14 @@ static unsigned count_up(const struct nm_arrivals *arrivals)
 {
 	const double *args = arrivals->args;
 
-	return (unsigned)fmin(fabs(args[TO] - args[FROM]) / args[STEP] + ROUNDING, MOST_STEPS) + 1;
+	return (unsigned)fmin(fabs(args[TO] - args[FROM]) / args[STEP] + ROUNDING,
+			      NM_ARRIVAL_STEPS - 1) +
+	       1;
 }
 
 static unsigned count(const struct nm_arrivals *arrivals)
 {
-	return count_up(arrivals) * (arrivals->mirrored ? 2 : 1);
+	return count_up(arrivals) * (arrivals->words & NM_ARRIVAL_MIRRORED ? 2 : 1);
 }
 
 static double rate(const struct nm_arrivals *arrivals, unsigned step)
@@ -29,7 +33,7 @@ static double rate(const struct nm_arrivals *arrivals, unsigned step)
 	const double *args = arrivals->args;
 	unsigned up = count_up(arrivals);
 
-	step = step < up ? step : 2 * up - 1 - step;
+	step = arrivals->order[step < up ? step : 2 * up - 1 - step];
 	return args[FROM] + (args[TO] < args[FROM] ? -args[STEP] : args[STEP]) * step;
 }
 
@@ -68,24 +72,37 @@ static double when_ns(const struct nm_arrivals *arrivals, double place)
 
 static double quiet_ns(const struct nm_arrivals *arrivals, double places)
 {
-	return places * 1e9 / fmin(rate(arrivals, 0), rate(arrivals, count_up(arrivals) - 1));
+	double least = rate(arrivals, 0);
+
+	for (unsigned i = 1; i < count_up(arrivals); i++)
+		least = fmin(least, rate(arrivals, i));
+	return places * 1e9 / least;
 }
 
-static const char *check(const struct nm_arrivals *arrivals)
+static const char *check(struct nm_arrivals *arrivals)
 {
 	const double *args = arrivals->args;
+	unsigned char *order = arrivals->order;
+	unsigned up = count_up(arrivals);
 
-	return fabs(args[TO] - args[FROM]) / args[STEP] > MOST_STEPS - 1
-		       ? "more than 100 steps lead from the first rate to the second"
-		       : NULL;
+	if (fabs(args[TO] - args[FROM]) / args[STEP] > NM_ARRIVAL_STEPS - 1)
+		return "more than 100 steps lead from the first rate to the second";
+	for (unsigned i = 0; i < up; i++) {
+		unsigned at = i;
+
+		if (arrivals->words & NM_ARRIVAL_SHUFFLED)
+			at = (unsigned)(nm_rng(SHUFFLE_KEY, i) % (i + 1));
+		order[i] = order[at];
+		order[at] = (unsigned char)i;
+	}
+	return NULL;
 }
 
 const struct nm_arrival_law nm_arrival_law_steps = {
 	.name = "steps",
-	.form = "steps(FROM,TO,STEP,TIME[,mirrored][,poisson])",
+	.form = "steps(FROM,TO,STEP,TIME[,mirrored][,shuffled][,poisson])",
 	.args = {NM_ARRIVAL_RATE, NM_ARRIVAL_RATE, NM_ARRIVAL_RATE, NM_ARRIVAL_TIME},
-	.takes_poisson = true,
-	.takes_mirrored = true,
+	.words = NM_ARRIVAL_POISSON | NM_ARRIVAL_MIRRORED | NM_ARRIVAL_SHUFFLED,
 	.expected = expected,
 	.when_ns = when_ns,
 	.quiet_ns = quiet_ns,

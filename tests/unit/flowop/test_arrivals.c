@@ -12,6 +12,20 @@
 #define KEY	  7
 #define LENGTH_NS 10000000000u /* of the transaction */
 
+/* Five in 500 ms, and again after 600 ms. */
+static const struct nm_trace *recorded(void)
+{
+	static const uint64_t at_ns[] = {0, 100000000, 100000000, 400000000, 500000000};
+	struct nm_trace *trace = malloc(sizeof *trace + sizeof at_ns);
+
+	ck_assert_ptr_nonnull(trace);
+	*trace = (struct nm_trace){.end_ns = 600000000,
+				   .longest_ns = 300000000,
+				   .count = sizeof at_ns / sizeof *at_ns};
+	memcpy(trace->at_ns, at_ns, sizeof at_ns);
+	return trace;
+}
+
 static struct nm_arrivals arrivals_of(const char *text)
 {
 	struct nm_arrivals arrivals;
@@ -20,6 +34,8 @@ static struct nm_arrivals arrivals_of(const char *text)
 	ck_assert_msg(nm_arrivals_parse(text, LENGTH_NS, &arrivals, why, sizeof why) == 0, "%s",
 		      why);
 	ck_assert_int_eq(nm_arrivals_set_bytes(&arrivals, 62500, why, sizeof why), 0);
+	if (arrivals.law->by_trace)
+		ck_assert_int_eq(nm_arrivals_set_trace(&arrivals, recorded(), why, sizeof why), 0);
 	return arrivals;
 }
 
@@ -28,19 +44,24 @@ START_TEST(laws_are_read)
 	static const struct {
 		const char *text, *written;
 		double per_s;
-	} good[] = {{"const(500)", "const(500/s)", 500},
-		    {"poisson(50k/s)", "poisson(50000/s)", 50000},
-		    {"poisson(0.5)", "poisson(0.5/s)", 0.5},
-		    {"const(1G)", "const(1000000000/s)", 1e9},
-		    {"uniform(2k,0.25)", "uniform(2000/s,0.25)", 2000},
-		    {"ramp(0,1k/s)", "ramp(0/s,1000/s)", 500},
-		    {"ramp(3k,1k,poisson)", "ramp(3000/s,1000/s,poisson)", 2000},
-		    {"steps(100,300,100,1s)", "steps(100/s,300/s,100/s,1000ms)", 190},
-		    {"steps(300,100,100,500ms,poisson,mirrored)",
-		     "steps(300/s,100/s,100/s,500ms,mirrored,poisson)", 205},
-		    {"burst(500,1.5ms,10ms)", "burst(500/s,1.5ms,10ms)", 500},
-		    {"load(0.5,1Gb/s)", "load(0.5,1000Mb/s)", 1000},
-		    {"load(1,2.5M)", "load(1,2.5Mb/s)", 5}};
+	} good[] = {
+		{"const(500)", "const(500/s)", 500},
+		{"poisson(50k/s)", "poisson(50000/s)", 50000},
+		{"poisson(0.5)", "poisson(0.5/s)", 0.5},
+		{"const(1G)", "const(1000000000/s)", 1e9},
+		{"uniform(2k,0.25)", "uniform(2000/s,0.25)", 2000},
+		{"ramp(0,1k/s)", "ramp(0/s,1000/s)", 500},
+		{"ramp(3k,1k,poisson)", "ramp(3000/s,1000/s,poisson)", 2000},
+		{"steps(100,300,100,1s)", "steps(100/s,300/s,100/s,1000ms)", 190},
+		{"steps(300,100,100,500ms,poisson,mirrored)",
+		 "steps(300/s,100/s,100/s,500ms,mirrored,poisson)", 205},
+		{"burst(500,1.5ms,10ms)", "burst(500/s,1.5ms,10ms)", 500},
+		{"load(0.5,1Gb/s)", "load(0.5,1000Mb/s)", 1000},
+		{"load(1,2.5M)", "load(1,2.5Mb/s)", 5},
+		{"steps(100,300,100,1s,shuffled)", "steps(100/s,300/s,100/s,1000ms,shuffled)", 200},
+		{"trace(/tmp/a b.txt)", "trace(/tmp/a b.txt)", 0.5},
+		{"trace(t,loop)", "trace(t,loop)", 8.3},
+		{"trace(t,exact,speed=0.5,loop)", "trace(t,speed=0.5,loop,exact)", 4.3}};
 	char text[128];
 
 	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
@@ -48,6 +69,7 @@ START_TEST(laws_are_read)
 
 		ck_assert_double_eq_tol(arrivals.per_s, good[i].per_s, 1e-6);
 		ck_assert_str_eq(nm_arrivals_text(&arrivals, text, sizeof text), good[i].written);
+		free((void *)arrivals.trace);
 	}
 }
 END_TEST
@@ -56,9 +78,10 @@ START_TEST(mistakes_are_named)
 {
 	static const char *const bad[][2] = {
 		{"const", "\"const\": must be const(RATE), poisson(RATE), uniform(RATE,WIDTH), "
-			  "ramp(FROM,TO[,poisson]), steps(FROM,TO,STEP,TIME[,mirrored][,poisson]), "
-			  "burst(RATE,LENGTH,PERIOD[,poisson]) or load(SHARE,LINK), as "
-			  "poisson(50k/s)"},
+			  "ramp(FROM,TO[,poisson]), "
+			  "steps(FROM,TO,STEP,TIME[,mirrored][,shuffled][,poisson]), "
+			  "burst(RATE,LENGTH,PERIOD[,poisson]), load(SHARE,LINK) or "
+			  "trace(FILE[,speed=FACTOR][,loop][,exact]), as poisson(50k/s)"},
 		{"fixed(5)", "must be const(RATE), poisson(RATE)"},
 		{"con(5)", "must be const(RATE), poisson(RATE)"},
 		{"const(5", "must be const(RATE)"},
@@ -83,6 +106,14 @@ START_TEST(mistakes_are_named)
 		{"load(0.5,0)", "\"0\" is no rate of a link above 0, as 10Gb/s"},
 		{"load(0.5,1x)", "\"1x\" is no rate of a link"},
 		{"load(0.5)", "must be load(SHARE,LINK)"},
+		{"trace()", "must be trace(FILE[,speed=FACTOR][,loop][,exact])"},
+		{"trace(a,poisson)", "must be trace(FILE[,"},
+		{"trace(a,loop,loop)", "must be trace(FILE[,"},
+		{"trace(a,speed=0)", "\"0\" is no speed: from 0.001 to 1000000"},
+		{"trace(a,speed=)", "\"\" is no speed"},
+		{"trace(a,speed=1e9)", "\"1e9\" is no speed"},
+		{"const(5,loop)", "must be const(RATE)"},
+		{"ramp(1,2,shuffled)", "must be ramp(FROM,TO[,poisson])"},
 		{"burst(5,0s,1s)", "\"0s\" is no time above 0"},
 		{"burst(5,1m,1s)", "\"1m\" is no time above 0"},
 		{"burst(5,2s,1s)", "a burst cannot last longer than from one to the next"},
@@ -140,6 +171,7 @@ static double *times_of(const char *text, uint32_t n_workers, size_t count)
 	for (uint32_t w = 0; w < n_workers; w++)
 		nm_schedule_fini(&workers[w]);
 	free(workers);
+	free((void *)arrivals.trace);
 	return times;
 }
 
@@ -156,9 +188,9 @@ END_TEST
 START_TEST(the_number_of_workers_changes_no_time)
 {
 	static const uint32_t workers[] = {2, 7, 60, 1024};
-	static const char *const laws[] = {"const(10k)",	 "poisson(10k)",
-					   "uniform(10k,1)",	 "ramp(0,20k,poisson)",
-					   "burst(10k,1ms,3ms)", "load(0.8,1Gb/s)"};
+	static const char *const laws[] = {
+		"const(10k)",	      "poisson(10k)",	 "uniform(10k,1)", "ramp(0,20k,poisson)",
+		"burst(10k,1ms,3ms)", "load(0.8,1Gb/s)", "trace(t,loop)"};
 	enum { FEW = 5000 };
 
 	for (size_t l = 0; l < sizeof laws / sizeof *laws; l++) {
@@ -240,6 +272,8 @@ static const char *const changing[] = {
 	"steps(500,2k,500,1s)",
 	"steps(2k,500,500,700ms)",
 	"steps(1k,3k,1k,1s,mirrored)",
+	"steps(500,2k,500,700ms,shuffled)",
+	"steps(2k,500,500,700ms,shuffled,mirrored)",
 	"burst(1k,10ms,100ms)",
 	"burst(300,1s,3s)",
 };
@@ -276,6 +310,51 @@ START_TEST(steps_are_held)
 	ck_assert_double_eq_tol(times[1499], 999.75e6, 1);
 	ck_assert_double_eq_tol(times[1500], 1000.5e6, 1);
 	free(times);
+}
+END_TEST
+
+/* Each rate is held once in a round, and not one after the other. */
+START_TEST(steps_are_shuffled)
+{
+	struct nm_arrivals arrivals = arrivals_of("steps(100,2k,100,100ms,shuffled)");
+	bool seen[21] = {false}, mixed = false;
+	double before = 0;
+
+	for (size_t i = 0; i < 20; i++) {
+		double until = nm_arrivals_expected(&arrivals, 100e6 * (double)(i + 1));
+		size_t step = (size_t)lround((until - before) / 10);
+
+		ck_assert(step >= 1 && step <= 20 && !seen[step]);
+		seen[step] = true;
+		mixed |= step != i + 1;
+		before = until;
+	}
+	ck_assert(mixed);
+	ck_assert_double_eq_tol(nm_arrivals_longest_pause_ns(&arrivals), 10e6, 1e-3);
+}
+END_TEST
+
+START_TEST(a_trace_is_replayed)
+{
+	static const double ms[] = {0, 50, 50, 200, 250, 300, 350, 350, 500, 550, 600};
+	struct nm_arrivals once = arrivals_of("trace(t)");
+	struct nm_arrivals loop = arrivals_of("trace(t,loop,speed=2)");
+	double *times = times_of("trace(t,loop,speed=2)", 3, sizeof ms / sizeof *ms);
+
+	for (size_t i = 0; i < sizeof ms / sizeof *ms; i++) {
+		ck_assert_double_eq_tol(times[i], ms[i] * 1e6, 1e-3);
+		ck_assert_double_le(nm_arrivals_expected(&loop, times[i]), (double)i);
+		ck_assert_double_gt(nm_arrivals_expected(&loop, times[i] + 1), (double)i);
+	}
+	free(times);
+	ck_assert_double_eq(nm_arrivals_longest_pause_ns(&loop), 150e6);
+	/* Behind its end nothing is due. */
+	ck_assert_double_eq(nm_arrivals_longest_pause_ns(&once), 9.5e9);
+	ck_assert_double_eq(nm_arrivals_when_ns(&once, 4.5), 500e6);
+	ck_assert(isinf(nm_arrivals_when_ns(&once, 5.5)));
+	ck_assert_double_eq(nm_arrivals_expected(&once, 9e9), 5);
+	free((void *)once.trace);
+	free((void *)loop.trace);
 }
 END_TEST
 
@@ -347,6 +426,8 @@ int main(void)
 	tcase_add_loop_test(tcase, arrivals_come_when_they_are_expected, 0,
 			    sizeof changing / sizeof *changing);
 	tcase_add_test(tcase, steps_are_held);
+	tcase_add_test(tcase, steps_are_shuffled);
+	tcase_add_test(tcase, a_trace_is_replayed);
 	tcase_add_test(tcase, bursts_are_followed_by_silence);
 	tcase_add_test(tcase, poisson_around_a_rate_that_changes);
 	tcase_add_test(tcase, what_is_skipped_is_counted);

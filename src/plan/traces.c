@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The recorded times of arrivals, from files that only the master reads. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "plan/diag.h"
+#include "plan/ir.h"
+
+#define TIMES_MAX   100000000u
+#define SEPARATORS  " \t\r,;"
+#define DIGITS	    "0123456789"
+#define MOST_SHOWN  24 /* bytes of what is wrong */
+#define SECOND_NS   UINT64_C(1000000000)
+#define SECONDS_MAX UINT64_C(9999999999)
+
+/* What has been read so far. */
+struct times {
+	struct nm_trace *trace; /* owned */
+	size_t room;
+	uint64_t first_ns;
+	bool fine; /* a time has a fraction of a second */
+};
+
+static bool grow(struct times *into)
+{
+	size_t room = into->room ? 2 * into->room : 1024;
+	struct nm_trace *grown = realloc(into->trace, sizeof *grown + room * sizeof *grown->at_ns);
+
+	if (!grown)
+		return false;
+	if (!into->trace)
+		grown->count = 0;
+	into->trace = grown;
+	into->room = room;
+	return true;
+}
+
+/* Seconds with at most nine digits behind the point that count. */
+static bool read_time(const char *text, uint64_t *ret_ns, bool *ret_fine)
+{
+	size_t digits = strspn(text, DIGITS);
+	uint64_t seconds = 0, unit = SECOND_NS;
+
+	for (size_t i = 0; i < digits && seconds <= SECONDS_MAX; i++)
+		seconds = seconds * 10 + (uint64_t)(text[i] - '0');
+	if (digits == 0 || seconds > SECONDS_MAX)
+		return false;
+	*ret_ns = seconds * SECOND_NS;
+	*ret_fine = text[digits] == '.';
+	if (*ret_fine) {
+		text += digits + 1;
+		digits = strspn(text, DIGITS);
+		for (size_t i = 0; i < digits && (unit /= 10); i++)
+			*ret_ns += (uint64_t)(text[i] - '0') * unit;
+	}
+	return !text[digits];
+}
+
+/* Adds a line, which is changed. 0, -ENOMEM, or -EINVAL with a phrase in why. */
+static int add_line(struct times *into, char *line, char *why, size_t why_size)
+{
+	const char *time = line + strspn(line, SEPARATORS), *wrong = NULL;
+	uint64_t ns = 0, last_ns = 0;
+	bool fine;
+
+	line[strcspn(line, "#")] = '\0';
+	line[(size_t)(time - line) + strcspn(time, SEPARATORS)] = '\0';
+	if (!*time)
+		return 0;
+	if ((!into->trace || into->trace->count == into->room) && !grow(into))
+		return -ENOMEM;
+	struct nm_trace *trace = into->trace;
+
+	if (!read_time(time, &ns, &fine))
+		wrong = "no time: seconds, as 12 or 12.000345";
+	else if (trace->count)
+		last_ns = trace->at_ns[trace->count - 1] + into->first_ns;
+	else
+		into->first_ns = ns;
+	if (!wrong && ns < last_ns)
+		wrong = "before the time above it; times must not fall";
+	if (wrong || trace->count == TIMES_MAX) {
+		(void)snprintf(why, why_size, "\"%.*s\": %s", MOST_SHOWN, time,
+			       wrong ? wrong : "one more than 100000000 times");
+		return -EINVAL;
+	}
+	into->fine |= fine;
+	trace->at_ns[trace->count++] = ns - into->first_ns;
+	return 0;
+}
+
+/* Whether the line names columns. */
+static bool is_header(const char *line)
+{
+	char first = line[strspn(line, SEPARATORS "\"")];
+
+	return (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
+}
+
+/* Reads all lines: 0, or an error as add_line or of the file; *ret_line is the number of the
+ * last. */
+static int read_lines(FILE *file, struct times *into, unsigned *ret_line, char *why,
+		      size_t why_size)
+{
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t length;
+	int r = 0;
+
+	errno = 0;
+	for (*ret_line = 0; r == 0 && (length = getline(&line, &room, file)) > 0;) {
+		line[length - (line[length - 1] == '\n')] = '\0';
+		if (++*ret_line > 1 || !is_header(line))
+			r = add_line(into, line, why, why_size);
+	}
+	if (r == 0 && ferror(file))
+		r = errno ? -errno : -EIO;
+	free(line);
+	return r;
+}
+
+/* Spreads the arrivals of each second evenly over it. */
+static void spread(struct nm_trace *trace)
+{
+	for (size_t i = 0, n; i < trace->count; i += n) {
+		uint64_t second_ns = trace->at_ns[i];
+
+		for (n = 1; i + n < trace->count && trace->at_ns[i + n] == second_ns; n++)
+			;
+		for (size_t k = 1; k < n; k++)
+			trace->at_ns[i + k] += k * SECOND_NS / n;
+	}
+}
+
+/* Whether two come in the same second of a clock that has no finer times. */
+static bool is_coarse(const struct times *times)
+{
+	bool together = false;
+
+	for (size_t i = 1; i < times->trace->count; i++)
+		together |= times->trace->at_ns[i] == times->trace->at_ns[i - 1];
+	return together && !times->fine;
+}
+
+/* In a loop the first follows the last after the mean distance. */
+static void measure(struct nm_trace *trace)
+{
+	uint64_t last_ns = trace->at_ns[trace->count - 1];
+
+	trace->end_ns = last_ns;
+	if (trace->count > 1)
+		trace->end_ns += last_ns / (trace->count - 1);
+	trace->longest_ns = trace->end_ns - last_ns;
+	for (size_t i = 1; i < trace->count; i++)
+		if (trace->at_ns[i] - trace->at_ns[i - 1] > trace->longest_ns)
+			trace->longest_ns = trace->at_ns[i] - trace->at_ns[i - 1];
+}
+
+/* 0 with *ret, to be freed; -ENOMEM; or another error with a phrase in why. */
+static int read_file(const char *path, struct times *ret, char *why, size_t why_size)
+{
+	char wrong[256];
+	unsigned line = 0;
+	FILE *file = fopen(path, "re");
+	int r = file ? read_lines(file, ret, &line, wrong, sizeof wrong) : -errno;
+
+	if (file)
+		(void)fclose(file);
+	if (r == -EINVAL)
+		(void)snprintf(why, why_size, "line %u: %s", line, wrong);
+	else if (r < 0)
+		(void)snprintf(why, why_size, "%s", strerror(-r));
+	else if (!ret->trace || !ret->trace->count)
+		(void)snprintf(why, why_size, "has no times");
+	else
+		return 0;
+	return r ? r : -EINVAL;
+}
+
+/* Tells what the times of the file are not, as the transaction would have them. */
+static void warn(struct nm_ir *ir, const struct nm_ir_transaction *t, bool spreads)
+{
+	const struct nm_arrivals *arrivals = &t->arrivals;
+	const struct nm_trace *trace = arrivals->trace;
+	double end_s = (double)trace->at_ns[trace->count - 1] / arrivals->speed / 1e9;
+
+	if (spreads)
+		nm_diag_warn(ir->diags, ir->file, t->line,
+			     "<transaction> arrivals=\"%s\": its times are whole seconds: those of "
+			     "a second are spread evenly over it (with the word exact they come at "
+			     "once)",
+			     t->attrs.arrivals);
+	if (!(arrivals->words & NM_ARRIVAL_LOOP) && end_s * 1e9 < arrivals->length_ns)
+		nm_diag_warn(ir->diags, ir->file, t->line,
+			     "<transaction> arrivals=\"%s\": its last arrival is at %.6g s of "
+			     "%.6g s; nothing is due after it (with the word loop it begins again)",
+			     t->attrs.arrivals, end_s, arrivals->length_ns / 1e9);
+}
+
+void nm_ir_read_trace(struct nm_ir *ir, struct nm_ir_transaction *t)
+{
+	struct nm_arrivals *arrivals = &t->arrivals;
+	struct times times = {.trace = NULL};
+	char why[320];
+	bool loops = arrivals->words & NM_ARRIVAL_LOOP, spreads = false;
+	int r = read_file(arrivals->file, &times, why, sizeof why);
+
+	if (r == 0) {
+		spreads = !(arrivals->words & NM_ARRIVAL_EXACT) && is_coarse(&times);
+		if (spreads)
+			spread(times.trace);
+		measure(times.trace);
+		if (loops && !times.trace->end_ns) {
+			(void)snprintf(why, sizeof why, "a loop needs two times that differ");
+			r = -EINVAL;
+		} else {
+			r = nm_arrivals_set_trace(arrivals, times.trace, why, sizeof why);
+		}
+	}
+	if (r == 0) {
+		warn(ir, t, spreads);
+		r = nm_arena_keep(ir->arena, times.trace);
+	} else {
+		free(times.trace);
+	}
+	if (r == -ENOMEM)
+		nm_diag_error(ir->diags, ir->file, t->line, "out of memory");
+	else if (r < 0)
+		nm_origin_of_attr(nm_node_error(ir, t->node, " arrivals=\"%s\": %s: %s",
+						t->attrs.arrivals, arrivals->file, why),
+				  t->node, "arrivals");
+}
