@@ -230,7 +230,7 @@ static void check_windows(const struct nm_args *args, struct nm_diags *diags)
 
 static void check_sweep(const struct nm_args_reading *reading)
 {
-	static const char *const of_search[] = {"objective", "confirm"};
+	static const char *const of_search[] = {"objective", "confirm", "search-resume"};
 	const struct nm_args_sweep *sweep = &reading->args->run.sweep;
 
 	if (sweep->scan && sweep->search)

@@ -62,6 +62,7 @@ struct nm_args_judge {
 struct nm_args_sweep {
 	char *scan, *search;
 	char *objective; /* of the search */
+	char *resume;	 /* a file with the result of an interrupted search; NULL: none */
 	uint64_t confirm;
 };
 

@@ -47,6 +47,8 @@ src_libnm_cli_la_SOURCES = \
 	src/cli/output_paths.h \
 	src/cli/probe.c \
 	src/cli/run.c \
+	src/cli/resume.c \
+	src/cli/resume.h \
 	src/cli/runner.c \
 	src/cli/runner.h \
 	src/cli/schema.c \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/resume.h"
 #include "cli/runner.h"
 #include "cli/signals.h"
 #include "report/common.h"
@@ -24,7 +25,8 @@ struct sweep {
 	double per_value;	  /* open arrivals a second for a value of 1; 0: there are none */
 	struct nm_search *search; /* owned; NULL: it is a scan, or has not begun */
 	struct nm_sweep told;
-	struct nm_runs kept; /* the trial that the document is of */
+	struct nm_earlier_search earlier; /* with --search-resume */
+	struct nm_runs kept;		  /* the trial that the document is of */
 	bool kept_passed;
 	bool any_complete; /* some run was */
 	int code;	   /* of what was run so far, without the objective */
@@ -196,7 +198,14 @@ static int begin_search(struct sweep *sweep, struct nm_diags *diags)
 				      });
 	sweep->told.objective = args->objective;
 	sweep->told.tolerance = NM_SEARCH_TOLERANCE;
-	return NM_EXIT_OK;
+	if (!args->resume)
+		return NM_EXIT_OK;
+	int code = nm_cli_resume(&sweep->runner, &sweep->range, sweep->search, &sweep->told,
+				 &sweep->earlier, diags);
+
+	for (size_t i = 0; i < sweep->told.n_trials; i++)
+		sweep->any_complete |= sweep->told.trials[i].pass;
+	return code;
 }
 
 /* The next trial; false: that was the last. */
@@ -266,21 +275,26 @@ static const struct nm_verdict *objective_of(const struct nm_judge *judge)
 	return at;
 }
 
-static void tell_search(struct sweep *sweep, const struct nm_runs *series, bool pass)
+/* What a search compares. */
+static void set_typical(struct nm_trial *trial, const struct sweep *sweep,
+			const struct nm_runs *series)
 {
-	const struct nm_verdict *first = objective_of(&sweep->runner.judge);
-	struct nm_search_verdict verdict = {.pass = pass, .typical = NAN, .limit = first->limit};
 	struct nm_runs_summary summary;
 
+	trial->typical = trial->typical_limit = trial->reached = NAN;
+	if (!sweep->search)
+		return;
+	const struct nm_verdict *first = objective_of(&sweep->runner.judge);
+
 	nm_runs_summarise(series, &summary);
+	trial->typical_limit = first->limit;
 	/* The median is steadier than the percentiles that objectives are about. */
 	if (first->quantity == NM_QUANTITY_SECONDS && summary.latency_p50_s.n)
-		verdict.typical = summary.latency_p50_s.mean;
+		trial->typical = summary.latency_p50_s.mean;
 	else if (first->quantity != NM_QUANTITY_SECONDS && first->measured)
-		verdict.typical = first->value;
+		trial->typical = first->value;
 	if (sweep->per_value > 0 && summary.transactions_per_s.n)
-		verdict.reached = summary.transactions_per_s.mean / sweep->per_value;
-	nm_search_tell(sweep->search, &verdict);
+		trial->reached = summary.transactions_per_s.mean / sweep->per_value;
 }
 
 /* Keeps the series, which is empty then, if the document is to be of it. */
@@ -303,7 +317,7 @@ static int add_trial(struct sweep *sweep, const struct nm_search_trial *asked, c
 	struct nm_load load = {.name = NULL};
 	bool has_load = nm_result_load(last, &load);
 	char *reason = closed ? fault_of(last) : reason_of(sweep, series);
-	const struct nm_trial trial = {
+	struct nm_trial trial = {
 		.value = closed ? NULL : strdup(text),
 		.step = sweep->search ? nm_search_step_name(asked->step) : NULL,
 		.judged = !closed && sweep->runner.judge.requirements.count,
@@ -318,12 +332,15 @@ static int add_trial(struct sweep *sweep, const struct nm_search_trial *asked, c
 	};
 	char line[512];
 
+	set_typical(&trial, sweep, series);
+	const struct nm_search_verdict verdict = nm_search_verdict_of(&trial);
+
 	if (nm_sweep_add(&sweep->told, &trial) != 0)
 		return out_of_memory(diags);
 	nm_live_waits(&sweep->runner.live,
 		      nm_trial_format(&sweep->told, &trial, line, sizeof(line)));
 	if (sweep->search)
-		tell_search(sweep, series, trial.pass);
+		nm_search_tell(sweep->search, &verdict);
 	keep(sweep, series,
 	     sweep->search && trial.pass && !closed && asked->step != NM_SEARCH_HALF);
 	return NM_EXIT_OK;
@@ -467,7 +484,7 @@ static int report_all(struct sweep *sweep, struct nm_diags *diags)
 	struct nm_runner *runner = &sweep->runner;
 	int code = sweep->search ? conclude(sweep, diags) : NM_EXIT_OK;
 
-	if (code == NM_EXIT_OK && sweep->told.n_trials) {
+	if (code == NM_EXIT_OK && sweep->kept.n_runs) {
 		runner->view.sweep = &sweep->told;
 		code = nm_judge_series(&runner->judge, &sweep->kept, &runner->view, diags) == 0
 			       ? nm_runner_report(runner, &sweep->kept, diags)
@@ -489,10 +506,10 @@ int nm_cli_sweep(const struct nm_args *args, struct nm_diags *diags)
 
 	if (code == NM_EXIT_OK)
 		code = prepare(&sweep, diags);
-	if (code == NM_EXIT_OK)
-		code = nm_runner_open(&sweep.runner, diags);
 	if (code == NM_EXIT_OK && !scans)
 		code = begin_search(&sweep, diags);
+	if (code == NM_EXIT_OK)
+		code = nm_runner_open(&sweep.runner, diags);
 	if (code == NM_EXIT_OK) {
 		sweep.runner.live.length_ns = 0; /* that of one trial says little */
 		while (next(&sweep, &trial) && try(&sweep, &trial, diags))
@@ -502,6 +519,7 @@ int nm_cli_sweep(const struct nm_args *args, struct nm_diags *diags)
 	code = nm_runner_end(&sweep.runner, code, diags);
 	nm_runs_fini(&sweep.kept);
 	nm_sweep_fini(&sweep.told);
+	nm_earlier_search_fini(&sweep.earlier);
 	nm_range_fini(&sweep.range);
 	free(sweep.search);
 	free(sweep.defines);

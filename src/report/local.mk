@@ -51,6 +51,8 @@ src_libnm_report_la_SOURCES = \
 	src/report/stream.h \
 	src/report/sweep.c \
 	src/report/sweep.h \
+	src/report/sweep_read.c \
+	src/report/sweep_read.h \
 	src/report/table.c \
 	src/report/table.h \
 	src/report/text_intervals.c \

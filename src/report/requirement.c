@@ -16,7 +16,8 @@
 #define BLANKS	   " \t\r\n"
 #define OPERATORS  "<>=!"
 #define MAX_DIGITS 18
-#define SHOWN	   40 /* characters of the text in a message about a place in it */
+#define ERRORS	   "errors" /* the member of a window */
+#define SHOWN	   40	    /* characters of the text in a message about a place in it */
 
 struct reader {
 	const char *at;
@@ -199,19 +200,33 @@ static int refuse_unit(struct reader *reader, const struct nm_requirement_term *
 		reader->at = comma;
 		return wrong(reader, JOINT);
 	}
-	return wrong(reader, "%s is %s: its units are %s", term->figure,
-		     nm_quantity_text(term->quantity), of_quantity[term->quantity].allowed);
+	return wrong(reader, "%s is %s: its units are %s%s", term->figure,
+		     nm_quantity_text(term->quantity), of_quantity[term->quantity].allowed,
+		     term->is_of_errors ? ", or % of all passes" : "");
+}
+
+/* Makes the term one of a share of the passes. */
+static int make_share(struct nm_requirement_term *term)
+{
+	size_t prefix = strlen(term->figure) - strlen(ERRORS);
+
+	term->quantity = NM_QUANTITY_SHARE;
+	return asprintf(&term->passes, "%.*stransactions", (int)prefix, term->figure) < 0 ? -ENOMEM
+											  : 0;
 }
 
 static int read_limit(struct reader *reader, struct nm_requirement_term *term)
 {
-	const struct units *units = &of_quantity[term->quantity];
+	const struct units *units;
 	double number = 0, times = 1, by = 1;
 	int error = read_number(reader, &number);
 	size_t length = error ? 0 : unit_length(reader);
 
+	if (!error && term->is_of_errors && length == 1 && *reader->at == '%')
+		error = make_share(term);
 	if (error)
 		return error;
+	units = &of_quantity[term->quantity];
 	if (length == 0 && (number == 0 || find_unit(units->units, "", 0))) {
 		term->limit = number;
 		return 0;
@@ -282,6 +297,7 @@ static int read_figure(struct reader *reader, struct nm_requirement_term *term)
 	}
 	term->quantity = at.named.quantity;
 	term->percentile = at.percentile;
+	term->is_of_errors = strcmp(at.named.member, ERRORS) == 0;
 	reader->at += length;
 	return 0;
 }
@@ -303,6 +319,7 @@ static int read_term(struct reader *reader, struct nm_requirement_term *term)
 static void term_fini(struct nm_requirement_term *term)
 {
 	free(term->figure);
+	free(term->passes);
 	*term = (struct nm_requirement_term){.figure = NULL};
 }
 

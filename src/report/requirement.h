@@ -28,7 +28,9 @@ struct nm_requirement_term {
 	enum nm_relation relation;
 	enum nm_quantity quantity; /* of the figure */
 	double percentile;	   /* that the figure needs; NaN: none */
-	double limit;		   /* in the unit of the document: seconds, bits a second, 0 to 1 */
+	bool is_of_errors;	   /* which may be required as a share of all passes, too */
+	char *passes; /* then: the name of the figure of those that succeeded; NULL: it is a count */
+	double limit; /* in the unit of the document: seconds, bits a second, 0 to 1 */
 };
 
 /* All terms hold, or, negated, not all of them do. */

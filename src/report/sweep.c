@@ -81,6 +81,21 @@ static double achieved(const void *item)
 	return ((const struct nm_trial *)item)->achieved_per_s;
 }
 
+static double typical(const void *item)
+{
+	return ((const struct nm_trial *)item)->typical;
+}
+
+static double typical_limit(const void *item)
+{
+	return ((const struct nm_trial *)item)->typical_limit;
+}
+
+static double reached(const void *item)
+{
+	return ((const struct nm_trial *)item)->reached;
+}
+
 static const struct nm_figure trial_figures[] = {
 	NM_FIGURE(TEXT, struct nm_trial, value, "value",
 		  .doc = "Of the parameter; null: none, the load was a closed loop."),
@@ -101,6 +116,14 @@ static const struct nm_figure trial_figures[] = {
 		.doc = "Those a second that were answered in time."),
 	NM_FIGURE(TEXT, struct nm_trial, load, "load",
 		  .doc = "The verdict on open arrivals; null: there were none."),
+	NM_RATE("typical", typical,
+		.doc = "Of a search: what shows whether the system has changed: the median "
+		       "latency, or the figure of an objective that is about no time."),
+	NM_RATE("typical_limit", typical_limit,
+		.doc = "Of a search: the limit of the objective, which tells how much that "
+		       "matters."),
+	NM_RATE("reached", reached,
+		.doc = "Of a search for a rate: that of the parameter which was reached."),
 	NM_FIGURE(BOOL, struct nm_trial, out_of_order, "out_of_order",
 		  .doc = "A search has seen a lower value fail."),
 	NM_FIGURE_END,

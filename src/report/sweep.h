@@ -13,15 +13,17 @@
 
 struct nm_trial {
 	char *value;	   /* owned: of the parameter; NULL: none, the load was a closed loop */
-	const char *step;  /* static: of a search, why the value was tried; NULL: of a scan */
+	const char *step;  /* outlives it: of a search, why the value was tried; NULL: of a scan */
 	bool judged, pass; /* whether something was required, and met */
 	char *reason;	   /* owned: why it failed; NULL: it did not */
 	uint64_t seed;
 	uint32_t n_runs;
 	double offered_per_s, achieved_per_s; /* of open arrivals; NaN: there were none */
-	const char *load;	 /* static: the verdict on those; NULL: there were none */
+	const char *load;	 /* outlives it: the verdict on those; NULL: there were none */
 	struct nm_window totals; /* of the last run */
 	bool out_of_order;	 /* it passed above a value that failed */
+	/* Of a search, which compares them; NaN: not known. */
+	double typical, typical_limit, reached;
 };
 
 struct nm_sweep {

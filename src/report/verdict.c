@@ -16,23 +16,35 @@
 
 /* --- values --- */
 
-/* The mean over the runs. False: some run has not measured it, for the reason in why, if known. */
-static bool measure(const struct nm_named_series *documents, const char *figure, double *ret_value,
-		    char why[WHY])
+/* A figure of one run; false: it has not measured it, for the reason in why, if known. */
+static bool value_of(const struct nm_named_series *documents, size_t run, const char *figure,
+		     double *ret_value, char why[WHY])
 {
-	double sum = 0, value;
+	struct nm_named_at at;
+	char unused[512];
+
+	/* The run has other groups than its plan: it ended before it had any. */
+	return nm_named_find(&documents->list, documents->items[run], figure, &at, unused,
+			     sizeof(unused)) == 0 &&
+	       nm_named_value(&at, ret_value, why, WHY);
+}
+
+/* The mean over the runs. False: some run has not measured it, for the reason in why, if known. */
+static bool measure(const struct nm_named_series *documents, const struct nm_requirement_term *term,
+		    double *ret_value, char why[WHY])
+{
+	double sum = 0, value, passes;
 
 	*why = '\0';
 	for (size_t i = 0; i < documents->count; i++) {
-		struct nm_named_at at;
-		char unused[512];
-
-		/* The run has other groups than its plan: it ended before it had any. */
-		if (nm_named_find(&documents->list, documents->items[i], figure, &at, unused,
-				  sizeof(unused)) != 0 ||
-		    !nm_named_value(&at, &value, why, WHY))
+		if (!value_of(documents, i, term->figure, &value, why) ||
+		    (term->passes && !value_of(documents, i, term->passes, &passes, why)))
 			return false;
-		sum += value;
+		if (term->passes && value + passes == 0) {
+			snprintf(why, WHY, "nothing was done");
+			return false;
+		}
+		sum += term->passes ? value / (value + passes) : value;
 	}
 	*ret_value = sum / (double)documents->count;
 	return documents->count > 0;
@@ -99,7 +111,7 @@ static int judge(const struct nm_requirement *requirement, const struct nm_named
 	for (size_t i = 0; i < requirement->n_terms && !verdict.met; i++) {
 		const struct nm_requirement_term *term = &requirement->terms[i];
 		double value = 0;
-		bool measured = measure(documents, term->figure, &value, found);
+		bool measured = measure(documents, term, &value, found);
 
 		verdict.met = measured && holds(term, value) != requirement->negated;
 		/* A term that was not measured says more than one that was. */

@@ -8,6 +8,7 @@
 #include "report/compare.h"
 #include "report/report.h"
 #include "report/requirement.h"
+#include "report/sweep_read.h"
 
 static struct nm_phase phases[] = {{.name = (char[]){""}}, {.name = (char[]){"work"}}};
 static struct nm_group groups[] = {{.name = (char[]){"a b"}, .phases = phases, .n_phases = 2},
@@ -59,6 +60,7 @@ static void take(const char *text, const char *document, size_t length)
 	struct nm_verdicts verdicts = {.count = 0};
 	struct nm_baseline baseline = {.path = NULL};
 	struct nm_comparison comparison = {.path = NULL};
+	struct nm_earlier_search search;
 	char why[256] = "";
 
 	if (nm_requirements_add(&requirements, text, "--require", *text == ' ', &plan, why,
@@ -76,6 +78,11 @@ static void take(const char *text, const char *document, size_t length)
 	} else {
 		demand(*why);
 	}
+	*why = '\0';
+	demand(nm_earlier_search_parse("file", document, length, &result->percentiles, &search, why,
+				       sizeof why) == 0 ||
+	       *why);
+	nm_earlier_search_fini(&search);
 	write_all(&series);
 	nm_comparison_fini(&comparison);
 	nm_baseline_fini(&baseline);

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import signal
@@ -135,6 +136,80 @@ def test_an_interrupt_ends_the_search_with_the_trials_so_far(netmodel: Netmodel)
     assert (sweep["search"]["outcome"], sweep["search"]["value"]) == ("interrupted", None)
     assert [trial["value"] for trial in sweep["trials"]][:2] == ["1", "2"] and len(sweep["trials"]) < 6
     assert re.search(r"netmodel: interrupted after trial \d\n", result.err), result
+
+
+def interrupted(document: Json, trials: int) -> Json:
+    """What an interrupt would have left after so many trials."""
+    sweep = document["sweep"]
+    search = {**sweep["search"], "outcome": "interrupted", "value": None, "command": None, "confirmed": 0}
+    return {**document, "sweep": {**sweep, "trials": sweep["trials"][:trials], "search": search}}
+
+
+def test_an_interrupted_search_goes_on(netmodel: Netmodel, validate: Validate, tmp_path: Path) -> None:
+    words = (*COUNTED, "--seed", "3", "--confirm", "1", "--format", "json")
+    whole = netmodel.run(*words, "-q", code=0).json()
+    file = tmp_path / "search.json"
+    for trials in (0, 5, len(whole["sweep"]["trials"]) - 1):
+        file.write_text(json.dumps(interrupted(whole, trials)))
+        result = netmodel.run(*words, "--search-resume", file, code=0)
+        document = result.json()
+        validate(document)
+        assert result.err.count("\n") == len(whole["sweep"]["trials"]) - trials, "only what is missing is run"
+        assert document["sweep"]["trials"][:trials] == whole["sweep"]["trials"][:trials]
+        assert document["sweep"]["search"] == whole["sweep"]["search"]
+        asked = [[(trial["value"], trial["step"], trial["seed"]) for trial in one["sweep"]["trials"]] for one in (whole, document)]
+        assert asked[0] == asked[1]
+
+
+def test_the_capacity_of_an_interrupted_search_is_kept(netmodel: Netmodel, tmp_path: Path) -> None:
+    file = tmp_path / "search.json"
+    more = defines(test_length="150ms", num_flows=8)
+    words = ("-m", "tcp_rr", *more, "--search", "arrivals=const(100/s..1G/s)", "--objective", "transactions >= 0 errors <= 0.1%")
+    with netmodel.started(*words, "--format", "json") as master:
+        master.wait_line("arrivals=const")
+        master.signal(signal.SIGINT)
+        document = master.finish().json()
+    file.write_text(json.dumps(interrupted(document, 1)))
+    trials = netmodel.run(*words, "--search-resume", file, "--confirm", "3", "--format", "csv").out.splitlines()
+    assert trials[1].startswith(",capacity,") and trials[2].split(",")[0] == document["sweep"]["trials"][1]["value"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "more", "why"),
+    [
+        ({"outcome": "found"}, (), "its search has ended (found): only one that was interrupted goes on"),
+        ({"objective": "errors == 0"}, (), "its search had --objective 'errors == 0'"),
+        ({"objective": None}, (), "it is not of a search"),
+        ({}, ("-D", "num_flows=2"), "its search had num_flows=1, and this one has 2"),
+        ({}, ("--percentiles", "42"), 'its trial 1 lacks "latency_s", or a percentile of it that this line asks for'),
+    ],
+)
+def test_only_the_same_search_goes_on(
+    changed: Json, more: tuple[str, ...], why: str, netmodel: Netmodel, tmp_path: Path
+) -> None:
+    words = (*COUNTED, "--seed", "3", "--confirm", "0")
+    document = interrupted(netmodel.run(*words, "--format", "json", "-q", code=0).json(), 3)
+    document["sweep"]["search"].update(changed)
+    file = tmp_path / "search.json"
+    file.write_text(json.dumps(document))
+    result = netmodel.run(*words, *more, "--search-resume", file, code=1)
+    assert (result.out, result.err) == ("", f"netmodel: --search-resume {file}: {why}\n")
+
+
+def test_a_search_of_other_trials_does_not_go_on(netmodel: Netmodel, tmp_path: Path) -> None:
+    words = (*COUNTED, "--confirm", "0", "--format", "json", "-q")
+    document = interrupted(netmodel.run(*words, code=0).json(), 3)
+    file = tmp_path / "search.json"
+    document["sweep"]["trials"][2]["value"] = "5"
+    file.write_text(json.dumps(document))
+    result = netmodel.run(*words, "--search-resume", file, code=1)
+    assert "this search would not make its trial 3 (bracket, 5): it was made with other options" in result.err
+    del document["sweep"]["trials"][1]["step"]
+    file.write_text(json.dumps(document))
+    assert 'its trial 2 lacks "step"' in netmodel.run(*words, "--search-resume", file, code=1).err
+    assert "No such file or directory" in netmodel.run(*words, "--search-resume", tmp_path / "nothing", code=1).err
+    result = netmodel.run("-m", "tcp_rr", "--search-resume", file, code=1)
+    assert result.err == "netmodel: --search-resume: only with --search\n"
 
 
 def test_an_interrupt_in_the_first_trial(netmodel: Netmodel) -> None:

@@ -55,6 +55,8 @@ static const struct {
 	{"latency.max <= 0", NM_RELATION_AT_MOST, 0},
 	{"errors == 0", NM_RELATION_EQUAL, 0},
 	{"errors != 3", NM_RELATION_UNEQUAL, 3},
+	{"errors <= 0.1%", NM_RELATION_AT_MOST, 0.001},
+	{"group.small.transaction.work.errors < 5 %", NM_RELATION_LESS, 0.05},
 	{"transactions > 1k", NM_RELATION_MORE, 1000},
 	{"transactions_per_s >= 100k", NM_RELATION_AT_LEAST, 100e3},
 	{"transactions_per_s >= 1.5M/s", NM_RELATION_AT_LEAST, 1.5e6},
@@ -108,7 +110,10 @@ static const struct {
 	{"latency.p99 <= 10k", "at \"k\": latency.p99 is a time"},
 	{"latency.p99 <= 1234567890123456789012ns", "a number has at most 18 digits"},
 	{"transactions_per_s >= 10ms", "at \"ms\": transactions_per_s is a rate: its units are /s"},
-	{"errors <= 1%", "at \"%\": errors is a count: its units are k, M, G, T or none"},
+	{"connects <= 1%", "at \"%\": connects is a count: its units are k, M, G, T or none"},
+	{"errors <= 1ms",
+	 "at \"ms\": errors is a count: its units are k, M, G, T or none, or % of all passes"},
+	{"host.master.counts.errors <= 1%", "at \"%\": host.master.counts.errors is a count"},
 	{"host.master.cpu.busy <= 0.9", "a share needs a unit: %"},
 	{"bytes_sent > 1k", "at \"k\": bytes_sent is a number of bytes: its units are B, kB"},
 	{"latency.p99 <= 10ms and errors == 0", "at \"and errors == 0\": blanks alone join terms"},
@@ -212,6 +217,8 @@ static const struct {
 	 "host.10.0.0.7.connections.retransmits was not measured: the connections were closed"},
 	{"group.large.transaction.work.transactions == 15000", false, true, NULL},
 	{"group.large.transaction.1.connects == 8", false, true, NULL},
+	{"errors <= 0.1%", false, true, NULL},
+	{"group.large.errors > 1%", false, false, "group.large.errors is 0 %"},
 	{"latency.p50 > 20us", true, true, NULL},
 	{"latency.p50 > 10us", true, false, "latency.p50 is 19 us"},
 	{"latency.p90 > 10us", true, false, "latency.p90 was not measured"},
@@ -256,6 +263,29 @@ START_TEST(of_several_runs_the_mean_counts_and_only_of_complete_ones)
 	nm_verdicts_fini(&verdicts);
 	for (size_t i = 0; i < 3; i++)
 		nm_result_free(runs[i]);
+}
+END_TEST
+
+/* The mean of the runs' shares: 1 of 4, and 3 of 4. */
+START_TEST(errors_are_a_share_of_all_passes)
+{
+	struct nm_result *runs[] = {sample_result(), sample_result()};
+	struct nm_runs series = {.runs = runs, .n_runs = 2};
+	struct nm_verdicts verdicts;
+
+	runs[0]->totals.counts.iterations = runs[1]->totals.counts.errors = 30;
+	runs[1]->totals.counts.iterations = runs[0]->totals.counts.errors = 10;
+	ck_assert_int_eq(add("errors == 50% errors < 0%", false), 0);
+	ck_assert_int_eq(nm_requirements_judge(&list, &series, &verdicts), 0);
+	ck_assert(verdicts.items[0].met && !verdicts.items[1].met);
+	ck_assert_str_eq(verdicts.items[1].reason, "errors is 50 %");
+	nm_verdicts_fini(&verdicts);
+	runs[0]->totals.counts.iterations = runs[0]->totals.counts.errors = 0;
+	ck_assert_int_eq(nm_requirements_judge(&list, &series, &verdicts), 0);
+	ck_assert_str_eq(verdicts.items[0].reason, "errors was not measured: nothing was done");
+	nm_verdicts_fini(&verdicts);
+	nm_result_free(runs[0]);
+	nm_result_free(runs[1]);
 }
 END_TEST
 
@@ -328,6 +358,7 @@ int main(void)
 	tcase_add_loop_test(tc, a_requirement_is_met_or_says_why_not, 0,
 			    sizeof judged / sizeof *judged);
 	tcase_add_test(tc, of_several_runs_the_mean_counts_and_only_of_complete_ones);
+	tcase_add_test(tc, errors_are_a_share_of_all_passes);
 	tcase_add_test(tc, junit_is_xml_whatever_stands_in_it);
 	tcase_add_test(tc, all_names_are_found_and_are_different);
 	suite_add_tcase(suite, tc);

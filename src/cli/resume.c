@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tells a search the trials of an earlier one, which must have asked for the same values. */
+#include "cli/resume.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+/* --search-resume PATH: what is wrong with it. */
+__attribute__((format(printf, 3, 4))) static int refuse(const char *path, struct nm_diags *diags,
+							const char *fmt, ...)
+{
+	const struct nm_subject subject = {
+		.kind = NM_SUBJECT_OPTION, .name = "search-resume", .value = path};
+	char why[512];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(why, sizeof why, fmt, args);
+	va_end(args);
+	nm_diag_add(diags, NM_SEV_ERROR, NULL, 0, &subject, ": %s", why);
+	return NM_EXIT_USAGE;
+}
+
+/* The parameters but for the one that is searched. */
+static int check_params(const struct nm_runner *runner, const char *path,
+			const struct nm_earlier_search *earlier, struct nm_diags *diags)
+{
+	const struct nm_params *params = &runner->loaded.params;
+
+	for (size_t i = 0; i < params->count; i++) {
+		const char *name = params->items[i].name, *now = params->items[i].value;
+		const char *then = nm_earlier_search_param(earlier, name);
+
+		if (strcmp(name, earlier->sweep.parameter) != 0 && now &&
+		    (!then || strcmp(then, now) != 0))
+			return refuse(path, diags,
+				      "its search had %s=%.60s, and this one has %.60s", name,
+				      then ? then : "", now);
+	}
+	return NM_EXIT_OK;
+}
+
+/* Whether it is of the same search, and can go on. */
+static int check(const struct nm_runner *runner, const char *path,
+		 const struct nm_earlier_search *earlier, const struct nm_sweep *told,
+		 struct nm_diags *diags)
+{
+	const struct nm_sweep *then = &earlier->sweep;
+	const char *profile = nm_earlier_search_profile(earlier);
+	const struct nm_plan *plan = runner->loaded.plan;
+
+	if (!profile || strcmp(profile, plan->name) != 0)
+		return refuse(path, diags,
+			      "its search was of profile %.60s, and this one is of %.60s",
+			      profile ? profile : "", plan->name);
+	if (strcmp(then->parameter, told->parameter) != 0 || strcmp(then->range, told->range) != 0)
+		return refuse(path, diags, "its search was --search %.60s=%.60s", then->parameter,
+			      then->range);
+	if (strcmp(then->objective, told->objective) != 0)
+		return refuse(path, diags, "its search had --objective '%.200s'", then->objective);
+	if (strcmp(then->outcome, nm_search_outcome_name(NM_SEARCH_GOES_ON)) != 0)
+		return refuse(path, diags,
+			      "its search has ended (%.20s): only one that was "
+			      "interrupted goes on",
+			      then->outcome);
+	return check_params(runner, path, earlier, diags);
+}
+
+/* Whether the search asks for just this trial next. */
+static bool is_asked(const struct nm_search *search, const struct nm_range *range,
+		     const struct nm_trial *trial)
+{
+	struct nm_search_trial asked;
+
+	if (!nm_search_ask(search, &asked) ||
+	    strcmp(nm_search_step_name(asked.step), trial->step) != 0)
+		return false;
+	if (isnan(asked.value) || !trial->value)
+		return isnan(asked.value) && !trial->value;
+	char *text = nm_range_text(range, asked.value);
+	bool same = text && strcmp(text, trial->value) == 0;
+
+	free(text);
+	return same;
+}
+
+/* Adds a copy of the trial, which is the earlier search's. */
+static int add_copy(struct nm_sweep *told, const struct nm_trial *trial)
+{
+	struct nm_trial copy = *trial;
+
+	copy.value = trial->value ? strdup(trial->value) : NULL;
+	copy.reason = trial->reason ? strdup(trial->reason) : NULL;
+	return nm_sweep_add(told, &copy);
+}
+
+int nm_cli_resume(const struct nm_runner *runner, const struct nm_range *range,
+		  struct nm_search *search, struct nm_sweep *told,
+		  struct nm_earlier_search *ret_earlier, struct nm_diags *diags)
+{
+	const char *path = runner->args->run.sweep.resume;
+	struct nm_percentiles percentiles = runner->args->run.percentiles;
+	const struct nm_sweep *then = &ret_earlier->sweep;
+	char why[512];
+
+	/* As nm_judge_read has seen, there are not too many. */
+	(void)nm_requirements_percentiles(&runner->judge.requirements, &percentiles);
+	if (nm_earlier_search_read(path, &percentiles, ret_earlier, why, sizeof why) != 0)
+		return refuse(path, diags, "%s", why);
+	int code = check(runner, path, ret_earlier, told, diags);
+
+	for (size_t i = 0; i < then->n_trials && code == NM_EXIT_OK; i++) {
+		const struct nm_trial *trial = &then->trials[i];
+		const struct nm_search_verdict verdict = nm_search_verdict_of(trial);
+
+		if (!is_asked(search, range, trial))
+			return refuse(path, diags,
+				      "this search would not make its trial %zu (%.30s, %.60s): it "
+				      "was made with other options",
+				      i + 1, trial->step,
+				      trial->value ? trial->value : "closed loop");
+		nm_search_tell(search, &verdict);
+		if (add_copy(told, trial) != 0) {
+			nm_diag_error(diags, NULL, 0, "out of memory");
+			code = NM_EXIT_INTERNAL;
+		}
+	}
+	return code;
+}
