@@ -3,6 +3,7 @@
  * subtracts. */
 #include "control/windows.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "control/interval.h"
@@ -433,6 +434,15 @@ struct nm_sampler *nm_windows_base(struct nm_windows *windows)
 bool nm_windows_measured(const struct nm_windows *windows, uint32_t group)
 {
 	return windows->groups[group].total;
+}
+
+double nm_windows_slowdown(const struct nm_windows *windows, uint32_t group)
+{
+	const struct nm_tally_snap *total = windows->groups[group].total;
+
+	return total && nm_tally_keeps(total, NM_TIME_SLOWDOWN) && total->slowdown.count
+		       ? nm_hist_percentile_s(&total->slowdown, 50)
+		       : NAN;
 }
 
 void nm_windows_finish(struct nm_windows *windows)

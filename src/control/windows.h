@@ -31,5 +31,7 @@ void nm_windows_finish(struct nm_windows *windows);
 /* Whether a window of the group has been measured: a window that did not open before its phase
  * ended has not. */
 bool nm_windows_measured(const struct nm_windows *windows, uint32_t group);
+/* The median slowdown of the group's measured flows; NaN: there were none. */
+double nm_windows_slowdown(const struct nm_windows *windows, uint32_t group);
 
 #endif

@@ -527,9 +527,26 @@ const struct nm_object nm_summary_object = {
 		.offset = offsetof(struct nm_runs_summary, name), .object = &nm_summary_object     \
 	}
 
+/* Of measured flows, in a series that has some. */
+#define OVER_FLOWS(name)                                                                           \
+	{                                                                                          \
+		.json = #name, .kind = NM_FIGURE_OBJECT, .has = has_##name,                        \
+		.offset = offsetof(struct nm_runs_summary, name), .object = &nm_summary_object     \
+	}
+#define HAS(name)                                                                                  \
+	static bool has_##name(const struct nm_at *at)                                             \
+	{                                                                                          \
+		return ((const struct nm_runs_summary *)at->item)->name.n > 0;                     \
+	}
+HAS(slowdown_mean)
+HAS(slowdown_p50)
+HAS(slowdown_p99)
+#undef HAS
+
 static const struct nm_figure summaries_figures[] = {
 	OVER_RUNS(transactions_per_s), OVER_RUNS(bits_per_s),	 OVER_RUNS(latency_mean_s),
-	OVER_RUNS(latency_p50_s),      OVER_RUNS(latency_p99_s), NM_FIGURE_END,
+	OVER_RUNS(latency_p50_s),      OVER_RUNS(latency_p99_s), OVER_FLOWS(slowdown_mean),
+	OVER_FLOWS(slowdown_p50),      OVER_FLOWS(slowdown_p99), NM_FIGURE_END,
 };
 
 static const struct nm_object summaries_object = {.figures = summaries_figures};

@@ -320,6 +320,9 @@ static int write_kv(const struct nm_runs *series, FILE *out)
 		print_summary(out, "latency_mean", &summary.latency_mean_s);
 		print_summary(out, "latency_p50", &summary.latency_p50_s);
 		print_summary(out, "latency_p99", &summary.latency_p99_s);
+		print_summary(out, "slowdown_mean", &summary.slowdown_mean);
+		print_summary(out, "slowdown_p50", &summary.slowdown_p50);
+		print_summary(out, "slowdown_p99", &summary.slowdown_p99);
 	}
 	nm_verdicts_keys(series, out);
 	return nm_stream_status(out);

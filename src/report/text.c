@@ -455,6 +455,9 @@ static void print_summary(const struct nm_runs *series, unsigned width, FILE *ou
 	add_summary(&table, "latency mean", &summary.latency_mean_s, nm_format_duration);
 	add_summary(&table, "latency p50", &summary.latency_p50_s, nm_format_duration);
 	add_summary(&table, "latency p99", &summary.latency_p99_s, nm_format_duration);
+	add_summary(&table, "slowdown mean", &summary.slowdown_mean, nm_format_count);
+	add_summary(&table, "slowdown p50", &summary.slowdown_p50, nm_format_count);
+	add_summary(&table, "slowdown p99", &summary.slowdown_p99, nm_format_count);
 	fputc('\n', out);
 	nm_table_print(&table, 2, out);
 	nm_table_fini(&table);

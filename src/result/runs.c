@@ -17,11 +17,11 @@ void nm_runs_fini(struct nm_runs *series)
 /* One figure of a run; NaN: the run has none. */
 typedef double (*figure_fn)(const struct nm_result *run);
 
-static double percentile_s(const struct nm_result *run, double pct)
+static double percentile_of(const struct nm_result *run, const struct nm_latency *times, double pct)
 {
-	for (size_t i = 0; i < run->percentiles.count && run->totals.latency.count; i++)
+	for (size_t i = 0; i < run->percentiles.count && times->count; i++)
 		if (run->percentiles.pct[i] == pct)
-			return run->totals.latency.pct_s[i];
+			return times->pct_s[i];
 	return NAN;
 }
 
@@ -42,12 +42,29 @@ static double latency_mean_s(const struct nm_result *run)
 
 static double latency_p50_s(const struct nm_result *run)
 {
-	return percentile_s(run, 50);
+	return percentile_of(run, &run->totals.latency, 50);
 }
 
 static double latency_p99_s(const struct nm_result *run)
 {
-	return percentile_s(run, 99);
+	return percentile_of(run, &run->totals.latency, 99);
+}
+
+static double slowdown_mean(const struct nm_result *run)
+{
+	const struct nm_latency *times = nm_window_time(&run->totals, NM_TIME_SLOWDOWN);
+
+	return times->count ? times->mean_s : NAN;
+}
+
+static double slowdown_p50(const struct nm_result *run)
+{
+	return percentile_of(run, nm_window_time(&run->totals, NM_TIME_SLOWDOWN), 50);
+}
+
+static double slowdown_p99(const struct nm_result *run)
+{
+	return percentile_of(run, nm_window_time(&run->totals, NM_TIME_SLOWDOWN), 99);
 }
 
 static void summarise(const struct nm_runs *series, figure_fn figure, double *values,
@@ -75,5 +92,8 @@ void nm_runs_summarise(const struct nm_runs *series, struct nm_runs_summary *ret
 	summarise(series, latency_mean_s, values, &ret_summary->latency_mean_s);
 	summarise(series, latency_p50_s, values, &ret_summary->latency_p50_s);
 	summarise(series, latency_p99_s, values, &ret_summary->latency_p99_s);
+	summarise(series, slowdown_mean, values, &ret_summary->slowdown_mean);
+	summarise(series, slowdown_p50, values, &ret_summary->slowdown_p50);
+	summarise(series, slowdown_p99, values, &ret_summary->slowdown_p99);
 	free(values);
 }

@@ -24,7 +24,7 @@ void nm_runs_fini(struct nm_runs *series);
 /* Summaries over the complete runs of a series. */
 struct nm_runs_summary {
 	struct nm_summary transactions_per_s, bits_per_s, latency_mean_s, latency_p50_s,
-		latency_p99_s;
+		latency_p99_s, slowdown_mean, slowdown_p50, slowdown_p99; /* of flows, if any */
 };
 /* Leaves out runs that are not complete; without complete runs the summaries are empty. */
 void nm_runs_summarise(const struct nm_runs *series, struct nm_runs_summary *ret_summary);

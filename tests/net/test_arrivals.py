@@ -164,6 +164,17 @@ def test_a_slowdown_is_how_often_the_ideal_goes_into_the_time(
     mean = sum(totals["slowdown_10_100kb"]["mean"] for totals in each) / 2
     assert document["requirements"][0]["met"]
     assert document["requirements"][0]["value"] == pytest.approx(mean)
+    summary = document["repeat"]["summary"]
+    assert summary["slowdown_mean"]["mean"] == pytest.approx(mean) and summary["slowdown_p50"]["n"] == 2
+
+
+@pytest.mark.parametrize(("ideal", "slow"), [("link=1Mb/s base=50ms", True), ("link=100Gb/s base=1us", False)])
+def test_an_ideal_that_is_beaten_is_told(netmodel: Netmodel, profile: WriteProfile, ideal: str, slow: bool) -> None:
+    text = f"""<group name="flows" nflows="2">{CONNECT}<transaction name="flows" iterations="50" slowdown="{ideal}">
+      <flowop type="write" options="size=1000"/><flowop type="read" options="size=1"/></transaction></group>"""
+    document = netmodel.measure(profile(text))
+    told = [text for text in document["run"]["warnings"] if "of their ideal time" in text]
+    assert len(told) == slow and all("group flows: half of its flows have taken less than 0.0" in text for text in told)
 
 
 def test_no_flows_are_measured_unless_asked_for(netmodel: Netmodel) -> None:
@@ -171,6 +182,8 @@ def test_no_flows_are_measured_unless_asked_for(netmodel: Netmodel) -> None:
     document = netmodel.measure("tcp_rr", *more, "-i", "100ms")
     for window in (document["totals"], *document["intervals"]):
         assert not [name for name in window if name.startswith(("slowdown", "complete_"))]
+    summary = netmodel.measure("tcp_rr", *more, "--repeat", 2)["repeat"]["summary"]
+    assert "latency_p99_s" in summary and not [name for name in summary if name.startswith("slowdown")]
 
 
 def test_keys_and_columns(netmodel: Netmodel) -> None:

@@ -16,6 +16,7 @@
 
 #define LATE_RESULT_NS 2000000000u /* time for slaves to deliver after a failure */
 #define LEAVE_NS       2000000000u /* time for an embedded slave to end */
+#define LEAST_SLOWDOWN 0.9	   /* of half of the flows, or the ideal is too slow */
 #define LEAVE_LOST_NS  300000000u  /* time for one that has not delivered */
 
 /* Strangers have changed nothing, but they should not be there. */
@@ -294,6 +295,23 @@ static void warn_of_empty_windows(struct nm_master *master)
 	}
 }
 
+/* Noise makes some flows faster than they can be; half of them are not. */
+static void warn_of_slow_ideals(struct nm_master *master)
+{
+	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
+		double median = nm_windows_slowdown(master->windows, g);
+
+		if (median < LEAST_SLOWDOWN)
+			nm_result_warn(
+				master->result,
+				"group %.128s: half of its flows have taken less than %.2g of "
+				"their "
+				"ideal time: the path is faster than link= and base= of slowdown "
+				"say, or its packets are larger",
+				master->plan->groups[g].name, median);
+	}
+}
+
 /* Connections of Multipath TCP that are none; both ends of one count it, if both know. */
 static void warn_of_fallbacks(struct nm_result *result)
 {
@@ -439,6 +457,7 @@ void nm_master_assemble(struct nm_master *master)
 		nm_windows_finish(master->windows);
 		if (!nm_outcome_ends(&master->outcome))
 			warn_of_empty_windows(master);
+		warn_of_slow_ideals(master);
 		master->result->elapsed_s =
 			(double)(master->run_end_ns - master->run_begin_ns) / 1e9;
 	} else {
