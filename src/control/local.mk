@@ -25,6 +25,8 @@ src_libnm_control_la_SOURCES = \
 	src/control/peer.h \
 	src/control/preflight.c \
 	src/control/preflight.h \
+	src/control/plateaus.c \
+	src/control/plateaus.h \
 	src/control/progress.c \
 	src/control/progress.h \
 	src/control/resolve.c \

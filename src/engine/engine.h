@@ -153,7 +153,7 @@ bool nm_engine_failed(const struct nm_engine *engine, struct nm_engine_error *re
  * while not yet. */
 void nm_engine_times(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 		     uint64_t *ret_begin_ns, uint64_t *ret_end_ns);
-/* Reads the counters and, for measured phases of a measuring engine, the histograms, into a sample
+/* Reads the counters and, for phases with times (nm_phase_has_times) of a measuring engine, the histograms, into a sample
  * that was initialized (stats/tally.h). Any time after start. */
 void nm_engine_sample(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 		      struct nm_tally_snap *sample);

@@ -55,7 +55,7 @@ static int init_stats(struct nm_worker *worker)
 		struct nm_phase_stats *stats = &worker->stats[i];
 
 		if (!(worker->engine->details & NM_OBSERVE_TIMES) &&
-		    (!worker->engine->measures || !group->phases[i].measured))
+		    (!worker->engine->measures || !nm_phase_has_times(&group->phases[i])))
 			continue;
 		const bool kept[NM_TIME__SIZED] = {
 			[NM_TIME_LATENCY] = true,

@@ -238,6 +238,14 @@ static const struct nm_opt transaction_attrs[] = {
 	 .type = NM_TYPE_STRING,
 	 .offset = ATTR(nm_transaction_attrs, fill),
 	 .help = "a keyspace: its passes set each key once, over all flows, and then it is over"},
+	{.name = "until",
+	 .type = NM_TYPE_STRING,
+	 .offset = ATTR(nm_transaction_attrs, until),
+	 .help = "as plateau(latency.p50,5%): a warm-up, which is not measured. It ends as soon as "
+		 "the figure has settled: five intervals one after the other are within 5 % of "
+		 "their mean. When it has not by the end of its duration the run fails. The figure "
+		 "is transactions_per_s, bits_per_s, latency.mean, latency.pN, response.mean or "
+		 "response.pN"},
 	{.name = "measure",
 	 .type = NM_TYPE_ENUM,
 	 .offset = ATTR(nm_transaction_attrs, measure),

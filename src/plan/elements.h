@@ -43,6 +43,7 @@ struct nm_transaction_attrs {
 	char *slowdown;			/* as nm_ideal_parse reads it; "": none */
 	uint64_t pipeline;
 	char *fill;  /* the name of a keyspace; NULL: none */
+	char *until; /* as nm_plateau_parse reads it; NULL or "": it does not end earlier */
 	int measure; /* enum nm_windows */
 };
 enum nm_windows { NM_MEASURE_AUTO, NM_MEASURE_YES, NM_MEASURE_NO };

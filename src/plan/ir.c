@@ -429,6 +429,32 @@ static void read_arrivals(struct nm_ir *ir, const struct nm_node *node, struct n
 		nm_origin_of_attr(nm_node_error(ir, node, " arrivals=%s", why), node, "arrivals");
 }
 
+static void read_until(struct nm_ir *ir, const struct nm_node *node, struct nm_ir_transaction *t)
+{
+	char why[256] = "";
+
+	if (!t->attrs.until || !*t->attrs.until)
+		return;
+	if (nm_plateau_parse(t->attrs.until, &t->until, why, sizeof why) == 0) {
+		if (!t->has_duration)
+			(void)snprintf(why, sizeof why,
+				       "only with a duration, in which the figure has to settle");
+		else if (t->attrs.measure == NM_MEASURE_YES)
+			(void)snprintf(why, sizeof why,
+				       "not with measure=\"yes\": a warm-up is not measured");
+		else if (t->until.figure == NM_PLATEAU_RESPONSE && !t->arrivals.law &&
+			 t->attrs.rate_per_s <= 0)
+			(void)snprintf(why, sizeof why,
+				       "only with a rate or arrivals there are response times");
+		if (!*why) {
+			t->attrs.measure = NM_MEASURE_NO;
+			return;
+		}
+	}
+	nm_origin_of_attr(nm_node_error(ir, node, " until=\"%s\": %s", t->attrs.until, why), node,
+			  "until");
+}
+
 static void read_transaction(struct nm_ir *ir, const struct nm_node *node,
 			     struct nm_ir_group *group)
 {
@@ -442,6 +468,7 @@ static void read_transaction(struct nm_ir *ir, const struct nm_node *node,
 	nm_ir_attrs(ir, node, &t->attrs);
 	set_rate(ir, node, group, &t->attrs);
 	read_arrivals(ir, node, t);
+	read_until(ir, node, t);
 	for (size_t i = 0; i < node->n_children; i++)
 		if (!expect(ir, node, node->children[i], in_transaction))
 			continue;

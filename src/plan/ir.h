@@ -15,6 +15,7 @@
 #include "flowop/ideal.h"
 #include "plan/arena.h"
 #include "plan/elements.h"
+#include "plan/plateau.h"
 #include "profile/tree.h"
 #include "transport/transport.h"
 
@@ -80,6 +81,7 @@ struct nm_ir_sequence {
 struct nm_ir_transaction {
 	struct nm_transaction_attrs attrs;
 	struct nm_arrivals arrivals;   /* by the attribute */
+	struct nm_plateau until;       /* by the attribute */
 	struct nm_ideal ideal;	       /* of measured flows, by `slowdown` */
 	const struct nm_ir_step *flow; /* with it, the step whose message is the flow */
 	bool has_iterations, has_duration;

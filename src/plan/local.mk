@@ -26,6 +26,8 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/params.h \
 	src/plan/params_priv.h \
 	src/plan/pass_bytes.c \
+	src/plan/plateau.c \
+	src/plan/plateau.h \
 	src/plan/plan.c \
 	src/plan/plan.h \
 	src/plan/questions.c \

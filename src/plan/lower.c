@@ -113,7 +113,7 @@ static bool has_preamble(const struct nm_group *group, const struct nm_phase *ph
 	if (step->transport->caps & (NM_TRANSPORT_MUX | NM_TRANSPORT_PREAMBLE))
 		return true;
 	return opts->port || step->transport->datagram || group->needs_identity ||
-	       !phase->measured || names_source(step);
+	       !nm_phase_has_times(phase) || names_source(step);
 }
 
 /* How many bytes beyond the message a read may take. */
@@ -434,6 +434,7 @@ static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transa
 	if (!skipped)
 		phase->arrivals = t->arrivals;
 	phase->measured = t->measured;
+	phase->until = t->until;
 	phase->first = group->n_instrs;
 	phase->counts.reliable = true;
 	phase->empty = skipped || (!side->master && !has_part(from, t, side));

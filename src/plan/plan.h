@@ -10,6 +10,7 @@
 #include "flowop/arrival_law/arrival_law.h"
 #include "flowop/flow.h"
 #include "flowop/ideal.h"
+#include "plan/plateau.h"
 #include "plan/shape.h"
 #include "plan/throughput.h"
 
@@ -72,6 +73,7 @@ struct nm_phase {
 	uint64_t total; /* with a duration: passes of all flows, shared out evenly; 0: no limit */
 	double rate_per_s;	     /* passes a second of each flow; 0: as fast as possible */
 	struct nm_arrivals arrivals; /* of passes, which the master begins; law NULL: none */
+	struct nm_plateau until;     /* a figure whose plateau ends it; figure 0: its time does */
 	struct nm_phase_flows flows;
 	uint32_t pipeline; /* leader: how many requests a flow may have outstanding; 0: one */
 	uint32_t first;	   /* instruction */
@@ -94,6 +96,12 @@ struct nm_phase {
 	struct nm_phase_counts counts;
 	struct nm_phase_waits waits;
 };
+
+/* Whether its passes are measured, or watched as a warm-up's, which is to be as what is measured. */
+static inline bool nm_phase_has_times(const struct nm_phase *phase)
+{
+	return phase->measured || phase->until.figure;
+}
 
 /* How the messages of a group are moved on one side. */
 struct nm_group_messages {

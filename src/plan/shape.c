@@ -619,7 +619,7 @@ static void choose_deferral(const struct nm_group *group, const struct nm_phase 
 		say(&shape->why_defer, "%u connections a flow", group->n_conns);
 	else if (group->spins)
 		say(&shape->why_defer, "wait=spin");
-	else if (master && phase->measured)
+	else if (master && nm_phase_has_times(phase))
 		say(&shape->why_defer, "this side measures the passes");
 	else if (n_flows <= FEW_FLOWS && !polls)
 		say(&shape->why_defer, "%u flow%s", n_flows, n_flows == 1 ? "" : "s");

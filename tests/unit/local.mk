@@ -93,6 +93,7 @@ PLAN_TESTS = \
 	tests/unit/plan/test_mirror \
 	tests/unit/plan/test_mixes \
 	tests/unit/plan/test_params \
+	tests/unit/plan/test_plateau \
 	tests/unit/plan/test_plan \
 	tests/unit/plan/test_shape \
 	tests/unit/plan/test_shorthand \

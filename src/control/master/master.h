@@ -11,6 +11,7 @@
 #include "control/master/outcome.h"
 #include "control/master/phases.h"
 #include "control/master/run.h"
+#include "control/plateaus.h"
 #include "control/progress.h"
 #include "control/responses.h"
 #include "control/windows.h"
@@ -35,6 +36,7 @@ struct nm_master {
 	struct nm_local local;
 	struct nm_windows *windows;
 	struct nm_progress_sampler *progress;
+	struct nm_plateaus *plateaus;
 	struct nm_response_sampler *responses; /* NULL: not asked for */
 	struct nm_link *links;
 	size_t n_links;

@@ -182,6 +182,10 @@ static void read_engine(struct nm_master *master)
 		if (!run->runs || run->done)
 			continue;
 		run->from_ns = nm_windows_time_from(master->windows, g);
+		uint64_t settled_ns = nm_plateaus_settled_ns(master->plateaus, g);
+
+		if (settled_ns > run->from_ns)
+			run->duration_ns = settled_ns - run->from_ns;
 		/* Done is read first: then the passes are the last. */
 		run->here_done = nm_engine_group_done(engine, g);
 		run->here_passed =
@@ -345,6 +349,20 @@ static void reconcile(struct nm_master *master)
 	free(here);
 }
 
+/* A warm-up whose time is over before its figure has settled has failed. */
+static void check_plateaus(struct nm_master *master)
+{
+	char why[256];
+
+	for (uint32_t g = 0; g < master->plan->n_groups; g++)
+		if (!master->outcome.interrupts &&
+		    nm_plateaus_missed(master->plateaus, g, why, sizeof why))
+			nm_master_fail(master, NULL, NM_FAILURE_CAUSE,
+				       "group %.128s: the warm-up is over after %.3g s, and %s",
+				       master->plan->groups[g].name,
+				       (double)master->phases.groups[g].duration_ns / 1e9, why);
+}
+
 static void end_phase(struct nm_master *master, bool whole)
 {
 	uint64_t now_ns = nm_clock_ns();
@@ -361,6 +379,7 @@ static void end_phase(struct nm_master *master, bool whole)
 		master->links[i].peer.state = NM_SESSION_IDLE;
 	add_slaves(master);
 	reconcile(master);
+	check_plateaus(master);
 }
 
 /* The slaves are armed, and are kept in touch with. */

@@ -89,6 +89,7 @@ static void master_fini(struct nm_master *master)
 	free(master->links);
 	nm_phases_fini(&master->phases);
 	master->windows = nm_windows_free(master->windows);
+	master->plateaus = nm_plateaus_free(master->plateaus);
 	master->progress = nm_progress_sampler_free(master->progress);
 	master->responses = nm_response_sampler_free(master->responses);
 	nm_cpu_list_fini(&master->cpus);

@@ -229,11 +229,13 @@ static int add_samplers(struct nm_master *master)
 	master->windows = nm_windows_new(master->plan, engine, options, master->result);
 	master->progress = nm_progress_sampler_new(master->plan, engine, options,
 						   master->result->wall.offset_ns);
-	if (!master->windows || !master->progress)
+	master->plateaus = nm_plateaus_new(master->plan, engine, options->interval_ns);
+	if (!master->windows || !master->progress || !master->plateaus)
 		return -ENOMEM;
 	/* The windows come first, so that nothing delays them between the clock and the counts. */
 	nm_samplers_add_first(samplers, nm_windows_base(master->windows));
 	nm_samplers_add(samplers, nm_progress_sampler_base(master->progress));
+	nm_samplers_add(samplers, nm_plateaus_base(master->plateaus));
 	if (!nm_responses_wanted(options))
 		return 0;
 	master->responses = nm_response_sampler_new(master->plan, engine, options, master->result);

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Warm-ups that end when a figure has settled (until), and that fail when it does not."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nmtest import Netmodel, assert_complete, assert_ends_agree, phase_of
+
+WriteProfile = Callable[..., Path]
+
+CONNECT = '<transaction name="connect"><flowop type="connect" options="remotehost=local"/></transaction>'
+THINK = '<flowop type="think" options="duration=5ms"/>'
+ASK = f'{THINK}<flowop type="write" options="size=10"/><flowop type="read" options="size=20"/>'
+
+
+def warming(until: str, more: str = 'duration="20s"') -> str:
+    return f"""<group name="asks" nflows="4">{CONNECT}
+      <transaction name="warm" {more} until="{until}">{ASK}</transaction>
+      <transaction name="ask" duration="300ms">{ASK}</transaction></group>"""
+
+
+@pytest.mark.parametrize("figure", ["transactions_per_s", "bits_per_s", "latency.p50", "latency.mean"])
+def test_a_warm_up_ends_when_the_figure_has_settled(figure: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Each flow asks every 5 ms: five intervals are alike within 90 % on any machine."""
+    document = netmodel.measure(profile(warming(f"plateau({figure},90%)")), "-i", "100ms")
+    assert_complete(document)
+    assert_ends_agree(document)
+    warm, ask = phase_of(document, "warm"), phase_of(document, "ask")
+    assert 0.45 < warm["seconds"] < 15 and warm["transactions"] > 0
+    assert document["totals"]["transactions"] == ask["transactions"] > 0, "the warm-up is not measured"
+    assert len(document["intervals"]) <= 4
+
+
+def test_response_times_are_watched_with_arrivals(netmodel: Netmodel, profile: WriteProfile) -> None:
+    text = warming("plateau(response.p90,100%)", 'duration="20s" arrivals="const(200/s)"')
+    text = text.replace(THINK, "")
+    document = netmodel.measure(profile(text), "-i", "100ms")
+    assert_complete(document)
+    assert phase_of(document, "warm")["seconds"] < 19
+
+
+def test_processes_end_their_warm_up_too(netmodel: Netmodel, profile: WriteProfile) -> None:
+    text = warming("plateau(latency.p50,90%)").replace('nflows="4"', 'nprocs="2"')
+    document = netmodel.measure(profile(text), "-i", "100ms")
+    assert_complete(document)
+    assert_ends_agree(document)
+    assert phase_of(document, "warm")["seconds"] < 15
+
+
+def test_each_group_has_its_own(netmodel: Netmodel, profile: WriteProfile) -> None:
+    text = warming("plateau(transactions_per_s,90%)", 'duration="2s"').replace('name="asks"', 'name="other"')
+    whole = text.replace(' until="plateau(transactions_per_s,90%)"', ' measure="no"').replace('name="other"', 'name="asks"')
+    document = netmodel.measure(profile(text + whole), "-i", "100ms")
+    assert_complete(document)
+    short, long = (group["phases"][1]["seconds"] for group in document["groups"])
+    assert short < 1.9 < 2 <= long
+
+
+def test_a_figure_that_does_not_settle_fails_the_run(netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(warming("plateau(latency.p99,0.000001%)", 'duration="700ms"'))
+    result = netmodel.run("-m", path, "-i", "100ms", "--format", "json", code=2)
+    why = "group asks: the warm-up is over after 0.7 s, and latency.p99 has not settled within 1e-06 %: in the last intervals it was"
+    assert why in result.err
+    document = result.json()
+    assert why in document["run"]["incomplete_why"] and document["totals"]["transactions"] == 0
+
+
+def test_an_interrupted_warm_up_is_no_failure_of_it(netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(warming("plateau(latency.p99,0.000001%)"))
+    with netmodel.started("-m", path, "-v", "-i", "100ms") as master:
+        master.wait_line("phase 2 of 3 begins")
+        master.signal(signal.SIGINT)
+        result = master.finish()
+    assert result.code == 130 and "settled" not in result.err, result
+
+
+@pytest.mark.parametrize(
+    ("more", "until", "message"),
+    [
+        ('duration="1s"', "latency.p50", "must be plateau(FIGURE,SHARE), as plateau(latency.p50,5%)"),
+        ('duration="1s"', "plateau(latency.p50,5)", '"5" is no share above 0, as 5%'),
+        ('iterations="5"', "plateau(latency.p50,5%)", "only with a duration, in which the figure has to settle"),
+        ('duration="1s" measure="yes"', "plateau(latency.p50,5%)", 'not with measure="yes": a warm-up is not measured'),
+        ('duration="1s"', "plateau(response.p50,5%)", "only with a rate or arrivals there are response times"),
+    ],
+)
+def test_what_is_wrong_is_told(more: str, until: str, message: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    result = netmodel.run("-m", profile(warming(until, more)), "--check", code=1)
+    assert f'<transaction> until="{until}": {message}' in result.err
