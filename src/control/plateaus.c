@@ -49,7 +49,7 @@ static void begin(struct nm_sampler *base, const struct nm_phase_order *order, u
 		group->settled_ns = 0;
 		group->seen.count = 0;
 		if (!of->runs || order->phase >= of->n_phases ||
-		    !of->phases[order->phase].until.figure)
+		    !of->phases[order->phase].waits.until.figure)
 			continue;
 		if (!group->before)
 			group->before = nm_tally_snap_new();
@@ -58,7 +58,7 @@ static void begin(struct nm_sampler *base, const struct nm_phase_order *order, u
 			continue;
 		}
 		nm_tally_snap_clear(group->before);
-		group->watched = &of->phases[order->phase].until;
+		group->watched = &of->phases[order->phase].waits.until;
 		any = true;
 	}
 	nm_interval_begin(&plateaus->grid, begin_ns, any ? plateaus->interval_ns : 0, 0);

@@ -19,7 +19,8 @@ struct nm_plateaus *nm_plateaus_new(const struct nm_plan *plan, const struct nm_
 struct nm_plateaus *nm_plateaus_free(struct nm_plateaus *plateaus);
 /* For a list of samplers; borrowed. */
 struct nm_sampler *nm_plateaus_base(struct nm_plateaus *plateaus);
-/* When the figure of the group has settled in the present phase; 0: it has not, or none is watched. */
+/* When the figure of the group has settled in the present phase; 0: it has not, or none is
+ * watched. */
 uint64_t nm_plateaus_settled_ns(const struct nm_plateaus *plateaus, uint32_t group);
 /* Whether a figure of the group is watched in the present phase or the last one, and has not
  * settled; then with a phrase in why. */

@@ -153,8 +153,8 @@ bool nm_engine_failed(const struct nm_engine *engine, struct nm_engine_error *re
  * while not yet. */
 void nm_engine_times(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 		     uint64_t *ret_begin_ns, uint64_t *ret_end_ns);
-/* Reads the counters and, for phases with times (nm_phase_has_times) of a measuring engine, the histograms, into a sample
- * that was initialized (stats/tally.h). Any time after start. */
+/* Reads the counters and, for phases with times (nm_phase_has_times) of a measuring engine, the
+ * histograms, into a sample that was initialized (stats/tally.h). Any time after start. */
 void nm_engine_sample(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 		      struct nm_tally_snap *sample);
 /* Reads the counters alone. Any time after the start. */

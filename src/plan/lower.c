@@ -434,7 +434,7 @@ static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transa
 	if (!skipped)
 		phase->arrivals = t->arrivals;
 	phase->measured = t->measured;
-	phase->until = t->until;
+	phase->waits.until = t->until;
 	phase->first = group->n_instrs;
 	phase->counts.reliable = true;
 	phase->empty = skipped || (!side->master && !has_part(from, t, side));

@@ -55,6 +55,7 @@ struct nm_phase_waits {
 	/* they are reset before anything has moved over them, so that the end that accepts may
 	 * never see them: the phase ends by agreement, not by count alone */
 	bool may_miss;
+	struct nm_plateau until; /* the master ends the phase when it has settled; figure 0: none */
 };
 
 /* Measured flows: how long one takes at best, and the instruction whose message it is, in the
@@ -73,7 +74,6 @@ struct nm_phase {
 	uint64_t total; /* with a duration: passes of all flows, shared out evenly; 0: no limit */
 	double rate_per_s;	     /* passes a second of each flow; 0: as fast as possible */
 	struct nm_arrivals arrivals; /* of passes, which the master begins; law NULL: none */
-	struct nm_plateau until;     /* a figure whose plateau ends it; figure 0: its time does */
 	struct nm_phase_flows flows;
 	uint32_t pipeline; /* leader: how many requests a flow may have outstanding; 0: one */
 	uint32_t first;	   /* instruction */
@@ -97,10 +97,10 @@ struct nm_phase {
 	struct nm_phase_waits waits;
 };
 
-/* Whether its passes are measured, or watched as a warm-up's, which is to be as what is measured. */
+/* Whether its passes are measured, or watched: a warm-up is to be as what is measured. */
 static inline bool nm_phase_has_times(const struct nm_phase *phase)
 {
-	return phase->measured || phase->until.figure;
+	return phase->measured || phase->waits.until.figure;
 }
 
 /* How the messages of a group are moved on one side. */

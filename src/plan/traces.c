@@ -181,7 +181,7 @@ static int read_file(const char *path, struct times *ret, char *why, size_t why_
 }
 
 /* Tells what the times of the file are not, as the transaction would have them. */
-static void warn(struct nm_ir *ir, const struct nm_ir_transaction *t, bool spreads)
+static void tell(struct nm_ir *ir, const struct nm_ir_transaction *t, bool spreads)
 {
 	const struct nm_arrivals *arrivals = &t->arrivals;
 	const struct nm_trace *trace = arrivals->trace;
@@ -221,7 +221,7 @@ void nm_ir_read_trace(struct nm_ir *ir, struct nm_ir_transaction *t)
 		}
 	}
 	if (r == 0) {
-		warn(ir, t, spreads);
+		tell(ir, t, spreads);
 		r = nm_arena_keep(ir->arena, times.trace);
 	} else {
 		free(times.trace);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A rate that is held for a time, and then another: from the first to the last, or in a mixed order,
+/* A rate that is held for a time, and then another: from the first to the last, in a mixed order,
  * or there and back; and again, as long as the transaction goes on. */
 #include <math.h>
 
