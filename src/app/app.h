@@ -138,11 +138,13 @@ struct nm_app_datagram {
 
 struct nm_app {
 	const char *name;
-	const char *help; /* one sentence for --describe and the manual */
-	uint64_t verbs;	  /* NM_VERB_BIT of each that it has */
-	uint16_t port;	  /* where its servers listen when nothing is said */
-	bool stores;	  /* its server keeps values */
-	bool has_flags;	  /* each value has a number beside it */
+	const char *help;  /* one sentence for --describe and the manual */
+	uint64_t verbs;	   /* NM_VERB_BIT of each that it has */
+	uint16_t port;	   /* where its servers listen when nothing is said */
+	uint16_t tls_port; /* and over TLS; 0: there is none */
+	const char *alpn;  /* its name in TLS (RFC 7301); NULL: it has none */
+	bool stores;	   /* its server keeps values */
+	bool has_flags;	   /* each value has a number beside it */
 	/* The most bytes of a request's head, and of the text of an answer. */
 	uint16_t head_bytes, answer_bytes;
 	bool echoes; /* the text of an answer has the payload of its request, too */

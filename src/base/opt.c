@@ -428,8 +428,13 @@ int nm_opt_read(const struct nm_opt *opt, enum nm_reading reading, void *base, c
 	void *field = (char *)base + opt->offset;
 
 	*why = '\0';
-	if (opt->type == NM_TYPE_FLAG)
+	if (opt->type == NM_TYPE_FLAG) {
+		if (opt->given && value && !*value)
+			return 0;
+		if (opt->given)
+			*(bool *)((char *)base + opt->given) = true;
 		return set_flag(field, value, why, why_size);
+	}
 	if (!value) {
 		snprintf(why, why_size, "needs a value: %s", allowed_in(reading, opt->type));
 		return -EINVAL;

@@ -50,6 +50,9 @@ struct nm_opt {
 	bool secret;	/* STRING: wiped as soon as nobody needs it any more */
 	bool is_file;	/* STRING: the path of a file that is read */
 	bool with_port; /* HOST: a port may stand behind it, and is kept (base/host_port.h) */
+	/* FLAG: offset of a bool that tells whether it was given, where its default depends on
+	 * other options: then an empty value is none. 0: nobody asks. */
+	size_t given;
 };
 /* A table ends with an entry whose name is NULL. */
 #define NM_OPT_END                                                                                 \

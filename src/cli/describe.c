@@ -95,8 +95,11 @@ static void describe_app(const struct nm_app *app, FILE *out)
 {
 	char verbs[256];
 
-	fprintf(out, "application protocol %s: %s\n  flowops: %s\n  usual port: %u\n", app->name,
+	fprintf(out, "application protocol %s: %s\n  flowops: %s\n  usual port: %u", app->name,
 		app->help, nm_app_verbs(app, verbs, sizeof verbs), app->port);
+	if (app->tls_port)
+		fprintf(out, ", over TLS %u", app->tls_port);
+	fputc('\n', out);
 }
 
 static void describe_element(const struct nm_element *element, FILE *out)

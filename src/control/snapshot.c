@@ -266,6 +266,7 @@ static void merge_tls(struct nm_tls_report *into, const struct nm_conn_tls *from
 	if (into->connections == 0) {
 		memcpy(into->version, from->version, sizeof into->version);
 		memcpy(into->cipher, from->cipher, sizeof into->cipher);
+		memcpy(into->alpn, from->alpn, sizeof into->alpn);
 	}
 	into->connections += from->connections;
 	into->resumed += from->resumed;

@@ -18,6 +18,8 @@
 #include "engine/engine_priv.h"
 #include "engine/events.h"
 #include "engine/tune.h"
+#include "flowop/flowop.h"
+#include "flowop/open_opts.h"
 #include "host/cpu_latency.h"
 #include "host/clock.h"
 #include "plan/shape.h"
@@ -202,19 +204,32 @@ void nm_engine_set_nonce(struct nm_engine *engine, uint32_t host, const unsigned
 	memcpy(engine->nonces[host], nonce, NM_NONCE_BYTES);
 }
 
+/* Has the transport make what connections of the opening share: 0, or -errno with a phrase in
+ * why. */
 static int start_opening(struct nm_engine *engine, struct nm_engine_group *group,
+			 const struct nm_instr *instr, struct nm_start *how, char *why,
+			 size_t why_size)
+{
+	how->accepting = nm_instr_accepts(instr);
+	how->can_fail = instr->can_fail;
+	how->secret = engine->secret;
+	how->files = engine->files;
+	how->cut = &engine->cut;
+	how->localhost_words = engine->localhost_words;
+	*why = '\0';
+	int r = instr->transport->shared->start(instr->open.transport_opts, how,
+						&group->started[instr->opening], why, why_size);
+	if (r < 0 && !*why)
+		snprintf(why, why_size, "%s", strerror(-r));
+	return r;
+}
+
+static int start_to_host(struct nm_engine *engine, struct nm_engine_group *group,
 			 const struct nm_instr *instr, char *why, size_t why_size)
 {
 	const struct nm_addr *peer = &engine->hosts[instr->host].peer;
-	struct nm_start how = {.accepting = nm_instr_accepts(instr),
-			       .can_fail = instr->can_fail,
-			       .peer = peer,
-			       .local = &engine->hosts[instr->host].local,
-			       .secret = engine->secret,
-			       .files = engine->files,
-			       .cut = &engine->cut,
-			       .localhost_words = engine->localhost_words};
-	char address[NM_ADDRESS_TEXT], phrase[192] = "", host[NM_HOST_MAX + 1];
+	struct nm_start how = {.peer = peer, .local = &engine->hosts[instr->host].local};
+	char address[NM_ADDRESS_TEXT], phrase[192], host[NM_HOST_MAX + 1];
 	uint16_t control_port;
 
 	/* A slave's peer is the master, for which the slave has no name. */
@@ -223,12 +238,40 @@ static int start_opening(struct nm_engine *engine, struct nm_engine_group *group
 		how.peer_name = host;
 	else
 		how.peer_name = nm_addr_text(peer, address, sizeof address);
-	int r = instr->transport->shared->start(instr->open.transport_opts, &how,
-						&group->started[instr->opening], phrase,
-						sizeof phrase);
+	int r = start_opening(engine, group, instr, &how, phrase, sizeof phrase);
+
 	if (r < 0)
 		snprintf(why, why_size, "the %s at line %u: %s", instr->op->name, instr->line,
-			 *phrase ? phrase : strerror(-r));
+			 phrase);
+	return r;
+}
+
+/* The same for servers that are not netmodel, by the names that the profile has for them. */
+static int start_to_servers(struct nm_engine *engine, struct nm_engine_group *group,
+			    const struct nm_instr *instr, char *why, size_t why_size)
+{
+	static const struct nm_addr unknown;
+	const struct nm_servers *of = &group->servers[instr->opening];
+	const char *at = ((const struct nm_opts_open *)instr->opts)->server;
+	struct nm_server *servers = calloc(of->count, sizeof *servers);
+	const char **names = calloc(of->count, sizeof *names);
+	struct nm_start how = {.peer = &of->addrs[0],
+			       .local = &unknown,
+			       .servers = names,
+			       .n_servers = of->count,
+			       .alpn = instr->ask.app->alpn};
+	int r = servers && names ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; r == 0 && i < of->count; i++) {
+		r = nm_server_read(&at, false, &servers[i], why, why_size);
+		names[i] = servers[i].host;
+	}
+	if (r == -ENOMEM)
+		snprintf(why, why_size, "%s", strerror(ENOMEM));
+	else if (r == 0)
+		r = start_opening(engine, group, instr, &how, why, why_size);
+	free(names);
+	free(servers);
 	return r;
 }
 
@@ -311,7 +354,7 @@ int nm_engine_prepare(struct nm_engine *engine, char *why, size_t why_size)
 			int r = check_reach(engine, instr, why, why_size);
 
 			if (r == 0 && instr->transport->shared)
-				r = start_opening(engine, group, instr, why, why_size);
+				r = start_to_host(engine, group, instr, why, why_size);
 			if (r < 0)
 				return r;
 		}
@@ -378,17 +421,21 @@ int nm_engine_set_endpoint(struct nm_engine *engine, uint32_t group, uint32_t op
 					  &w->accept.endpoints[opening]);
 }
 
-int nm_engine_set_servers(struct nm_engine *engine, uint32_t group, uint32_t opening,
-			  const struct nm_addr *servers, uint32_t n)
+int nm_engine_set_servers(struct nm_engine *engine, uint32_t group, const struct nm_instr *connect,
+			  const struct nm_addr *servers, uint32_t n, char *why, size_t why_size)
 {
-	struct nm_servers *of = &engine->groups[group].servers[opening];
+	struct nm_engine_group *in = &engine->groups[group];
+	struct nm_servers *of = &in->servers[connect->opening];
 
 	of->addrs = calloc(n, sizeof *of->addrs);
-	if (!of->addrs)
+	if (!of->addrs) {
+		snprintf(why, why_size, "%s", strerror(ENOMEM));
 		return -ENOMEM;
+	}
 	memcpy(of->addrs, servers, n * sizeof *of->addrs);
 	of->count = n;
-	return 0;
+	return connect->transport->shared ? start_to_servers(engine, in, connect, why, why_size)
+					  : 0;
 }
 
 bool nm_engine_endpoints_complete(const struct nm_engine *engine)

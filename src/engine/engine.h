@@ -101,10 +101,10 @@ const char *nm_engine_listener(const struct nm_engine *engine, uint32_t group, u
  * for its transport). */
 int nm_engine_set_endpoint(struct nm_engine *engine, uint32_t group, uint32_t opening,
 			   uint32_t worker, const char *text);
-/* Where the connect of that opening goes to: n > 0 servers that are not netmodel, copied. Before
- * the start. 0 or -ENOMEM. */
-int nm_engine_set_servers(struct nm_engine *engine, uint32_t group, uint32_t opening,
-			  const struct nm_addr *servers, uint32_t n);
+/* Where a connect of the group goes to: n > 0 servers that are not netmodel, copied. Before the
+ * start. 0, or -errno with a phrase in why. */
+int nm_engine_set_servers(struct nm_engine *engine, uint32_t group, const struct nm_instr *connect,
+			  const struct nm_addr *servers, uint32_t n, char *why, size_t why_size);
 /* True when every connect of this side has its endpoint. */
 bool nm_engine_endpoints_complete(const struct nm_engine *engine);
 

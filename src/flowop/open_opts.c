@@ -37,9 +37,8 @@ const struct nm_opt nm_open_opts[] = {
 	{.name = "server",
 	 .type = NM_TYPE_STRING,
 	 .offset = offsetof(struct nm_opts_open, server),
-	 .help = "on connect, with app, over tcp, mptcp or unix, and dns over udp: servers that "
-		 "are "
-		 "not netmodel, "
+	 .help = "on connect, with app, over tcp, mptcp, ssl or unix, and dns over udp: servers "
+		 "that are not netmodel, "
 		 "HOST:PORT, [ADDRESS]:PORT or unix:PATH, with commas between several. Flow i "
 		 "goes to number i modulo their number, and remotehost does not count. Without "
 		 "it, or empty, netmodel plays the server on remotehost"},
@@ -86,6 +85,11 @@ int nm_server_read(const char **at, bool is_unix, struct nm_server *ret, char *w
 			 n < 40 ? "" : "...", wrong);
 	*at += n + ((*at)[n] == ',');
 	return wrong ? -EINVAL : 0;
+}
+
+uint16_t nm_server_port(const struct nm_app *app, const struct nm_transport *transport)
+{
+	return (transport->caps & NM_TRANSPORT_TLS) && app->tls_port ? app->tls_port : app->port;
 }
 
 uint32_t nm_servers_count(const char *text)

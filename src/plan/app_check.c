@@ -38,18 +38,15 @@ static bool speaks_datagrams(const struct nm_app *app, const struct nm_transport
 /* Why the connection cannot go to a server that is not netmodel; NULL: it can. */
 static const char *why_no_server(const struct nm_ir_step *step)
 {
-	const unsigned caps = step->transport->caps;
-
 	if (step->op->flags & NM_FLOWOP_FOLLOWS)
 		return "only of connect: an accept waits for others";
 	if (!step->ask.app)
 		return "needs app=..., which says what is spoken with it";
 	if (speaks_datagrams(step->ask.app, step->transport))
 		return NULL;
-	if (!is_stream(step->transport) || step->transport->send || step->transport->recv ||
-	    (caps & (NM_TRANSPORT_PREAMBLE | NM_TRANSPORT_VSOCK | NM_TRANSPORT_DEFERS_HANDSHAKE)))
-		return step->ask.app->datagram ? "only over udp, tcp, mptcp and unix"
-					       : "only over tcp, mptcp and unix";
+	if (!(step->transport->caps & NM_TRANSPORT_SERVERS))
+		return step->ask.app->datagram ? "only over udp, tcp, mptcp, ssl and unix"
+					       : "only over tcp, mptcp, ssl and unix";
 	return NULL;
 }
 

@@ -26,7 +26,8 @@ static void name_host(const struct nm_ir_step *opened, char *buf, size_t size)
 	char why[256];
 
 	if (is_server && !is_unix && nm_server_read(&at, false, &server, why, sizeof why) == 0 &&
-	    !server.port && opts->port && opts->port != opened->ask.app->port)
+	    !server.port && opts->port &&
+	    opts->port != nm_server_port(opened->ask.app, opened->transport))
 		snprintf(buf, size, "%.*s:%u", length, name, (unsigned)opts->port);
 	else
 		snprintf(buf, size, "%.*s", length, name);

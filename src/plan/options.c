@@ -562,7 +562,9 @@ static void check_whole(struct reading *r)
 		nm_step_error(r->ir, r->step, ": %s", why);
 	if (!r->transport_opts)
 		return;
-	if (nm_transport_prepare(r->step->transport, r->transport_opts, &complaint) < 0)
+	if ((nm_ir_is_to_server(r->step) &&
+	     nm_transport_set_server(r->step->transport, r->transport_opts, &complaint) < 0) ||
+	    nm_transport_prepare(r->step->transport, r->transport_opts, &complaint) < 0)
 		nm_origin_option(nm_step_error(r->ir, r->step, " %s", complaint.text), r->step,
 				 complaint.option);
 	else if (*complaint.text)
@@ -595,6 +597,7 @@ static bool make_structs(struct reading *r)
 	const struct nm_flowop *mirror = op->mirror_op;
 
 	r->opts = nm_arena_opts(r->ir->arena, op->opts, op->opts_size);
+	r->step->opts = r->opts;
 	if (mirror && mirror->opts != op->opts)
 		r->mirror_opts = nm_arena_opts(r->ir->arena, mirror->opts, mirror->opts_size);
 	r->common = nm_arena_opts(r->ir->arena, nm_common_opts, sizeof *r->common);
@@ -641,7 +644,6 @@ void nm_ir_options(struct nm_ir *ir, struct nm_ir_step *step)
 	/* A flowop that is left out may lack options, or have some that this host cannot serve. */
 	if (!step->absent)
 		check_whole(&r);
-	step->opts = r.opts;
 	step->mirror_opts = r.mirror_opts ? r.mirror_opts : r.opts;
 	step->transport_opts = r.transport_opts;
 	mirror_transport_options(&r);

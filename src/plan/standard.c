@@ -41,6 +41,13 @@ const struct nm_standard_param nm_standard_params[] = {
 	     "all "
 	     "flows together, as poisson(50k/s); "
 	     "empty: each flow goes on when it has its answer"),
+	FREE("tls", FLAG, "no", "speak over TLS"),
+	FREE("ca", STRING, "",
+	     "with tls, a file (PEM) with the certificates that are trusted; empty: those that "
+	     "the system trusts"),
+	FREE("verify", STRING, "",
+	     "with tls, whether the certificate and its name are checked: yes or no; empty: that "
+	     "of a server is, and that of netmodel's own end is not"),
 	WORD("close", "rst fin half", "rst",
 	     "how the end that closes first does it: with a reset (rst), in order (fin), which "
 	     "leaves its port in TIME_WAIT, or half: it ends what it sends and waits for the other "

@@ -375,6 +375,10 @@ static const struct nm_figure tls_figures[] = {
 	NM_FIGURE(CHARS, struct nm_tls_report, version, "version",
 		  .doc = "Of the first connection."),
 	NM_FIGURE(CHARS, struct nm_tls_report, cipher, "cipher", .doc = "Of the first connection."),
+	NM_FIGURE(
+		CHARS, struct nm_tls_report, alpn, "alpn",
+		.doc = "The application protocol that a server has taken of the first connection; "
+		       "null: none was offered, or taken."),
 	NM_FIGURE(COUNT, struct nm_tls_report, resumed, "resumed",
 		  .doc = "Connections that have continued a session."),
 	NM_FIGURE(COUNT, struct nm_tls_report, ktls_send, "ktls_send",

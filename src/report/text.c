@@ -267,10 +267,11 @@ static void add_tls(struct nm_table *table, const struct nm_result_host *host)
 	if (!tls->connections)
 		return;
 	nm_table_cell(table,
-		      "TLS on %s: %s %s, connections %" PRIu64 ", resumed %" PRIu64
+		      "TLS on %s: %s %s%s%s, connections %" PRIu64 ", resumed %" PRIu64
 		      ", in the kernel: sending %" PRIu64 " receiving %" PRIu64,
-		      host->name ? host->name : "", tls->version, tls->cipher, tls->connections,
-		      tls->resumed, tls->ktls_send, tls->ktls_receive);
+		      host->name ? host->name : "", tls->version, tls->cipher,
+		      *tls->alpn ? " " : "", tls->alpn, tls->connections, tls->resumed,
+		      tls->ktls_send, tls->ktls_receive);
 }
 
 /* The traffic and the failures of a host's PSP devices. */

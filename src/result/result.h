@@ -54,6 +54,8 @@ struct nm_tls_report {
 	uint64_t ktls_send, ktls_receive; /* whose records the kernel makes and opens */
 	char version[16];		  /* of the first connection */
 	char cipher[64];
+	/* which was offered to a server that is not netmodel, and taken; "": none */
+	char alpn[16];
 };
 
 struct nm_conn_report {

@@ -129,6 +129,7 @@ struct nm_conn_tls {
 	uint64_t ktls_send, ktls_receive; /* whose records the kernel makes and opens */
 	char version[16];		  /* of the first; "TLSv1.3" */
 	char cipher[64];
+	char alpn[16]; /* the protocol that was agreed upon; "": none was offered, or taken */
 };
 
 /* Statistics and parameters of a connection, from the kernel and from the transport. */

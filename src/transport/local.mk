@@ -50,6 +50,7 @@ src_libnm_transport_la_SOURCES = \
 	src/transport/ssl_ctx.c \
 	src/transport/ssl_priv.h \
 	src/transport/ssl_params.c \
+	src/transport/ssl_refusal.c \
 	src/transport/strangers.c \
 	src/transport/strangers.h \
 	src/transport/tcp_fields.c \

@@ -34,6 +34,11 @@ struct nm_start {
 	const struct nm_addr *peer, *local; /* ends of the control connection to its host */
 	const char *localhost_words;	    /* the option localhost in messages; NULL: localhost */
 	const char *peer_name;		    /* the other host's name or numeric address here */
+	/* Servers that are not netmodel: their names, of which connection i goes to number i modulo
+	 * n_servers; peer_name is then unused. */
+	const char *const *servers;
+	uint32_t n_servers; /* 0: the other end is netmodel's */
+	const char *alpn;   /* what is spoken over TLS (RFC 7301); NULL: nothing is offered */
 	/* NM_SECRET_BYTES that only the hosts of the run know; to derive keys of */
 	const unsigned char *secret;
 	const struct nm_file_root *files; /* files are read below it only; NULL: any */
@@ -46,6 +51,9 @@ struct nm_transport_checks {
 	 * options: it reads no file. 0, with a phrase in why when the user should be warned, or
 	 * -EINVAL with a phrase in why. */
 	int (*prepare)(void *opts, struct nm_why *why);
+	/* The connections go to servers that are not netmodel: sets what follows from that, before
+	 * `prepare`. 0, or -EINVAL with a phrase in why. */
+	int (*server)(void *opts, struct nm_why *why);
 	/* Whether the options fit a group of so many flows, and the port that the opening names (0:
 	 * none): 0, or -EINVAL with a phrase in why. */
 	int (*group)(const void *opts, uint32_t n_flows, uint32_t port, struct nm_why *why);

@@ -38,7 +38,9 @@ static const struct nm_opt ssl_opts[] = {
 	{.name = "verify",
 	 .type = NM_TYPE_FLAG,
 	 .offset = AT(verify),
-	 .help = "the connecting end checks the certificate and the name in it"},
+	 .given = AT(verify_given),
+	 .help = "the connecting end checks the certificate and the name in it; with server= it "
+		 "does so unless this is no"},
 	{.name = "ca",
 	 .type = NM_TYPE_STRING,
 	 .offset = AT(ca),
@@ -48,8 +50,9 @@ static const struct nm_opt ssl_opts[] = {
 	{.name = "name",
 	 .type = NM_TYPE_HOST,
 	 .offset = AT(name),
-	 .help = "name or address that the certificate must be for; without it, remotehost on the "
-		 "master (localhost for local), and the master's address on a slave"},
+	 .help = "name or address that the certificate must be for, and a name also what the other "
+		 "end is told (SNI); without it, that of server, or remotehost on the master "
+		 "(localhost for local), and the master's address on a slave"},
 	{.name = "client_cert",
 	 .type = NM_TYPE_STRING,
 	 .offset = AT(client_cert),
@@ -108,8 +111,9 @@ static int outcome(struct nm_ssl_conn *conn, int returned)
  * sent. */
 static bool waits_for_ticket(const struct nm_ssl_conn *conn)
 {
-	return conn->started->reuse && !conn->started->accepting && !conn->ticket &&
-	       SSL_version(conn->ssl) == TLS1_3_VERSION && !SSL_session_reused(conn->ssl);
+	return conn->started->reuse && !conn->started->accepting && !conn->started->to_servers &&
+	       !conn->ticket && SSL_version(conn->ssl) == TLS1_3_VERSION &&
+	       !SSL_session_reused(conn->ssl);
 }
 
 /* The last message of a handshake may have no answer, and without nodelay the connecting end keeps
@@ -159,9 +163,9 @@ static int ssl_established(struct nm_conn *c)
 }
 
 /* Continues a copy of the session: OpenSSL marks a session that was used as used up. */
-static void continue_session(struct nm_ssl_conn *conn, struct nm_ssl_started *started)
+static void continue_session(struct nm_ssl_conn *conn)
 {
-	SSL_SESSION *first = atomic_load(&started->session);
+	SSL_SESSION *first = atomic_load(&conn->peer->session);
 	SSL_SESSION *session = first ? SSL_SESSION_dup(first) : NULL;
 
 	if (session)
@@ -169,19 +173,27 @@ static void continue_session(struct nm_ssl_conn *conn, struct nm_ssl_started *st
 	SSL_SESSION_free(session);
 }
 
+/* Tells the other end who is meant, and has its certificate checked for that. */
+static bool name_peer(SSL *ssl, const struct nm_ssl_started *started,
+		      const struct nm_ssl_peer *peer)
+{
+	return (peer->is_address || SSL_set_tlsext_host_name(ssl, peer->name) == 1) &&
+	       (!started->verify || nm_ssl_expect(SSL_get0_param(ssl), peer));
+}
+
 /* Puts TLS upon the socket of c: 0 or -errno. */
 static int attach(struct nm_conn *c)
 {
 	struct nm_ssl_started *started = c->state;
+	struct nm_ssl_peer *peer =
+		started->accepting ? NULL : &started->peers[c->number % started->n_peers];
 	struct nm_ssl_conn *conn = calloc(1, sizeof *conn);
 	SSL *ssl = conn ? SSL_new(started->ctx) : NULL;
 	BIO *bio = NULL;
 
 	if (ssl)
 		bio = started->bio ? BIO_new(started->bio) : BIO_new_socket(c->fd, BIO_NOCLOSE);
-	if (!bio || SSL_set_app_data(ssl, conn) != 1 ||
-	    (!started->accepting && *started->name &&
-	     SSL_set_tlsext_host_name(ssl, started->name) != 1)) {
+	if (!bio || SSL_set_app_data(ssl, conn) != 1 || (peer && !name_peer(ssl, started, peer))) {
 		BIO_free(bio);
 		SSL_free(ssl);
 		free(conn);
@@ -189,7 +201,7 @@ static int attach(struct nm_conn *c)
 		return -ENOMEM;
 	}
 	*conn = (struct nm_ssl_conn){
-		.ssl = ssl, .started = started, .io.fd = c->fd, .connected = started->accepting};
+		.ssl = ssl, .started = started, .peer = peer, .io.fd = c->fd, .connected = !peer};
 	if (started->bio)
 		BIO_set_data(bio, &conn->io);
 	SSL_set_bio(ssl, bio, bio);
@@ -197,8 +209,8 @@ static int attach(struct nm_conn *c)
 		SSL_set_accept_state(ssl);
 	else
 		SSL_set_connect_state(ssl);
-	if (started->reuse && !started->accepting)
-		continue_session(conn, started);
+	if (started->reuse && peer)
+		continue_session(conn);
 	c->state = conn;
 	return 0;
 }
@@ -292,6 +304,7 @@ static void ssl_close(struct nm_conn *c, bool reset)
 	SSL_set_shutdown(conn->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 	SSL_free(conn->ssl);
 	ERR_clear_error();
+	free(conn->refused);
 	free(conn);
 	c->state = NULL;
 	nm_socket_close(c, reset);
@@ -300,21 +313,17 @@ static void ssl_close(struct nm_conn *c, bool reset)
 static bool ssl_why(const struct nm_conn *c, char *buf, size_t size)
 {
 	const struct nm_ssl_conn *conn = c->state;
-	long verified = SSL_get_verify_result(conn->ssl);
 
 	if (!conn->error)
 		return false;
 	if (ERR_GET_LIB(conn->error) == ERR_LIB_SSL &&
 	    ERR_GET_REASON(conn->error) == SSL_R_CERTIFICATE_VERIFY_FAILED)
-		snprintf(buf, size, "the certificate of the other end is refused: %s (see %s)",
-			 X509_verify_cert_error_string(verified),
-			 conn->started->accepting		      ? "client_ca"
-			 : verified == X509_V_ERR_HOSTNAME_MISMATCH   ? "name"
-			 : verified == X509_V_ERR_IP_ADDRESS_MISMATCH ? "name"
-								      : "ca");
+		nm_ssl_refusal(conn, buf, size);
 	else if (ERR_GET_REASON(conn->error) > SSL_AD_REASON_OFFSET)
-		snprintf(buf, size, "the other end has refused: %s",
-			 nm_ssl_error_text(conn->error));
+		snprintf(buf, size, "the other end has refused: %s%s%s",
+			 nm_ssl_error_text(conn->error),
+			 conn->started->alpn ? "; offered was " : "",
+			 conn->started->alpn ? conn->started->alpn : "");
 	else
 		snprintf(buf, size, "TLS: %s", nm_ssl_error_text(conn->error));
 	return true;
@@ -335,6 +344,11 @@ static int ssl_info(const struct nm_conn *c, struct nm_conn_info *ret_info)
 		tls->ktls_send = BIO_get_ktls_send(SSL_get_wbio(conn->ssl));
 		tls->ktls_receive = BIO_get_ktls_recv(SSL_get_rbio(conn->ssl));
 	}
+	const unsigned char *chosen;
+	unsigned n_chosen;
+
+	SSL_get0_alpn_selected(conn->ssl, &chosen, &n_chosen);
+	snprintf(tls->alpn, sizeof tls->alpn, "%.*s", (int)n_chosen, (const char *)chosen);
 	snprintf(tls->version, sizeof tls->version, "%s", SSL_get_version(conn->ssl));
 	snprintf(tls->cipher, sizeof tls->cipher, "%s", SSL_get_cipher_name(conn->ssl));
 	return 0;
@@ -342,6 +356,7 @@ static int ssl_info(const struct nm_conn *c, struct nm_conn_info *ret_info)
 
 static const struct nm_transport_checks ssl_checks = {
 	.prepare = nm_ssl_prepare,
+	.server = nm_ssl_set_server,
 	.group = nm_inet_check_group,
 };
 
@@ -359,7 +374,7 @@ const struct nm_transport nm_transport_ssl = {
 	.name = "ssl",
 	.alias = "tls",
 	.help = "TLS 1.2 and 1.3 over TCP; also called tls",
-	.caps = NM_TRANSPORT_RELIABLE,
+	.caps = NM_TRANSPORT_RELIABLE | NM_TRANSPORT_SERVERS | NM_TRANSPORT_TLS,
 	.opts = ssl_opts,
 	.opts_size = sizeof(struct nm_ssl_opts),
 	.listen = nm_inet_listen,

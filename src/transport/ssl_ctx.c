@@ -53,6 +53,29 @@ static int check_pairs(const struct nm_ssl_opts *o, char *why, size_t why_size)
 	return -EINVAL;
 }
 
+int nm_ssl_set_server(void *opts, struct nm_why *why)
+{
+	struct nm_ssl_opts *o = opts;
+	const struct {
+		const char *name, *value;
+	} others[] = {{"cert", o->cert}, {"key", o->key}, {"client_ca", o->client_ca}};
+
+	if (!o->verify_given)
+		o->verify = true;
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+		if (!nm_ssl_given(others[i].value))
+			continue;
+		why->option = others[i].name;
+		snprintf(why->text, sizeof why->text,
+			 "%s=\"%.128s\": is of the end that accepts, which with server= is not "
+			 "netmodel%s",
+			 others[i].name, others[i].value,
+			 i == 2 ? "" : "; the certificate of this end is client_cert");
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int nm_ssl_prepare(void *opts, struct nm_why *why)
 {
 	const struct nm_ssl_opts *o = opts;
@@ -334,12 +357,11 @@ static int set_accepting(const struct reading *reading, const struct nm_ssl_opts
  * more than once. */
 static int keep_session(SSL *ssl, SSL_SESSION *session)
 {
-	struct nm_ssl_started *s = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
 	struct nm_ssl_conn *conn = SSL_get_app_data(ssl);
 	SSL_SESSION *none = NULL;
 
 	conn->ticket = true;
-	return atomic_compare_exchange_strong(&s->session, &none, session);
+	return atomic_compare_exchange_strong(&conn->peer->session, &none, session);
 }
 
 static bool is_address(const char *name)
@@ -349,18 +371,50 @@ static bool is_address(const char *name)
 	return inet_pton(AF_INET, name, bytes) == 1 || inet_pton(AF_INET6, name, bytes) == 1;
 }
 
-static int set_connecting(const struct reading *reading, struct nm_ssl_started *s,
-			  const struct nm_ssl_opts *o, const char *peer)
+bool nm_ssl_expect(X509_VERIFY_PARAM *param, const struct nm_ssl_peer *peer)
 {
-	X509_VERIFY_PARAM *param = SSL_CTX_get0_param(s->ctx);
-	const struct pair pair = {"client_cert", "client_key", o->client_cert, o->client_key};
-	const char *name = nm_ssl_given(o->name) ? o->name : peer;
-	int r = nm_ssl_given(o->client_cert) ? load_pair(reading, &pair, o->password) : 0;
+	return (peer->is_address ? X509_VERIFY_PARAM_set1_ip_asc(param, peer->name)
+				 : X509_VERIFY_PARAM_set1_host(param, peer->name, 0)) == 1;
+}
+
+/* Notes who is at the other end. */
+static int set_peer(const struct reading *reading, struct nm_ssl_peer *peer, const char *name)
+{
+	X509_VERIFY_PARAM *scratch = X509_VERIFY_PARAM_new();
 
 	if (strcmp(name, "local") == 0)
 		name = "localhost";
-	if (!is_address(name))
-		snprintf(s->name, sizeof s->name, "%s", name);
+	peer->is_address = is_address(name);
+	snprintf(peer->name, sizeof peer->name, "%s", name);
+	bool can_be = scratch && nm_ssl_expect(scratch, peer);
+
+	X509_VERIFY_PARAM_free(scratch);
+	return can_be ? 0 : cannot(reading, "name", name, "no name that a certificate can have");
+}
+
+static int offer(SSL_CTX *ctx, const char *alpn)
+{
+	unsigned char wire[256];
+	size_t n = strlen(alpn);
+
+	wire[0] = (unsigned char)n;
+	memcpy(wire + 1, alpn, n);
+	return SSL_CTX_set_alpn_protos(ctx, wire, (unsigned)n + 1) == 0 ? 0 : -ENOMEM;
+}
+
+static int set_connecting(const struct reading *reading, struct nm_ssl_started *s,
+			  const struct nm_ssl_opts *o, const struct nm_start *how)
+{
+	const struct pair pair = {"client_cert", "client_key", o->client_cert, o->client_key};
+	int r = nm_ssl_given(o->client_cert) ? load_pair(reading, &pair, o->password) : 0;
+
+	for (uint32_t i = 0; r == 0 && i < s->n_peers; i++)
+		r = set_peer(reading, &s->peers[i],
+			     nm_ssl_given(o->name) ? o->name
+			     : how->n_servers	   ? how->servers[i]
+						   : how->peer_name);
+	if (r == 0 && s->alpn)
+		r = offer(s->ctx, s->alpn);
 	SSL_CTX_set_session_cache_mode(s->ctx, o->session_reuse ? SSL_SESS_CACHE_CLIENT |
 									  SSL_SESS_CACHE_NO_INTERNAL
 								: SSL_SESS_CACHE_OFF);
@@ -368,15 +422,10 @@ static int set_connecting(const struct reading *reading, struct nm_ssl_started *
 		SSL_CTX_sess_set_new_cb(s->ctx, keep_session);
 	if (r < 0 || !o->verify)
 		return r;
-	SSL_CTX_set_verify(s->ctx, SSL_VERIFY_PEER, NULL);
+	SSL_CTX_set_verify(s->ctx, SSL_VERIFY_PEER, nm_ssl_note_refused);
 	if (nm_ssl_given(o->ca))
-		r = load_trusted(reading, "ca", o->ca);
-	else if (SSL_CTX_set_default_verify_paths(s->ctx) != 1)
-		r = -ENOMEM;
-	if (r == 0 && (is_address(name) ? X509_VERIFY_PARAM_set1_ip_asc(param, name)
-					: X509_VERIFY_PARAM_set1_host(param, name, 0)) != 1)
-		return cannot(reading, "name", name, "no name that a certificate can have");
-	return r;
+		return load_trusted(reading, "ca", o->ca);
+	return SSL_CTX_set_default_verify_paths(s->ctx) == 1 ? 0 : -ENOMEM;
 }
 
 static int set_common(SSL_CTX *ctx, const struct nm_ssl_opts *o, const struct nm_ssl_params *params)
@@ -414,11 +463,16 @@ int nm_ssl_start(const void *opts, const struct nm_start *how, void **ret_starte
 
 	if (tried < 0)
 		return tried;
-	struct nm_ssl_started *s = calloc(1, sizeof *s);
+	uint32_t n_peers = how->accepting ? 0 : how->n_servers ? how->n_servers : 1;
+	struct nm_ssl_started *s = calloc(1, sizeof *s + n_peers * sizeof *s->peers);
 
 	if (!s)
 		return -ENOMEM;
+	s->n_peers = n_peers;
 	s->accepting = how->accepting;
+	s->to_servers = how->n_servers > 0;
+	s->verify = o->verify;
+	s->alpn = how->alpn;
 	s->reuse = o->session_reuse;
 	s->nodelay = o->inet.nodelay;
 	s->ctx = SSL_CTX_new(how->accepting ? TLS_server_method() : TLS_client_method());
@@ -427,12 +481,11 @@ int nm_ssl_start(const void *opts, const struct nm_start *how, void **ret_starte
 
 	const struct reading reading = {s->ctx, how->files, why, why_size};
 	if (r == 0) {
-		SSL_CTX_set_app_data(s->ctx, s);
 		r = set_common(s->ctx, o, &params);
 	}
 	if (r == 0)
 		r = how->accepting ? set_accepting(&reading, o, &params)
-				   : set_connecting(&reading, s, o, how->peer_name);
+				   : set_connecting(&reading, s, o, how);
 	if (r < 0) {
 		if (*wrong.text)
 			snprintf(why, why_size, "%s", wrong.text);
@@ -451,7 +504,8 @@ void nm_ssl_stop(void *started)
 {
 	struct nm_ssl_started *s = started;
 
-	SSL_SESSION_free(atomic_load(&s->session));
+	for (uint32_t i = 0; i < s->n_peers; i++)
+		SSL_SESSION_free(atomic_load(&s->peers[i].session));
 	SSL_CTX_free(s->ctx);
 	BIO_meth_free(s->bio);
 	free(s);

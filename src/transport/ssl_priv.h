@@ -21,7 +21,7 @@ struct nm_ssl_opts {
 	char *ca, *name;
 	char *client_cert, *client_key, *client_ca;
 	char *cipher, *method, *engine;
-	bool verify, ktls, session_reuse;
+	bool verify, verify_given, ktls, session_reuse;
 };
 
 #define NM_SSL_WORDS 1024 /* bytes of cipher= */
@@ -34,18 +34,31 @@ struct nm_ssl_params {
 	char word[NM_SSL_WORDS];    /* one of them, while they are checked */
 };
 
-/* The result of start. All of it but the session is immutable while workers run. */
+/* Who is at the other end. */
+struct nm_ssl_peer {
+	char name[256]; /* whom the certificate must be for */
+	bool is_address;
+	/* With reuse: the first session that was offered, which all later connections continue. */
+	_Atomic(SSL_SESSION *) session;
+};
+
+/* The result of start. All of it but sessions is immutable while workers run. */
 struct nm_ssl_started {
 	SSL_CTX *ctx;
 	BIO_METHOD *bio; /* NULL: OpenSSL's own, which alone can hand records to the kernel */
 	bool accepting;
 	bool reuse;
 	bool nodelay;
-	char name[256]; /* sent to the accepting end as the name meant (SNI); "": none */
-	/* With reuse, on the connecting side: the first session that was offered, which all later
-	 * connections continue. */
-	_Atomic(SSL_SESSION *) session;
+	bool to_servers;  /* that are not netmodel */
+	bool verify;	  /* the connecting end checks whom the certificate is for */
+	const char *alpn; /* the protocol that it offers; NULL: none */
+	/* On the connecting side: connection i goes to number i modulo n_peers. */
+	uint32_t n_peers;
+	struct nm_ssl_peer peers[];
 };
+
+/* Asks for a certificate of that name or address: false: no certificate can have it. */
+bool nm_ssl_expect(X509_VERIFY_PARAM *param, const struct nm_ssl_peer *peer);
 
 /* The socket that carries the records of a connection, and its state. */
 struct nm_ssl_io {
@@ -58,12 +71,14 @@ struct nm_ssl_io {
 struct nm_ssl_conn {
 	SSL *ssl;
 	const struct nm_ssl_started *started;
+	struct nm_ssl_peer *peer; /* NULL: this end accepts */
 	struct nm_ssl_io io;
 	bool connected; /* TCP is connected; the handshake is next */
 	bool ready;	/* the handshake is done */
 	bool ticket;	/* the peer has sent a session to continue later */
 	struct nm_handshake_preamble preamble;
 	unsigned long error; /* OpenSSL's, of the last failure; 0: none */
+	char *refused;	     /* the certificate that was refused, in words; owned, or NULL */
 };
 
 /* An option that is empty counts as not given. */
@@ -101,6 +116,7 @@ int nm_ssl_read_params(const struct nm_ssl_opts *opts, struct nm_ssl_params *ret
 		       struct nm_why *why);
 
 /* ssl_ctx.c */
+int nm_ssl_set_server(void *opts, struct nm_why *why);
 int nm_ssl_prepare(void *opts, struct nm_why *why);
 int nm_ssl_start(const void *opts, const struct nm_start *how, void **ret_started, char *why,
 		 size_t why_size);
@@ -111,6 +127,11 @@ const char *nm_ssl_error_text(unsigned long error);
 /* ssl_cert.c: gives ctx a new key and a certificate that it has signed itself: RSA, or else ECDSA.
  * 0 or -errno. */
 int nm_ssl_self_signed(SSL_CTX *ctx, bool rsa);
+
+/* ssl_refusal.c: a callback of SSL_CTX_set_verify that notes what was refused. */
+int nm_ssl_note_refused(int ok, X509_STORE_CTX *store);
+/* Why the other end's certificate is refused, in a phrase. */
+void nm_ssl_refusal(const struct nm_ssl_conn *conn, char *buf, size_t size);
 
 /* ssl_bio.c: input and output over io->fd, where io, a struct nm_ssl_io, is its BIO_get_data. A
  * receive that brings less than it was asked for has emptied the queue: the next one answers

@@ -27,6 +27,13 @@ int nm_transport_prepare(const struct nm_transport *transport, void *opts, struc
 	return checks && checks->prepare ? checks->prepare(opts, why) : 0;
 }
 
+int nm_transport_set_server(const struct nm_transport *transport, void *opts, struct nm_why *why)
+{
+	const struct nm_transport_checks *checks = transport->checks;
+
+	return checks && checks->server ? checks->server(opts, why) : 0;
+}
+
 int nm_transport_check_group(const struct nm_transport *transport, const void *opts,
 			     uint32_t n_flows, uint32_t port, struct nm_why *why)
 {

@@ -49,6 +49,10 @@ enum nm_transport_caps {
 	/* Has events (NM_TRANSPORT_EVENT_RENEW) after which a connection can be opened anew in
 	 * place of an old one. */
 	NM_TRANSPORT_RECONNECTS = 1 << 11,
+	/* Its connections can go to servers that are not netmodel. */
+	NM_TRANSPORT_SERVERS = 1 << 12,
+	/* It is TLS: what is spoken over it may have a port of its own there. */
+	NM_TRANSPORT_TLS = 1 << 13,
 };
 
 struct nm_peers;
@@ -154,6 +158,8 @@ int nm_transport_check_reach(const struct nm_transport *transport, const struct 
 /* These call an optional function of the transport; where it is missing, they return the answer
  * that asks for nothing special. */
 int nm_transport_prepare(const struct nm_transport *transport, void *opts, struct nm_why *why);
+/* Before that, where the connections go to servers that are not netmodel. */
+int nm_transport_set_server(const struct nm_transport *transport, void *opts, struct nm_why *why);
 int nm_transport_check_group(const struct nm_transport *transport, const void *opts,
 			     uint32_t n_flows, uint32_t port, struct nm_why *why);
 int nm_transport_check_host(const struct nm_transport *transport, const char *host, char *why,

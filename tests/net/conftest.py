@@ -13,6 +13,7 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped,unused-ignore]
 import pytest
 
+import certificates
 import probes
 from loss import losing
 from nmtest import SCHEMA, Json, Netmodel, Network, Node, Slave, defines, locate_binary, slaves_on
@@ -105,6 +106,11 @@ def lossy(netmodel: Netmodel, nodes: Callable[[int], list[Node]]) -> Iterator[Ca
         return document
 
     yield run
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> certificates.Files:
+    return certificates.make(tmp_path_factory.mktemp("tls"))
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from certificates import Files
 from nmtest import PATIENCE_S, TOP, free_port
 
 PARTNERS = TOP / "build" / "partners"
@@ -138,13 +139,13 @@ def redis_cli(*words: str) -> str:
 
 
 @contextmanager
-def redis(path: str = "") -> Iterator[Redis]:
+def redis(path: str = "", *args: str) -> Iterator[Redis]:
     program, env = partner("redis-server")
     port = free_port()
     where = ["--unixsocket", path, "--port", "0"] if path else ["--bind", "127.0.0.1", "--port", str(port)]
     how = ["--save", "", "--appendonly", "no", "--daemonize", "no", "--loglevel", "warning", "--dir", "/tmp"]
     server = Redis(path or ("127.0.0.1", port))
-    with running([str(program), *how, *where], env, lambda: connects(server.address), stdout=subprocess.DEVNULL):
+    with running([str(program), *how, *where, *args], env, lambda: connects(server.address), stdout=subprocess.DEVNULL):
         yield server
 
 
@@ -185,26 +186,28 @@ class Nginx:
     def __init__(self, folder: Path, port: int) -> None:
         self.root = folder / "root"
         self.server = f"127.0.0.1:{port}"
+        self.tls_port = free_port()
         self._log = folder / "log"
 
     def log(self) -> list[list[str]]:
-        """A line of each request that it has answered: method and path, status, bytes of the request's body, number of the connection."""
+        """A line of each request that it has answered: method and path, status, bytes of the request's body, number of the connection, and of TLS the name that was asked for and the protocol."""
         return [line.split("|") for line in self._log.read_text().splitlines()]
 
 
 @contextmanager
-def nginx(folder: Path, *directives: str) -> Iterator[Nginx]:
-    """folder: where it keeps all that it writes."""
+def nginx(folder: Path, *directives: str, tls: Files | None = None) -> Iterator[Nginx]:
+    """folder: where it keeps all that it writes; tls: it listens over TLS, too."""
     program, env = partner("nginx")
     port = free_port()
     server = Nginx(folder, port)
     server.root.mkdir()
     paths = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    over_tls = f"listen 127.0.0.1:{server.tls_port} ssl; ssl_protocols TLSv1.2 TLSv1.3; ssl_certificate {tls.cert}; ssl_certificate_key {tls.plain};" if tls else ""
     config = (
         f"daemon off; master_process off; worker_processes 1; pid {folder}/pid; error_log {folder}/error;"
         f"events {{ worker_connections 256; }} http {{ {paths}"
-        "log_format short '$request|$status|$content_length|$connection';"
-        f"access_log {folder}/log short; server {{ listen 127.0.0.1:{port}; root {server.root}; {' '.join(directives)} }} }}"
+        "log_format short '$request|$status|$content_length|$connection|$ssl_server_name|$ssl_alpn_protocol';"
+        f"access_log {folder}/log short; server {{ listen 127.0.0.1:{port}; {over_tls} root {server.root}; {' '.join(directives)} }} }}"
     )
     (folder / "nginx.conf").write_text(config)
     command = [str(program), "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", str(folder / "error")]

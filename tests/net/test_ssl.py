@@ -9,11 +9,11 @@ import socket
 import subprocess
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from certificates import Files
 from nmtest import (
     PATIENCE_S,
     Json,
@@ -31,41 +31,6 @@ WriteProfile = Callable[..., Path]
 Validate = Callable[[Json], None]
 
 RR = '<flowop type="write" options="size=100"/><flowop type="read" options="size=300"/>'
-
-
-@dataclass(frozen=True)
-class Files:
-    """An authority, a certificate of localhost and 127.0.0.1 by it, and an authority of no importance."""
-
-    folder: Path
-
-    def __getattr__(self, name: str) -> Path:
-        return self.folder / f"{name}.pem"
-
-    @property
-    def served(self) -> str:
-        return f"cert={self.cert} key={self.key} password=sesame"
-
-
-@pytest.fixture(scope="session")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
-    made = Files(tmp_path_factory.mktemp("tls"))
-    curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256")
-
-    def openssl(*args: str | Path) -> None:
-        subprocess.run(["openssl", *map(str, args)], check=True, capture_output=True, timeout=PATIENCE_S)
-
-    for name in ("ca", "other"):
-        key = made.folder / f"{name}-key.pem"
-        openssl("req", "-x509", *curve, "-nodes", "-keyout", key, "-out", getattr(made, name), "-subj", f"/CN={name}")
-    request = made.folder / "request"
-    openssl("req", *curve, "-passout", "pass:sesame", "-keyout", made.key, "-out", request, "-subj", "/CN=test")
-    names = made.folder / "names"
-    names.write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\n")
-    signed_by = ("-CA", made.ca, "-CAkey", made.folder / "ca-key.pem", "-CAcreateserial", "-extfile", names)
-    openssl("x509", "-req", "-in", request, "-out", made.cert, *signed_by)
-    made.junk.write_text("no certificate\n")
-    return made
 
 
 @pytest.fixture

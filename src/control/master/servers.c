@@ -86,7 +86,9 @@ static int find_server(struct nm_master *master, const struct nm_instr *connect,
 		       struct nm_addr *ret, char *why, size_t why_size)
 {
 	const bool is_unix = connect->transport->caps & NM_TRANSPORT_ONE_HOST;
-	const uint16_t port = connect->open.port ? connect->open.port : connect->ask.app->port;
+	const uint16_t port = connect->open.port
+				      ? connect->open.port
+				      : nm_server_port(connect->ask.app, connect->transport);
 	struct nm_server server;
 	int r = nm_server_read(at, is_unix, &server, why, why_size);
 
@@ -123,10 +125,13 @@ static bool find_servers(struct nm_master *master, uint32_t group, const struct 
 			       *why ? why : strerror(-r));
 		return false;
 	}
-	int r = nm_engine_set_servers(master->local.engine, group, connect->opening, found, count);
+	char why[512];
+	int r = nm_engine_set_servers(master->local.engine, group, connect, found, count, why,
+				      sizeof why);
 
 	if (r < 0)
-		nm_master_fail(master, NULL, NM_FAILURE_LOSS, "%s", strerror(-r));
+		nm_master_fail(master, NULL, NM_FAILURE_LOSS, "%s:%u: <flowop connect> %s",
+			       master->file, connect->line, why);
 	return r == 0;
 }
 

@@ -136,13 +136,15 @@ int nm_engine_set_endpoint(struct nm_engine *engine, uint32_t group, uint32_t op
 	return strcmp(text, "4711") == 0 ? 0 : -EINVAL;
 }
 
-int nm_engine_set_servers(struct nm_engine *engine, uint32_t group, uint32_t opening,
-			  const struct nm_addr *servers, uint32_t n)
+int nm_engine_set_servers(struct nm_engine *engine, uint32_t group, const struct nm_instr *connect,
+			  const struct nm_addr *servers, uint32_t n, char *why, size_t why_size)
 {
 	(void)engine;
 	(void)group;
-	(void)opening;
+	(void)connect;
 	(void)servers;
+	(void)why;
+	(void)why_size;
 	return n ? 0 : -EINVAL;
 }
 
