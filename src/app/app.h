@@ -16,6 +16,7 @@
 #include "app/line.h"
 #include "app/pool.h"
 #include "app/rope.h"
+#include "app/session.h"
 
 struct nm_http_lines;
 struct nm_store;
@@ -87,12 +88,6 @@ static inline void nm_app_parser_begin(struct nm_app_parser *parser)
 	parser->line.length = 0;
 }
 
-enum nm_parsed {
-	NM_PARSED_MORE, /* there is more to come */
-	NM_PARSED_DONE, /* the answer is there: parser->class */
-	NM_PARSED_BAD,	/* it is no answer to the request */
-};
-
 /* What netmodel's own server has, for all its connections. */
 struct nm_app_service {
 	struct nm_store *store; /* NULL: it keeps nothing */
@@ -157,6 +152,8 @@ struct nm_app {
 	 * puts the answer into served->out. Of NM_APP_KEPT_BYTES it takes some. */
 	enum nm_took (*take)(struct nm_app_served *served, const struct nm_app_service *service,
 			     const char *data, size_t n, size_t *ret_taken);
+	/* NULL: connections begin with requests as they come */
+	const struct nm_app_session *session;
 	const struct nm_app_datagram *datagram; /* NULL: it is spoken over streams alone */
 };
 

@@ -24,14 +24,18 @@ src_libnm_app_la_SOURCES = \
 	src/app/line.h \
 	src/app/memcache.h \
 	src/app/memcache_server.c \
+	src/app/parsed.h \
 	src/app/pool.c \
 	src/app/pool.h \
 	src/app/question.c \
 	src/app/question.h \
 	src/app/redis.h \
 	src/app/redis_server.c \
+	src/app/resp.c \
+	src/app/resp.h \
 	src/app/rope.c \
 	src/app/rope.h \
+	src/app/session.h \
 	src/app/store.c \
 	src/app/store.h \
 	src/app/value.c \

@@ -155,6 +155,40 @@ static enum nm_parsed memcache_parse(struct nm_app_parser *parser,
 	return parsed;
 }
 
+/* --- what a connection begins with --- */
+
+/* The key, the flags and the time to live do not matter. */
+static void greet(const struct nm_app_login *login, struct nm_greetings *ret)
+{
+	char *at = nm_line_put("set auth 0 0", ret->bytes);
+
+	if (!*login->password)
+		return;
+	at = put_number(at, strlen(login->user) + 1 + strlen(login->password));
+	at = nm_line_put(login->user, nm_line_put("\r\n", at));
+	at = nm_line_put(login->password, nm_line_put(" ", at));
+	at = nm_line_put("\r\n", at);
+	ret->size = (size_t)(at - ret->bytes);
+	ret->of[ret->count++] = (struct nm_greeting){.name = "the login", .has_password = true};
+}
+
+static enum nm_parsed greeted(struct nm_app_parser *parser, const char *data, size_t n,
+			      size_t *ret_taken)
+{
+	struct nm_line_text line;
+
+	switch (nm_line_take(&parser->line, data, n, &line, ret_taken)) {
+	case NM_LINE_WHOLE:
+		return end(parser, nm_line_is(&line, "STORED") ? NM_CLASS_OK : NM_CLASS_REFUSED);
+	case NM_LINE_MORE:
+		return NM_PARSED_MORE;
+	default:
+		return NM_PARSED_BAD;
+	}
+}
+
+static const struct nm_app_session session = {.needs_user = true, .greet = greet, .parse = greeted};
+
 const struct nm_app nm_app_memcache = {
 	.name = "memcache",
 	.help = "the text protocol of memcached",
@@ -166,5 +200,6 @@ const struct nm_app nm_app_memcache = {
 	.answer_bytes = NM_MEMCACHE_ANSWER_BYTES,
 	.encode = memcache_encode,
 	.parse = memcache_parse,
+	.session = &session,
 	.take = nm_memcache_take,
 };

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "app/resp.h"
 #include "app/value.h"
 
 /* The longest head: a key, and 96 bytes for words and lengths. */
@@ -77,14 +78,14 @@ static enum nm_parsed end(struct nm_app_parser *parser, enum nm_class class)
 	return NM_PARSED_DONE;
 }
 
-/* "$BYTES": the value follows; "$-1": there is none. */
+/* "$BYTES": the value follows; "$-1", or "_" in RESP3: there is none. */
 static enum nm_parsed begin_value(struct nm_app_parser *parser,
 				  const struct nm_app_request *request,
 				  const struct nm_line_text *line)
 {
 	uint64_t bytes;
 
-	if (nm_line_is(line, "$-1"))
+	if (nm_line_is(line, "$-1") || nm_line_is(line, "_"))
 		return end(parser, NM_CLASS_MISS);
 	if (!nm_line_begins(line, "$"))
 		return NM_PARSED_BAD;
@@ -142,9 +143,54 @@ static enum nm_parsed redis_parse(struct nm_app_parser *parser,
 	return parsed == NM_PARSED_DONE ? end(parser, NM_CLASS_OK) : parsed;
 }
 
+/* --- what a connection begins with --- */
+
+static void append(struct nm_greetings *to, const char *name, const char *const *words,
+		   const char *password)
+{
+	char *at = to->bytes + to->size;
+	uint64_t n = 0;
+
+	while (words[n])
+		n++;
+	at = put_length(at, '*', n);
+	for (; *words; words++)
+		at = put_word(at, *words);
+	to->size = (size_t)(at - to->bytes);
+	to->of[to->count++] = (struct nm_greeting){.name = name, .has_password = *password};
+}
+
+static void greet(const struct nm_app_login *login, struct nm_greetings *ret)
+{
+	const char *user = *login->user ? login->user : "default";
+	const char *const hello[] = {"HELLO",	      "3", *login->password ? "AUTH" : NULL, user,
+				     login->password, NULL};
+	/* Servers before version 6 have no users. */
+	const char *const old[] = {"AUTH", login->password, NULL};
+	const char *const auth[] = {"AUTH", user, login->password, NULL};
+	char db[NM_NUMBER_MAX + 1];
+	const char *const select[] = {"SELECT", db, NULL};
+
+	*nm_number_put(login->db, db) = '\0';
+	if (login->version == 3)
+		append(ret, *login->password ? "HELLO with AUTH" : "HELLO", hello, login->password);
+	else if (*login->password)
+		append(ret, "AUTH", *login->user ? auth : old, login->password);
+	if (login->db)
+		append(ret, "SELECT", select, "");
+}
+
+static const struct nm_app_session session = {
+	.has_db = true,
+	.first_version = 2,
+	.last_version = 3,
+	.greet = greet,
+	.parse = nm_resp_take,
+};
+
 const struct nm_app nm_app_redis = {
 	.name = "redis",
-	.help = "RESP2, the protocol of Redis and Valkey",
+	.help = "RESP2 and RESP3, the protocol of Redis and Valkey",
 	.verbs = NM_VERB_BIT(NM_VERB_PING) | NM_VERB_BIT(NM_VERB_GET) | NM_VERB_BIT(NM_VERB_SET) |
 		 NM_VERB_BIT(NM_VERB_DELETE),
 	.port = 6379,
@@ -153,5 +199,6 @@ const struct nm_app nm_app_redis = {
 	.answer_bytes = NM_REDIS_ANSWER_BYTES,
 	.encode = redis_encode,
 	.parse = redis_parse,
+	.session = &session,
 	.take = nm_redis_take,
 };

@@ -17,9 +17,8 @@
 #include "engine/accept/rendezvous.h"
 #include "engine/engine_priv.h"
 #include "engine/events.h"
+#include "engine/servers.h"
 #include "engine/tune.h"
-#include "flowop/flowop.h"
-#include "flowop/open_opts.h"
 #include "host/cpu_latency.h"
 #include "host/clock.h"
 #include "plan/shape.h"
@@ -126,7 +125,7 @@ static void stop_group(struct nm_engine_group *group)
 	}
 	free(group->started);
 	for (uint32_t o = 0; group->servers && o < group->plan->n_openings; o++)
-		free(group->servers[o].addrs);
+		nm_servers_fini(&group->servers[o]);
 	free(group->servers);
 }
 
@@ -204,11 +203,9 @@ void nm_engine_set_nonce(struct nm_engine *engine, uint32_t host, const unsigned
 	memcpy(engine->nonces[host], nonce, NM_NONCE_BYTES);
 }
 
-/* Has the transport make what connections of the opening share: 0, or -errno with a phrase in
- * why. */
-static int start_opening(struct nm_engine *engine, struct nm_engine_group *group,
-			 const struct nm_instr *instr, struct nm_start *how, char *why,
-			 size_t why_size)
+int nm_engine_start_opening(struct nm_engine *engine, struct nm_engine_group *group,
+			    const struct nm_instr *instr, struct nm_start *how, char *why,
+			    size_t why_size)
 {
 	how->accepting = nm_instr_accepts(instr);
 	how->can_fail = instr->can_fail;
@@ -238,40 +235,11 @@ static int start_to_host(struct nm_engine *engine, struct nm_engine_group *group
 		how.peer_name = host;
 	else
 		how.peer_name = nm_addr_text(peer, address, sizeof address);
-	int r = start_opening(engine, group, instr, &how, phrase, sizeof phrase);
+	int r = nm_engine_start_opening(engine, group, instr, &how, phrase, sizeof phrase);
 
 	if (r < 0)
 		snprintf(why, why_size, "the %s at line %u: %s", instr->op->name, instr->line,
 			 phrase);
-	return r;
-}
-
-/* The same for servers that are not netmodel, by the names that the profile has for them. */
-static int start_to_servers(struct nm_engine *engine, struct nm_engine_group *group,
-			    const struct nm_instr *instr, char *why, size_t why_size)
-{
-	static const struct nm_addr unknown;
-	const struct nm_servers *of = &group->servers[instr->opening];
-	const char *at = ((const struct nm_opts_open *)instr->opts)->server;
-	struct nm_server *servers = calloc(of->count, sizeof *servers);
-	const char **names = calloc(of->count, sizeof *names);
-	struct nm_start how = {.peer = &of->addrs[0],
-			       .local = &unknown,
-			       .servers = names,
-			       .n_servers = of->count,
-			       .alpn = instr->ask.app->alpn};
-	int r = servers && names ? 0 : -ENOMEM;
-
-	for (uint32_t i = 0; r == 0 && i < of->count; i++) {
-		r = nm_server_read(&at, false, &servers[i], why, why_size);
-		names[i] = servers[i].host;
-	}
-	if (r == -ENOMEM)
-		snprintf(why, why_size, "%s", strerror(ENOMEM));
-	else if (r == 0)
-		r = start_opening(engine, group, instr, &how, why, why_size);
-	free(names);
-	free(servers);
 	return r;
 }
 
@@ -419,23 +387,6 @@ int nm_engine_set_endpoint(struct nm_engine *engine, uint32_t group, uint32_t op
 		return -EINVAL;
 	return instr->transport->endpoint(&engine->hosts[instr->host].peer, text,
 					  &w->accept.endpoints[opening]);
-}
-
-int nm_engine_set_servers(struct nm_engine *engine, uint32_t group, const struct nm_instr *connect,
-			  const struct nm_addr *servers, uint32_t n, char *why, size_t why_size)
-{
-	struct nm_engine_group *in = &engine->groups[group];
-	struct nm_servers *of = &in->servers[connect->opening];
-
-	of->addrs = calloc(n, sizeof *of->addrs);
-	if (!of->addrs) {
-		snprintf(why, why_size, "%s", strerror(ENOMEM));
-		return -ENOMEM;
-	}
-	memcpy(of->addrs, servers, n * sizeof *of->addrs);
-	of->count = n;
-	return connect->transport->shared ? start_to_servers(engine, in, connect, why, why_size)
-					  : 0;
 }
 
 bool nm_engine_endpoints_complete(const struct nm_engine *engine)

@@ -183,4 +183,10 @@ void *nm_worker_main(void *worker); /* the thread */
 #define NM_TAG_HANDOFF 3u
 #define NM_TAG_MASK    3u
 
+/* Has the transport make what connections of the opening share; the caller has said in *how who is
+ * at the other end. 0, or -errno with a phrase in why. */
+int nm_engine_start_opening(struct nm_engine *engine, struct nm_engine_group *group,
+			    const struct nm_instr *instr, struct nm_start *how, char *why,
+			    size_t why_size);
+
 #endif

@@ -54,6 +54,16 @@ void nm_ask_why(const struct nm_io *io, const struct nm_flow *flow, const struct
 		 instr->ask.app->name);
 }
 
+struct nm_app_parser *nm_ask_parser(const struct nm_io *io, const struct nm_flow *flow)
+{
+	return &((struct asking *)nm_app_state(io, flow))->parser;
+}
+
+char *nm_ask_said(const struct nm_io *io, const struct nm_flow *flow)
+{
+	return ((struct asking *)nm_app_state(io, flow))->said;
+}
+
 /* --- the request --- */
 
 static enum nm_step fail(struct nm_flow *flow, struct asking *asking, const char *data, size_t n)

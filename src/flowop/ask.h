@@ -43,6 +43,11 @@ enum nm_step nm_ask_datagram_step(struct nm_io *io, struct nm_flow *flow,
 void nm_ask_why(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *instr,
 		char *buf, size_t size);
 
+/* Of a connection that asks, while no request of it is under way: where an answer is parsed, and
+ * what is noted of one that is none, of NM_SAID_MAX bytes. */
+struct nm_app_parser *nm_ask_parser(const struct nm_io *io, const struct nm_flow *flow);
+char *nm_ask_said(const struct nm_io *io, const struct nm_flow *flow);
+
 /* The state of the flow's present connection. */
 static inline void *nm_app_state(const struct nm_io *io, const struct nm_flow *flow)
 {

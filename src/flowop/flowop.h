@@ -45,7 +45,10 @@ struct nm_opts_open {
 	uint64_t port;
 	char *app;    /* what is spoken over it; NULL or "": bytes */
 	char *server; /* connect: those that are not netmodel; NULL or "": the mirror */
-	bool async;   /* connect: other flows go on meanwhile */
+	/* what a connection to them begins with (app/session.h) */
+	char *user, *auth_file;
+	uint64_t db, resp;
+	bool async; /* connect: other flows go on meanwhile */
 };
 struct nm_opts_message {
 	struct nm_law size; /* bytes */

@@ -50,6 +50,8 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/abandoned.c \
 	src/flowop/ask.c \
 	src/flowop/ask.h \
+	src/flowop/greet.c \
+	src/flowop/greet.h \
 	src/flowop/serve.c \
 	src/flowop/abandoned.h \
 	src/flowop/disconnect.h \

@@ -42,6 +42,32 @@ const struct nm_opt nm_open_opts[] = {
 		 "HOST:PORT, [ADDRESS]:PORT or unix:PATH, with commas between several. Flow i "
 		 "goes to number i modulo their number, and remotehost does not count. Without "
 		 "it, or empty, netmodel plays the server on remotehost"},
+	{.name = "auth_file",
+	 .type = NM_TYPE_STRING,
+	 .offset = offsetof(struct nm_opts_open, auth_file),
+	 .is_file = true,
+	 .help = "with server, over redis and memcache: a file whose only line is the password "
+		 "with "
+		 "which each connection logs in; results and messages have no more of it than the "
+		 "name of the file"},
+	{.name = "user",
+	 .type = NM_TYPE_STRING,
+	 .offset = offsetof(struct nm_opts_open, user),
+	 .help = "with auth_file: who logs in; without it, the default user of redis"},
+	{.name = "db",
+	 .type = NM_TYPE_COUNT,
+	 .offset = offsetof(struct nm_opts_open, db),
+	 .max = INT32_MAX,
+	 .def = "0",
+	 .help = "with server, over redis: the database that each connection selects"},
+	{.name = "resp",
+	 .type = NM_TYPE_COUNT,
+	 .offset = offsetof(struct nm_opts_open, resp),
+	 .min = 2,
+	 .max = 3,
+	 .def = "2",
+	 .help = "with server, over redis: the version of its protocol; 3: each connection begins "
+		 "with HELLO"},
 	{.name = "async_connect",
 	 .type = NM_TYPE_FLAG,
 	 .offset = offsetof(struct nm_opts_open, async),

@@ -16,13 +16,6 @@ static bool is_given(const char *text)
 	return text && *text;
 }
 
-bool nm_ir_is_to_server(const struct nm_ir_step *step)
-{
-	const struct nm_opts_open *opts = step->opts;
-
-	return (step->op->flags & NM_FLOWOP_OPENS) && is_given(opts->server);
-}
-
 static bool is_stream(const struct nm_transport *transport)
 {
 	return (transport->caps & NM_TRANSPORT_RELIABLE) &&
@@ -93,6 +86,40 @@ static void unknown_app(struct nm_ir *ir, const struct nm_ir_step *step, const c
 			 step, "app");
 }
 
+/* Checks what connections to a server begin with. */
+static void check_session(struct nm_ir *ir, const struct nm_ir_step *step)
+{
+	static const struct nm_app_session none;
+	const struct nm_opts_open *opts = step->opts;
+	const struct nm_app *app = step->ask.app;
+	const struct nm_app_session *session = app && app->session ? app->session : &none;
+	const bool logs_in = is_given(opts->auth_file);
+	const char *option = NULL, *why = "";
+
+	if (opts->resp != 2 && !session->last_version)
+		option = "resp";
+	else if (opts->db && !session->has_db)
+		option = "db";
+	else if (logs_in && !session->greet)
+		option = "auth_file";
+	if (option)
+		why = "app=redis has that alone";
+	else if (is_given(opts->user) && !logs_in)
+		option = "user", why = "needs auth_file=..., the file with the password";
+	else if (is_given(opts->user) && strlen(opts->user) > NM_USER_MAX)
+		option = "user", why = "is longer than 128 bytes";
+	else if (logs_in && session->needs_user && !is_given(opts->user))
+		option = "auth_file", why = "needs user=..., as the server knows nobody without";
+	else if ((logs_in || opts->db || opts->resp != 2) && !nm_ir_is_to_server(step))
+		option = logs_in    ? "auth_file"
+			 : opts->db ? "db"
+				    : "resp",
+		why = "needs server=...: netmodel's own server has no users, one database and "
+		      "RESP2";
+	if (option)
+		nm_origin_option(nm_step_error(ir, step, " %s: %s", option, why), step, option);
+}
+
 void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step)
 {
 	const struct nm_opts_open *opts = step->opts;
@@ -119,6 +146,7 @@ void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step)
 			nm_origin_option(nm_step_error(ir, step, " app=\"%s\": %s", opts->app, why),
 					 step, "app");
 	}
+	check_session(ir, step);
 	if (!is_given(opts->server))
 		return;
 	why = why_no_server(step);

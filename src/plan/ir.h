@@ -191,8 +191,13 @@ void nm_ir_check_messages(struct nm_ir *ir, struct nm_ir_group *group);
  * ret_line: of the earliest of the transactions (apart.c). */
 char *nm_ir_tell_apart(const struct nm_ir *ir, unsigned *ret_line);
 
-/* Whether a step opens a connection to a server that is not netmodel (app_check.c). */
-bool nm_ir_is_to_server(const struct nm_ir_step *step);
+/* Whether a step opens a connection to a server that is not netmodel. */
+static inline bool nm_ir_is_to_server(const struct nm_ir_step *step)
+{
+	const struct nm_opts_open *opts = step->opts;
+
+	return (step->op->flags & NM_FLOWOP_OPENS) && opts->server && *opts->server;
+}
 /* Reads what a step that opens a connection says about its application protocol; and, once
  * connections are known, gives the protocol to the steps that ask, and checks them
  * (app_check.c). */

@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "flowop/abandoned.h"
 #include "flowop/ask.h"
+#include "flowop/greet.h"
 #include "flowop/pseudo_ops.h"
 #include "flowop/pipeline.h"
 #include "flowop/copy_modes.h"
@@ -135,6 +136,8 @@ static nm_step_fn step_of(const struct nm_ir_step *step, const struct nm_flowop 
 {
 	if (is_lossy(step) && op->lossy_step)
 		return op->lossy_step;
+	if (op == &nm_flowop_connect && nm_ir_is_to_server(step) && nm_greets(opts))
+		return nm_greet_step;
 	if (!nm_flowop_moves_message(op) || !step->transport ||
 	    !(step->transport->caps & NM_TRANSPORT_TCP))
 		return op->step;
@@ -358,6 +361,8 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase, const stru
 			instr->timeout_ns ? instr->timeout_ns : NM_PREAMBLE_LIMIT_NS;
 		instr->timeout_ns = 0;
 	}
+	if (instr->step == nm_greet_step && group->app_bytes < nm_ask_bytes(0))
+		group->app_bytes = nm_ask_bytes(0);
 	if (instr->op->flags & NM_FLOWOP_ASKS)
 		complete_ask(group, step, side, instr);
 	phase->counts.reliable &= !instr->lossy;

@@ -22,6 +22,7 @@
 #include "transport/transport.h"
 
 struct nm_app_service;
+struct nm_greetings;
 struct nm_instr;
 struct nm_listener;
 struct nm_udp_batch;
@@ -35,6 +36,7 @@ struct nm_prover;
 struct nm_servers {
 	uint32_t count; /* 0: the other end is netmodel's */
 	struct nm_addr *addrs;
+	struct nm_greetings *greetings; /* what connections begin with (app/session.h); or NULL */
 };
 
 /* Of groups whose connections speak an application protocol (app/app.h). */

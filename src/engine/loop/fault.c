@@ -13,6 +13,7 @@
 #include "flowop/abandoned.h"
 #include "flowop/ask.h"
 #include "flowop/flowop.h"
+#include "flowop/greet.h"
 #include "flowop/open_opts.h"
 #include "flowop/pipeline.h"
 #include "plan/shape.h"
@@ -109,6 +110,10 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 		else if (flow->error == ENOBUFS && (flow->conn->traits & NM_CONN_ZEROCOPY))
 			nm_errqueue_why(worker->answers.error.why,
 					sizeof worker->answers.error.why);
+		else if (nm_instr_is_to_server(instr) &&
+			 nm_greet_why(&worker->io, flow, instr, worker->answers.error.why,
+				      sizeof worker->answers.error.why))
+			; /* said */
 		else if (flow->error == EPROTO && nm_instr_asks(instr))
 			nm_ask_why(&worker->io, flow, instr, worker->answers.error.why,
 				   sizeof worker->answers.error.why);
