@@ -8,9 +8,9 @@
 #include "base/ascii.h"
 
 static const char *const verbs[NM_VERB__COUNT] = {
-	[NM_VERB_PING] = "ping",   [NM_VERB_ECHO] = "echo",	[NM_VERB_GET] = "get",
-	[NM_VERB_SET] = "set",	   [NM_VERB_DELETE] = "delete", [NM_VERB_HTTP] = "http",
-	[NM_VERB_QUERY] = "query",
+	[NM_VERB_PING] = "ping",   [NM_VERB_ECHO] = "echo",	  [NM_VERB_GET] = "get",
+	[NM_VERB_SET] = "set",	   [NM_VERB_DELETE] = "delete",	  [NM_VERB_HTTP] = "http",
+	[NM_VERB_QUERY] = "query", [NM_VERB_COMMAND] = "command",
 };
 
 const struct nm_app *nm_app_find(const char *name)

@@ -18,6 +18,7 @@
 #include "app/rope.h"
 #include "app/session.h"
 
+struct nm_command;
 struct nm_http_lines;
 struct nm_store;
 
@@ -31,6 +32,7 @@ enum nm_verb {
 	NM_VERB_DELETE,
 	NM_VERB_HTTP,
 	NM_VERB_QUERY,
+	NM_VERB_COMMAND,
 	NM_VERB__COUNT
 };
 
@@ -46,9 +48,12 @@ struct nm_app_request {
 	const struct nm_pool *pool;
 	const struct nm_keyspace *keyspace; /* of verbs with keys */
 	uint64_t key;
-	const struct nm_http_lines *http; /* of the verb http (app/http.h) */
-	uint32_t check;			  /* the protocol's own: `encode` notes it for `parse` */
-	uint32_t number;		  /* the one before it on its connection had one less */
+	union {
+		const struct nm_http_lines *http; /* of the verb http (app/http.h) */
+		const struct nm_command *command; /* of the verb command (app/command.h) */
+	};
+	uint32_t check;	 /* the protocol's own: `encode` notes it for `parse` */
+	uint32_t number; /* the one before it on its connection had one less */
 };
 
 /* A request as it is sent: the head, which is in the caller's memory; then so many bytes of the
@@ -162,8 +167,11 @@ struct nm_app_use {
 	const struct nm_app
 		*app; /* what its connection speaks, also where it opens it; NULL: bytes */
 	const struct nm_keyspace *keyspace; /* NULL: it has no keys */
-	const struct nm_http_lines *http;   /* owned by the plan; NULL: of another protocol */
-	bool fills;			    /* its passes go through all keys once */
+	union {				    /* owned by the plan; NULL: of another verb */
+		const struct nm_http_lines *http;
+		const struct nm_command *command;
+	};
+	bool fills; /* its passes go through all keys once */
 };
 
 extern const struct nm_app *const nm_apps[]; /* ends with NULL */

@@ -13,6 +13,8 @@ src_libnm_app_la_SOURCES = \
 	$(APPS) \
 	src/app/app.c \
 	src/app/app.h \
+	src/app/command.c \
+	src/app/command.h \
 	src/app/http.h \
 	src/app/http_field.c \
 	src/app/http_server.c \

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "app/command.h"
 #include "app/resp.h"
 #include "app/value.h"
 
@@ -51,6 +52,10 @@ static void redis_encode(struct nm_app_request *request, char *buf, struct nm_ap
 					    [NM_VERB_GET] = "GET",
 					    [NM_VERB_SET] = "SET",
 					    [NM_VERB_DELETE] = "DEL"};
+	if (request->verb == NM_VERB_COMMAND) {
+		nm_command_encode(request, buf, ret);
+		return;
+	}
 	const bool sets = request->verb == NM_VERB_SET;
 	char *at = put_length(
 		buf, '*', 1 + (request->keyspace != NULL) + sets + 2 * (sets && request->ttl_s));
@@ -125,6 +130,8 @@ static enum nm_parsed redis_parse(struct nm_app_parser *parser,
 	struct nm_line_text line;
 	size_t some;
 
+	if (request->verb == NM_VERB_COMMAND)
+		return nm_resp_take(parser, data, n, ret_taken);
 	*ret_taken = 0;
 	if (parser->state == AT_LINE) {
 		enum nm_line_status status = nm_line_take(&parser->line, data, n, &line, ret_taken);
@@ -192,7 +199,7 @@ const struct nm_app nm_app_redis = {
 	.name = "redis",
 	.help = "RESP2 and RESP3, the protocol of Redis and Valkey",
 	.verbs = NM_VERB_BIT(NM_VERB_PING) | NM_VERB_BIT(NM_VERB_GET) | NM_VERB_BIT(NM_VERB_SET) |
-		 NM_VERB_BIT(NM_VERB_DELETE),
+		 NM_VERB_BIT(NM_VERB_DELETE) | NM_VERB_BIT(NM_VERB_COMMAND),
 	.port = 6379,
 	.stores = true,
 	.head_bytes = HEAD_BYTES,

@@ -5,7 +5,8 @@
 
 #include "app/value.h"
 
-enum state { BEGIN, AT_LINE, IN_VALUE };
+/* parser->state */
+enum { BEGIN, AT_LINE, IN_VALUE, STATES = 3, INSIDE = 4 /* a bit: of an aggregate */ };
 
 /* Of aggregates: so many elements follow. */
 static enum nm_parsed expect(struct nm_app_parser *parser, uint64_t elements)
@@ -39,15 +40,17 @@ static enum nm_parsed take_counted(struct nm_app_parser *parser, const struct nm
 	case '$':
 	case '=':
 		parser->check--;
-		parser->state = IN_VALUE;
+		parser->state = (parser->state & INSIDE) | IN_VALUE;
 		nm_value_begin(parser, &unchecked, n);
 		return NM_PARSED_MORE;
 	case '*':
 	case '~':
 		parser->check--;
+		parser->state |= INSIDE;
 		return expect(parser, n);
 	case '%':
 		parser->check--;
+		parser->state |= INSIDE;
 		return n > NM_RESP_ELEMENTS_MAX ? NM_PARSED_BAD : expect(parser, 2 * n);
 	case '|': /* what it is of follows */
 		return n > NM_RESP_ELEMENTS_MAX ? NM_PARSED_BAD : expect(parser, 2 * n);
@@ -58,13 +61,12 @@ static enum nm_parsed take_counted(struct nm_app_parser *parser, const struct nm
 	}
 }
 
-static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_line_text *line,
-				bool first)
+static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_line_text *line)
 {
 	if (!line->length)
 		return NM_PARSED_BAD;
 	if (is_null(line)) {
-		if (first)
+		if (parser->check == 1 && !(parser->state & INSIDE))
 			parser->class = NM_CLASS_MISS;
 		parser->check--;
 		return NM_PARSED_MORE;
@@ -99,17 +101,17 @@ enum nm_parsed nm_resp_take(struct nm_app_parser *parser, const char *data, size
 		parser->state = AT_LINE;
 	}
 	while (parsed == NM_PARSED_MORE && taken < n) {
-		if (parser->state == IN_VALUE) {
+		if ((parser->state & STATES) == IN_VALUE) {
 			parsed = nm_value_take(parser, &unchecked, data + taken, n - taken, &some);
 			if (parsed == NM_PARSED_DONE) {
-				parser->state = AT_LINE;
+				parser->state = (parser->state & INSIDE) | AT_LINE;
 				parsed = NM_PARSED_MORE;
 			}
 		} else {
 			switch (nm_line_take(&parser->line, data + taken, n - taken, &line,
 					     &some)) {
 			case NM_LINE_WHOLE:
-				parsed = take_line(parser, &line, parser->check == 1);
+				parsed = take_line(parser, &line);
 				break;
 			case NM_LINE_BAD:
 				parsed = NM_PARSED_BAD;
@@ -119,7 +121,8 @@ enum nm_parsed nm_resp_take(struct nm_app_parser *parser, const char *data, size
 			}
 		}
 		taken += some;
-		if (parsed == NM_PARSED_MORE && !parser->check && parser->state == AT_LINE)
+		if (parsed == NM_PARSED_MORE && !parser->check &&
+		    (parser->state & STATES) == AT_LINE)
 			parsed = NM_PARSED_DONE;
 	}
 	*ret_taken = taken;

@@ -117,4 +117,12 @@ static inline bool nm_flowop_awaits_bytes(const struct nm_flowop *op)
 	return (op->flags & reads) == reads;
 }
 
+/* Whether the flowop opens connections to servers that are not netmodel. */
+static inline bool nm_flowop_is_to_server(const struct nm_flowop *op, const void *opts)
+{
+	const struct nm_opts_open *open = opts;
+
+	return (op->flags & NM_FLOWOP_OPENS) && open->server && *open->server;
+}
+
 #endif

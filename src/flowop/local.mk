@@ -19,6 +19,7 @@ FLOWOPS = \
 	src/flowop/delete.c \
 	src/flowop/http.c \
 	src/flowop/query.c \
+	src/flowop/command.c \
 	src/flowop/disconnect.c \
 	src/flowop/handshake.c \
 	src/flowop/nop.c

@@ -16,6 +16,11 @@ static bool is_given(const char *text)
 	return text && *text;
 }
 
+bool nm_ir_is_to_server(const struct nm_ir_step *step)
+{
+	return nm_flowop_is_to_server(step->op, step->opts);
+}
+
 static bool is_stream(const struct nm_transport *transport)
 {
 	return (transport->caps & NM_TRANSPORT_RELIABLE) &&
@@ -203,6 +208,7 @@ void nm_ir_check_apps(struct nm_ir *ir, struct nm_ir_group *group)
 			step->ask.keyspace = step->op->verb == NM_VERB_QUERY
 						     ? nm_ir_find_questions(ir, step)
 						     : nm_ir_find_keys(ir, step);
+			nm_ir_check_command(ir, step);
 			if (step->op->verb == NM_VERB_HTTP)
 				nm_ir_check_http(ir, group, step);
 		}

@@ -266,6 +266,13 @@ static const struct nm_opt flowop_attrs[] = {
 	 .type = NM_TYPE_STRING,
 	 .offset = ATTR(nm_flowop_attrs, options),
 	 .help = "its options: words and key=value pairs separated by blanks"},
+	{.name = "text",
+	 .type = NM_TYPE_STRING,
+	 .offset = ATTR(nm_flowop_attrs, text),
+	 .help = "of command: its words, with quotes as in a shell; __key__ stands for a key of "
+		 "keys, "
+		 "and the word __data__ for a value of size bytes, as in SET __key__ __data__ EX "
+		 "10"},
 	{.name = "weight",
 	 .type = NM_TYPE_COUNT,
 	 .offset = ATTR(nm_flowop_attrs, weight),

@@ -53,6 +53,7 @@ enum nm_windows { NM_MEASURE_AUTO, NM_MEASURE_YES, NM_MEASURE_NO };
 struct nm_flowop_attrs {
 	char *type;
 	char *options;
+	char *text;
 	uint64_t weight; /* in a mix */
 };
 

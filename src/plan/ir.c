@@ -275,6 +275,14 @@ static void check_weight(struct nm_ir *ir, const struct nm_node *node, bool is_m
 				  node, "weight");
 }
 
+static void check_text(struct nm_ir *ir, const struct nm_node *node, const struct nm_ir_step *step)
+{
+	if (step->op && step->text && step->op->verb != NM_VERB_COMMAND)
+		nm_origin_of_attr(
+			nm_node_error(ir, node, " text=\"%.64s\": only of command", step->text),
+			node, "text");
+}
+
 /* Answers the flowop's weight. */
 static uint64_t read_flowop(struct nm_ir *ir, const struct nm_node *node, struct nm_ir_group *group,
 			    struct nm_ir_within within)
@@ -283,6 +291,7 @@ static uint64_t read_flowop(struct nm_ir *ir, const struct nm_node *node, struct
 	struct nm_ir_step step = {.line = node->line, .host = NM_NO_HOST, .in = within};
 
 	nm_ir_attrs(ir, node, &attrs);
+	step.text = nm_node_attr(node, "text");
 	for (size_t i = 0; i < node->n_attrs; i++)
 		if (nm_ascii_equals(node->attrs[i].name, "options"))
 			step.written = &node->attrs[i];
@@ -298,6 +307,7 @@ static uint64_t read_flowop(struct nm_ir *ir, const struct nm_node *node, struct
 		else
 			unknown_flowop(ir, node, attrs.type);
 	}
+	check_text(ir, node, &step);
 	nm_opts_fini(nm_element_find("flowop")->attrs, &attrs);
 	if (step.op && step.opts && !step.absent)
 		add_step(ir, group, &step);

@@ -56,6 +56,7 @@ struct nm_ir_step {
 	bool absent;		      /* when= and unless= leave it out */
 	unsigned line;
 	const struct nm_attr *written; /* its options, borrowed; NULL: none */
+	const char *text;	       /* its attribute of that name, the same */
 };
 
 /* What a mix may draw: its steps stand one behind the other. */
@@ -191,18 +192,15 @@ void nm_ir_check_messages(struct nm_ir *ir, struct nm_ir_group *group);
  * ret_line: of the earliest of the transactions (apart.c). */
 char *nm_ir_tell_apart(const struct nm_ir *ir, unsigned *ret_line);
 
-/* Whether a step opens a connection to a server that is not netmodel. */
-static inline bool nm_ir_is_to_server(const struct nm_ir_step *step)
-{
-	const struct nm_opts_open *opts = step->opts;
-
-	return (step->op->flags & NM_FLOWOP_OPENS) && opts->server && *opts->server;
-}
+/* Whether a step opens a connection to a server that is not netmodel (app_check.c). */
+bool nm_ir_is_to_server(const struct nm_ir_step *step);
 /* Reads what a step that opens a connection says about its application protocol; and, once
  * connections are known, gives the protocol to the steps that ask, and checks them
  * (app_check.c). */
 void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step);
 void nm_ir_check_apps(struct nm_ir *ir, struct nm_ir_group *group);
+/* Reads the text of a command, where the flowop is one (command_check.c). */
+void nm_ir_check_command(struct nm_ir *ir, struct nm_ir_step *step);
 /* Puts the lines of a request of http together (http_check.c). */
 void nm_ir_check_http(struct nm_ir *ir, const struct nm_ir_group *group, struct nm_ir_step *step);
 

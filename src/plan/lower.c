@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/command.h"
 #include "base/diag.h"
 #include "flowop/abandoned.h"
 #include "flowop/ask.h"
@@ -512,7 +513,10 @@ static uint64_t chunk_of(const struct nm_ir_group *group)
 		if (step->op->flags & NM_FLOWOP_FILES)
 			most = CHUNK_FILES;
 		if (step->ask.app && (step->op->flags & NM_FLOWOP_ASKS)) {
-			uint64_t head = step->ask.app->head_bytes + NM_APP_TAIL_MAX;
+			uint64_t head =
+				(step->op->verb == NM_VERB_COMMAND ? NM_COMMAND_HEAD_MAX
+								   : step->ask.app->head_bytes) +
+				NM_APP_TAIL_MAX;
 
 			most += head;
 			head = head > CHUNK_MIN ? head : CHUNK_MIN;

@@ -562,7 +562,7 @@ static void check_whole(struct reading *r)
 		nm_step_error(r->ir, r->step, ": %s", why);
 	if (!r->transport_opts)
 		return;
-	if ((nm_ir_is_to_server(r->step) &&
+	if ((nm_flowop_is_to_server(op, r->opts) &&
 	     nm_transport_set_server(r->step->transport, r->transport_opts, &complaint) < 0) ||
 	    nm_transport_prepare(r->step->transport, r->transport_opts, &complaint) < 0)
 		nm_origin_option(nm_step_error(r->ir, r->step, " %s", complaint.text), r->step,
@@ -597,7 +597,6 @@ static bool make_structs(struct reading *r)
 	const struct nm_flowop *mirror = op->mirror_op;
 
 	r->opts = nm_arena_opts(r->ir->arena, op->opts, op->opts_size);
-	r->step->opts = r->opts;
 	if (mirror && mirror->opts != op->opts)
 		r->mirror_opts = nm_arena_opts(r->ir->arena, mirror->opts, mirror->opts_size);
 	r->common = nm_arena_opts(r->ir->arena, nm_common_opts, sizeof *r->common);
@@ -632,6 +631,7 @@ void nm_ir_options(struct nm_ir *ir, struct nm_ir_step *step)
 	/* After so many mistakes no more are reported. */
 	if (has_too_many(&r, options) || ir->diags->n_errors > NM_DIAGS_MAX)
 		options = rest = "";
+	step->opts = r.opts;
 	if (step->op->flags & NM_FLOWOP_OPENS)
 		choose_transport(&r, options);
 	while ((word = next_word(&r, &rest))) {
