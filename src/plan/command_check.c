@@ -22,7 +22,7 @@ void nm_ir_check_command(struct nm_ir *ir, struct nm_ir_step *step)
 			      ": needs server=... at the connect of line %u: netmodel's own server "
 			      "knows get, set, delete and ping",
 			      step->opened->line);
-	if (!step->text) {
+	if (!step->written.text) {
 		nm_step_error(ir, step, ": needs the attribute text=\"...\", the command");
 		return;
 	}
@@ -34,8 +34,8 @@ void nm_ir_check_command(struct nm_ir *ir, struct nm_ir_step *step)
 	step->ask.command = command;
 	if (opts->keys && !step->ask.keyspace) /* told already */
 		return;
-	if (nm_command_read(step->text, step->ask.keyspace, command, why, sizeof why) < 0)
-		nm_step_error(ir, step, " text=\"%.128s\": %s", step->text, why);
+	if (nm_command_read(step->written.text, step->ask.keyspace, command, why, sizeof why) < 0)
+		nm_step_error(ir, step, " text=\"%.128s\": %s", step->written.text, why);
 	else if (command->has_data != (step->size > 0))
 		nm_origin_option(nm_step_error(ir, step,
 					       command->has_data

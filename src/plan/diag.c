@@ -152,11 +152,11 @@ bool nm_origin_option(struct nm_diag *diag, const struct nm_ir_step *step, const
 	const struct nm_piece *piece = NULL;
 	struct word word;
 
-	if (!step->written || !is_error(diag))
+	if (!step->written.options || !is_error(diag))
 		return false;
-	for (size_t at = 0; next_word(step->written->value, &at, &word);)
-		if (is_option(step->written->value, &word, name) && word.length > word.name)
-			piece = whole_piece(step->written, word.at + word.name + 1,
+	for (size_t at = 0; next_word(step->written.options->value, &at, &word);)
+		if (is_option(step->written.options->value, &word, name) && word.length > word.name)
+			piece = whole_piece(step->written.options, word.at + word.name + 1,
 					    word.length - word.name - 1);
 	if (piece)
 		add_origin(diag, piece);
@@ -194,7 +194,7 @@ static bool concerns(const struct nm_piece *piece, const char *options, const ch
 void nm_origin_named(struct nm_diag *diag, const struct nm_ir_step *step, const char *name,
 		     const char *other)
 {
-	const struct nm_attr *attr = step->written;
+	const struct nm_attr *attr = step->written.options;
 
 	/* Each parameter once, in the order in which they are declared. */
 	for (size_t from = 0; diag && attr;) {

@@ -277,10 +277,10 @@ static void check_weight(struct nm_ir *ir, const struct nm_node *node, bool is_m
 
 static void check_text(struct nm_ir *ir, const struct nm_node *node, const struct nm_ir_step *step)
 {
-	if (step->op && step->text && step->op->verb != NM_VERB_COMMAND)
-		nm_origin_of_attr(
-			nm_node_error(ir, node, " text=\"%.64s\": only of command", step->text),
-			node, "text");
+	if (step->op && step->written.text && step->op->verb != NM_VERB_COMMAND)
+		nm_origin_of_attr(nm_node_error(ir, node, " text=\"%.64s\": only of command",
+						step->written.text),
+				  node, "text");
 }
 
 /* Answers the flowop's weight. */
@@ -291,10 +291,10 @@ static uint64_t read_flowop(struct nm_ir *ir, const struct nm_node *node, struct
 	struct nm_ir_step step = {.line = node->line, .host = NM_NO_HOST, .in = within};
 
 	nm_ir_attrs(ir, node, &attrs);
-	step.text = nm_node_attr(node, "text");
+	step.written.text = nm_node_attr(node, "text");
 	for (size_t i = 0; i < node->n_attrs; i++)
 		if (nm_ascii_equals(node->attrs[i].name, "options"))
-			step.written = &node->attrs[i];
+			step.written.options = &node->attrs[i];
 	for (size_t i = 0; i < node->n_children; i++)
 		nm_diag_error(ir->diags, ir->file, node->children[i]->line,
 			      "<%s> inside <flowop>: a flowop has no elements inside",

@@ -55,8 +55,10 @@ struct nm_ir_step {
 	bool unrolled;		      /* one of several steps that a count stands for */
 	bool absent;		      /* when= and unless= leave it out */
 	unsigned line;
-	const struct nm_attr *written; /* its options, borrowed; NULL: none */
-	const char *text;	       /* its attribute of that name, the same */
+	struct nm_ir_written {
+		const struct nm_attr *options;
+		const char *text;
+	} written; /* its attributes, borrowed; NULL: none */
 };
 
 /* What a mix may draw: its steps stand one behind the other. */

@@ -621,7 +621,7 @@ static void take_size(struct nm_ir_step *step)
 
 void nm_ir_options(struct nm_ir *ir, struct nm_ir_step *step)
 {
-	const char *options = step->written ? step->written->value : "";
+	const char *options = step->written.options ? step->written.options->value : "";
 	struct reading r = {.ir = ir, .step = step};
 	const char *rest = options;
 	char *word;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "app/app.h"
+#include "app/command.h"
 #include "app/http.h"
 #include "app/question.h"
 #include "app/store.h"
@@ -29,6 +30,7 @@ struct said {
 static struct nm_pool *pool;
 static struct nm_keyspace keyspace;
 static struct nm_http_lines *lines[2]; /* GET, and HEAD that ends the connection */
+static struct nm_command command;
 static const struct nm_question question = {
 	.length = 13, .type = 1, .name = (const unsigned char *)"\7example\3com"};
 static struct nm_questions questions = {
@@ -46,7 +48,8 @@ static void init(void)
 		lines[i] = nm_http_lines_new(i ? NM_HTTP_HEAD : NM_HTTP_GET, "/bytes/99", "h", i,
 					     &culprit, why, sizeof why);
 	demand(pool && lines[0] && lines[1] &&
-	       nm_keyspace_init(&keyspace, "uniform", "k", 10, 0, why, sizeof why) == 0);
+	       nm_keyspace_init(&keyspace, "uniform", "k", 10, 0, why, sizeof why) == 0 &&
+	       nm_command_read("GET __key__", &keyspace, &command, why, sizeof why) == 0);
 }
 
 /* The byte counts through the verbs of all protocols. */
@@ -64,6 +67,10 @@ static const struct nm_app *app_of(uint8_t byte, struct nm_app_request *ret)
 				ret->keyspace = &keyspace;
 			if (verb == NM_VERB_HTTP)
 				ret->http = lines[0];
+			if (verb == NM_VERB_COMMAND) {
+				ret->keyspace = &keyspace;
+				ret->command = &command;
+			}
 			if (verb == NM_VERB_QUERY)
 				ret->keyspace = &questions.keys;
 			if (byte-- == 0)

@@ -48,6 +48,7 @@ $(SEARCH_TESTS): $(filter %.la,$(SEARCH_LIBS))
 
 APP_TESTS = \
 	tests/unit/app/test_apps \
+	tests/unit/app/test_command \
 	tests/unit/app/test_http \
 	tests/unit/app/test_dns \
 	tests/unit/app/test_keyspace \
