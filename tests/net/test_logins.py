@@ -234,3 +234,14 @@ def test_stock_profiles(netmodel: Netmodel, tmp_path: Path, auth: Path) -> None:
         assert int(cli(server, "-n", "2", "DBSIZE")) == 30
     with memcached("-Y", str(users)) as cache:
         assert_complete(netmodel.measure("memcache", *defines(server=cache.server, auth_file=auth, user="app", keys=30, test_length="100ms")))
+
+
+def test_a_connection_that_is_not_asked(netmodel: Netmodel, profile: WriteProfile, auth: Path) -> None:
+    """What it begins with has room in the smallest buffer."""
+    with guarded() as server:
+        path = profile(
+            '<group buffer="1" nflows="2"><transaction iterations="5">'
+            f'<flowop type="connect" options="app=redis server={server.server} auth_file={auth} user=app db=1"/>'
+            '<flowop type="disconnect"/></transaction></group>'
+        )
+        assert_complete(netmodel.measure(path))

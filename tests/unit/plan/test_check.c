@@ -75,7 +75,7 @@ static const struct mistake attributes[] = {
 	{ONE("<flowop type='nop' size='1'/>"),
 	 AT(2, "<flowop> size=\"1\": not an attribute, but an option: options=\"size=1\"")},
 	{ONE("<flowop type='nop' sizes='1'/>"),
-	 AT(2, "<flowop>: unknown attribute \"sizes\"; allowed are type, options, weight")},
+	 AT(2, "<flowop>: unknown attribute \"sizes\"; allowed are type, options, text, weight")},
 	{WITH("nthreads='0'"), AT(2, "<group> nthreads=\"0\": must be 1 to 4000000")},
 	{WITH("nthreads='4000001'"), AT(2, "<group> nthreads=\"4000001\": must be 1 to 4000000")},
 	{WITH("nthreads='-1'"), AT(2, "<group> nthreads=\"-1\": not a count: a number and an "
