@@ -188,9 +188,9 @@ static const struct nm_app *request_of(const uint8_t *data, struct nm_app_reques
 
 	if (!app)
 		return NULL;
-	if (app->echoes || ret->verb == NM_VERB_SET || ret->http)
+	if (app->echoes || ret->verb == NM_VERB_SET || ret->verb == NM_VERB_HTTP)
 		ret->size = data[1];
-	if (ret->http)
+	if (ret->verb == NM_VERB_HTTP)
 		ret->http = lines[data[1] & 1];
 	if (ret->keyspace) {
 		ret->key = data[1] % ret->keyspace->count;

@@ -24,7 +24,8 @@
 #define READ		  OP("read", "size=1")
 
 #define CONNECT_NAMES                                                                              \
-	"remotehost, protocol, port, app, server, async_connect, conn, count, repeat, "            \
+	"remotehost, protocol, port, app, server, auth_file, user, db, resp, async_connect, "      \
+	"conn, count, repeat, "                                                                    \
 	"batch_size, timeout, poll_timeout, canfail, when, unless, non_blocking, and those of "    \
 	"--describe tcp"
 #define COMMON_NAMES                                                                               \
