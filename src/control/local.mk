@@ -37,6 +37,8 @@ src_libnm_control_la_SOURCES = \
 	src/control/sampler.h \
 	src/control/snapshot.c \
 	src/control/snapshot.h \
+	src/control/tail.c \
+	src/control/tail.h \
 	src/control/usage.c \
 	src/control/usage.h \
 	src/control/windows.c \

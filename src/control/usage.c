@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "control/interval.h"
+#include "control/tail.h"
 
 /* This host's counts in the measured transactions of the phase, and their times. */
 struct sum {
@@ -15,6 +16,14 @@ struct sum {
 	bool arrived;		/* there are such transports */
 	uint64_t arrived_to_ns;
 	uint64_t begin_ns, to_ns; /* 0: this host does nothing in the phase */
+};
+
+/* A group in the present phase. */
+struct part {
+	uint64_t tail_at_ns; /* a timer: when its time is over; UINT64_MAX: none, or it is over */
+	struct nm_tail tail;
+	bool cut;	     /* the master has closed its window with its time */
+	uint64_t over_bytes; /* received until over_ns */
 };
 
 struct nm_usage_sampler {
@@ -37,9 +46,10 @@ struct nm_usage_sampler {
 	bool counting;
 	uint64_t count_from_ns;
 	struct sum count_from;
+	struct part *parts; /* of the groups; owned */
 	/* When the time of the last timed transaction is over; UINT64_MAX: not, or it is over since
-	 * over_ns (0: not yet), with so many bytes received until then. */
-	uint64_t over_at_ns, over_ns, over_bytes;
+	 * over_ns (0: not yet). */
+	uint64_t over_at_ns, over_ns;
 	/* Rows: where the present one begins, after the begin, and the usage and the counts until
 	 * then. */
 	struct nm_interval grid;
@@ -61,57 +71,82 @@ static uint64_t at(uint64_t begin_ns, int64_t after_ns)
 		       : begin_ns + (uint64_t)after_ns;
 }
 
-static uint64_t later(uint64_t a_ns, uint64_t b_ns)
+static uint64_t greater(uint64_t a, uint64_t b)
 {
-	return a_ns > b_ns ? a_ns : b_ns;
+	return a > b ? a : b;
 }
 
-static void read_sum(struct nm_usage_sampler *usage, uint64_t now_ns, struct sum *ret)
+static bool is_measured(const struct nm_usage_sampler *usage, uint32_t g)
 {
-	const struct nm_plan *plan = usage->config.plan;
+	const struct nm_group *group = &usage->config.plan->groups[g];
+	uint32_t phase = usage->order.phase;
+
+	return group->runs && phase < group->n_phases && group->phases[phase].measured;
+}
+
+/* `cut`: without what is too late for the windows. */
+static void read_sum(struct nm_usage_sampler *usage, uint64_t now_ns, bool cut, struct sum *ret)
+{
 	uint32_t phase = usage->order.phase;
 
 	*ret = (struct sum){.arrived = false};
-	for (uint32_t g = 0; g < plan->n_groups; g++) {
-		const struct nm_group *group = &plan->groups[g];
+	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++) {
+		const struct part *part = &usage->parts[g];
 		struct nm_counts counts;
 		uint64_t begin_ns, end_ns;
 
-		if (!group->runs || phase >= group->n_phases || !group->phases[phase].measured)
+		if (!is_measured(usage, g))
 			continue;
 		nm_engine_counts(usage->config.engine, g, phase, &counts);
 		nm_engine_times(usage->config.engine, g, phase, &begin_ns, &end_ns);
 		end_ns = end_ns ? end_ns : now_ns;
+		if (cut && part->cut) {
+			nm_tail_cut(&part->tail, &counts);
+			end_ns = part->tail.at_ns;
+		}
 		nm_counts_add(&ret->counts, &counts);
-		ret->to_ns = later(ret->to_ns, end_ns);
+		ret->to_ns = greater(ret->to_ns, end_ns);
 		if (begin_ns && (ret->begin_ns == 0 || begin_ns < ret->begin_ns))
 			ret->begin_ns = begin_ns;
 		if (counts.messages_sent == 0 && counts.messages_received == 0)
 			continue;
 		ret->arrived = true;
 		ret->arrived_bytes += counts.message_bytes;
-		ret->arrived_to_ns = later(ret->arrived_to_ns, end_ns);
+		ret->arrived_to_ns = greater(ret->arrived_to_ns, end_ns);
 	}
+}
+
+/* What had been received, of what belongs to the windows, when the time was over. */
+static uint64_t over_bytes(const struct nm_usage_sampler *usage)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++) {
+		const struct part *part = &usage->parts[g];
+
+		bytes += part->cut ? part->tail.counts.bytes_received : part->over_bytes;
+	}
+	return bytes;
 }
 
 /* What has come since the time of the transactions was over, of what is in the window: where that
  * is short, it may have opened later. */
 static void add_after(struct nm_usage_sampler *usage, const struct sum *sum, uint64_t from_ns)
 {
-	uint64_t over_ns = later(usage->over_ns, from_ns);
+	uint64_t over_ns = greater(usage->over_ns, from_ns);
 	uint64_t from_bytes = usage->count_from.counts.bytes_received;
-	uint64_t over_bytes = usage->over_bytes > from_bytes ? usage->over_bytes : from_bytes;
 
 	if (usage->over_ns == 0 || sum->to_ns <= over_ns)
 		return;
-	usage->window.after_bytes += sum->counts.bytes_received - over_bytes;
+	usage->window.after_bytes +=
+		sum->counts.bytes_received - greater(over_bytes(usage), from_bytes);
 	usage->window.after_ns += sum->to_ns - over_ns;
 }
 
 static void add_to_window(struct nm_usage_sampler *usage, struct sum *sum)
 {
 	struct nm_host_window *window = &usage->window;
-	uint64_t from_ns = later(usage->count_from_ns, sum->begin_ns);
+	uint64_t from_ns = greater(usage->count_from_ns, sum->begin_ns);
 
 	if (sum->begin_ns == 0 || sum->to_ns <= from_ns)
 		return;
@@ -131,12 +166,22 @@ static void count_until(struct nm_usage_sampler *usage, uint64_t now_ns)
 	if (!usage->counting)
 		return;
 	usage->counting = false;
-	read_sum(usage, now_ns, &sum);
+	read_sum(usage, now_ns, true, &sum);
 	if (sum.arrived && sum.arrived_to_ns > usage->count_from_ns) {
 		usage->arrived.bytes += sum.arrived_bytes - usage->count_from.arrived_bytes;
 		usage->arrived.ns += sum.arrived_to_ns - usage->count_from_ns;
 	}
 	add_to_window(usage, &sum);
+}
+
+static void begin_part(struct nm_usage_sampler *usage, uint32_t g)
+{
+	const struct nm_group *group = &usage->config.plan->groups[g];
+	uint64_t duration_ns =
+		is_measured(usage, g) ? group->phases[usage->order.phase].duration_ns : 0;
+
+	usage->parts[g] = (struct part){.tail_at_ns = duration_ns ? usage->begin_ns + duration_ns
+								  : UINT64_MAX};
 }
 
 static void begin(struct nm_sampler *base, const struct nm_phase_order *order, uint64_t begin_ns)
@@ -157,7 +202,9 @@ static void begin(struct nm_sampler *base, const struct nm_phase_order *order, u
 	usage->count_from_ns = begin_ns;
 	usage->count_from = (struct sum){.arrived = false};
 	usage->over_at_ns = order->stop_ns ? begin_ns + order->stop_ns : UINT64_MAX;
-	usage->over_ns = usage->over_bytes = 0;
+	usage->over_ns = 0;
+	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++)
+		begin_part(usage, g);
 	if (usage->grid.interval_ns)
 		nm_usage_read(&usage->row_usage);
 }
@@ -170,6 +217,9 @@ static uint64_t next_ns(const struct nm_sampler *base)
 	if (!usage->running)
 		return UINT64_MAX;
 	next = usage->over_at_ns < next ? usage->over_at_ns : next;
+	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++)
+		if (usage->parts[g].tail_at_ns < next)
+			next = usage->parts[g].tail_at_ns;
 	return usage->grid.next_ns < next ? usage->grid.next_ns : next;
 }
 
@@ -185,7 +235,7 @@ static void end_row(struct nm_usage_sampler *usage, uint64_t to_ns, uint64_t now
 	if (usage->delta.has_cpu)
 		row.cpu = usage->delta.cpu;
 	usage->row_usage = usage->now;
-	read_sum(usage, now_ns, &sum);
+	read_sum(usage, now_ns, false, &sum);
 	row.counts = sum.counts;
 	nm_counts_subtract(&row.counts, &usage->row_counts);
 	usage->row_counts = sum.counts;
@@ -210,7 +260,7 @@ static void open_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 	if (!usage->counting) {
 		usage->counting = true;
 		usage->count_from_ns = now_ns;
-		read_sum(usage, now_ns, &usage->count_from);
+		read_sum(usage, now_ns, false, &usage->count_from);
 	}
 	nm_usage_read(&usage->before);
 	nm_perf_read(usage->config.perf, &usage->counters_before);
@@ -224,14 +274,14 @@ static void open_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 /* When so much of the time of the transactions has passed on this host: it began with the first
  * flow, and a window that opens after a warm-up opened no later than it should have. Until then all
  * of it is still to come. As nm_windows_time_from has it. */
-static uint64_t reckon(const struct nm_usage_sampler *usage, const struct sum *sum,
-		       uint64_t after_ns, uint64_t now_ns)
+static uint64_t reckon(const struct nm_usage_sampler *usage, uint64_t begin_ns, uint64_t after_ns,
+		       uint64_t now_ns)
 {
-	uint64_t from_ns = sum->begin_ns ? sum->begin_ns : now_ns;
+	uint64_t from_ns = begin_ns ? begin_ns : now_ns;
 
-	if (sum->begin_ns && usage->counting && usage->order.usage_from_ns > 0)
-		from_ns =
-			later(from_ns, usage->count_from_ns - (uint64_t)usage->order.usage_from_ns);
+	if (begin_ns && usage->counting && usage->order.usage_from_ns > 0)
+		from_ns = greater(from_ns,
+				  usage->count_from_ns - (uint64_t)usage->order.usage_from_ns);
 	return from_ns + after_ns;
 }
 
@@ -239,13 +289,37 @@ static void note_over(struct nm_usage_sampler *usage, uint64_t now_ns)
 {
 	struct sum sum;
 
-	read_sum(usage, now_ns, &sum);
-	usage->over_at_ns = reckon(usage, &sum, usage->order.stop_ns, now_ns);
+	read_sum(usage, now_ns, false, &sum);
+	usage->over_at_ns = reckon(usage, sum.begin_ns, usage->order.stop_ns, now_ns);
 	if (now_ns < usage->over_at_ns)
 		return;
 	usage->over_at_ns = UINT64_MAX;
 	usage->over_ns = now_ns;
-	usage->over_bytes = sum.counts.bytes_received;
+	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++) {
+		struct nm_counts counts;
+
+		if (!is_measured(usage, g))
+			continue;
+		nm_engine_counts(usage->config.engine, g, usage->order.phase, &counts);
+		usage->parts[g].over_bytes = counts.bytes_received;
+	}
+}
+
+/* What the group has done in its time is kept, for the case that its window closes with that. */
+static void note_tail(struct nm_usage_sampler *usage, uint32_t g, uint64_t now_ns)
+{
+	uint32_t phase = usage->order.phase;
+	struct part *part = &usage->parts[g];
+	uint64_t begin_ns, end_ns;
+
+	nm_engine_times(usage->config.engine, g, phase, &begin_ns, &end_ns);
+	part->tail_at_ns = reckon(usage, begin_ns,
+				  usage->config.plan->groups[g].phases[phase].duration_ns, now_ns);
+	if (now_ns < part->tail_at_ns)
+		return;
+	part->tail_at_ns = UINT64_MAX;
+	part->tail.at_ns = now_ns;
+	nm_engine_counts(usage->config.engine, g, phase, &part->tail.counts);
 }
 
 /* Closes the window, unless the flows came late. */
@@ -253,8 +327,8 @@ static void close_in_time(struct nm_usage_sampler *usage, uint64_t now_ns)
 {
 	struct sum sum;
 
-	read_sum(usage, now_ns, &sum);
-	usage->to_ns = reckon(usage, &sum, (uint64_t)usage->order.usage_to_ns, now_ns);
+	read_sum(usage, now_ns, false, &sum);
+	usage->to_ns = reckon(usage, sum.begin_ns, (uint64_t)usage->order.usage_to_ns, now_ns);
 	if (now_ns < usage->to_ns)
 		return;
 	usage->to_ns = UINT64_MAX;
@@ -269,6 +343,9 @@ static void run(struct nm_sampler *base, uint64_t now_ns)
 		return;
 	if (now_ns >= usage->over_at_ns)
 		note_over(usage, now_ns);
+	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++)
+		if (now_ns >= usage->parts[g].tail_at_ns)
+			note_tail(usage, g, now_ns);
 	if (now_ns >= usage->from_ns) {
 		usage->from_ns = UINT64_MAX;
 		open_window(usage, now_ns);
@@ -288,7 +365,7 @@ static void end(struct nm_sampler *base, uint64_t now_ns)
 		return;
 	/* The last row ends with the last flow; on a host that has drained, with the last
 	 * message. */
-	read_sum(usage, now_ns, &sum);
+	read_sum(usage, now_ns, false, &sum);
 	uint64_t end_ns = sum.to_ns && sum.to_ns < now_ns ? sum.to_ns : now_ns;
 
 	usage->running = false;
@@ -305,17 +382,20 @@ struct nm_usage_sampler *nm_usage_sampler_new(const struct nm_usage_config *conf
 		.begin = begin, .next_ns = next_ns, .run = run, .end = end, .until_all = true};
 	struct nm_usage_sampler *usage = calloc(1, sizeof *usage);
 
-	if (usage) {
-		usage->base.ops = &ops;
-		usage->config = *config;
-	}
-	return usage;
+	if (!usage)
+		return NULL;
+	usage->base.ops = &ops;
+	usage->config = *config;
+	usage->parts = calloc(config->plan->n_groups + 1u, sizeof *usage->parts);
+	return usage->parts ? usage : nm_usage_sampler_free(usage);
 }
 
 struct nm_usage_sampler *nm_usage_sampler_free(struct nm_usage_sampler *usage)
 {
-	if (usage)
+	if (usage) {
 		nm_unhalted_drop(usage->unhalted);
+		free(usage->parts);
+	}
 	free(usage);
 	return NULL;
 }
@@ -323,6 +403,17 @@ struct nm_usage_sampler *nm_usage_sampler_free(struct nm_usage_sampler *usage)
 struct nm_sampler *nm_usage_sampler_base(struct nm_usage_sampler *usage)
 {
 	return &usage->base;
+}
+
+void nm_usage_sampler_cut(struct nm_usage_sampler *usage, uint32_t group, uint64_t now_ns)
+{
+	uint64_t begin_ns, end_ns;
+	struct part *part = &usage->parts[group];
+
+	nm_engine_times(usage->config.engine, group, usage->order.phase, &begin_ns, &end_ns);
+	/* Where this host has left in time, all of it is in the window. */
+	part->cut =
+		usage->running && part->tail.at_ns && part->tail.at_ns < (end_ns ? end_ns : now_ns);
 }
 
 void nm_usage_sampler_window(struct nm_usage_sampler *usage, uint64_t now_ns,

@@ -32,6 +32,10 @@ struct nm_usage_sampler *nm_usage_sampler_free(struct nm_usage_sampler *usage);
 /* For a list of samplers; borrowed. */
 struct nm_sampler *nm_usage_sampler_base(struct nm_usage_sampler *usage);
 
+/* The master has closed the window of a group in the present phase with its time: see
+ * control/tail.h. The phase is over on all hosts, and not yet ended here. */
+void nm_usage_sampler_cut(struct nm_usage_sampler *usage, uint32_t group, uint64_t now_ns);
+
 /* The usage and the counts within the measured window. */
 struct nm_usage_window {
 	bool has_usage; /* false: the window was never opened */

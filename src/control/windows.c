@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "control/interval.h"
+#include "control/tail.h"
 
 /* The window of one group. */
 struct group {
@@ -18,7 +19,9 @@ struct group {
 	struct nm_tally_snap *from;    /* the figures before the window; owned; made when needed */
 	uint64_t from_ns;	       /* when that was read; 0: the window opens with the phase */
 	bool waits;		       /* for from_at_ns */
-	uint64_t until_ns;	      /* with a timer to_at_ns: how long its time has lasted then */
+	uint64_t until_ns; /* with a timer to_at_ns: how long its time has lasted then */
+	bool until_end;	   /* that is all of its time, and the window may last longer */
+	struct nm_tail tail;
 	bool closed;		      /* the window has been added to the totals */
 	struct nm_tally_snap *before; /* the figures before the present row; owned */
 };
@@ -40,6 +43,7 @@ struct nm_windows {
 	uint64_t begin_ns, run_begin_ns;
 	uint64_t union_from_ns, union_to_ns; /* all windows of its groups; 0: none yet */
 	uint64_t longest_ns;		     /* until its last timed group stops; 0: not known */
+	uint64_t after_ns; /* how long it lasted after that, where that is no part of its window */
 	struct nm_interval grid;
 	uint64_t row_ns;    /* where the present row begins, after the begin */
 	uint64_t row_at_ns; /* when that was read */
@@ -68,6 +72,7 @@ static void begin_group(struct nm_windows *windows, uint32_t g)
 	mg->from_at_ns = mg->to_at_ns = UINT64_MAX;
 	mg->from_ns = mg->until_ns = 0;
 	mg->waits = mg->closed = false;
+	mg->tail.at_ns = 0;
 	if (!mg->measured)
 		return;
 	if (options->warmup_ns) {
@@ -75,9 +80,11 @@ static void begin_group(struct nm_windows *windows, uint32_t g)
 		mg->waits = true;
 	}
 	uint64_t duration_ns = group->phases[windows->phase].duration_ns;
+	uint64_t cooldown_ns = options->cooldown_ns < duration_ns ? options->cooldown_ns : 0;
 
-	if (options->cooldown_ns && duration_ns > options->cooldown_ns) {
-		mg->until_ns = duration_ns - options->cooldown_ns;
+	mg->until_end = cooldown_ns == 0;
+	if (duration_ns) {
+		mg->until_ns = duration_ns - cooldown_ns;
 		mg->to_at_ns = windows->begin_ns + mg->until_ns;
 	}
 }
@@ -93,7 +100,7 @@ static void begin(struct nm_sampler *base, const struct nm_phase_order *order, u
 	windows->longest_ns = order->stop_ns;
 	if (windows->run_begin_ns == 0)
 		windows->run_begin_ns = begin_ns;
-	windows->union_from_ns = windows->union_to_ns = 0;
+	windows->union_from_ns = windows->union_to_ns = windows->after_ns = 0;
 	windows->row_ns = 0;
 	windows->row_at_ns = begin_ns;
 	for (uint32_t g = 0; g < windows->plan->n_groups; g++) {
@@ -300,6 +307,25 @@ static void end_row(struct nm_windows *windows, uint64_t to_ns, uint64_t now_ns)
 		events->interval(events->arg, windows->result, row);
 }
 
+/* The timer of a window's end has run out: it closes, or it is seen whether it should have, once
+ * its last flow has left. */
+static void end_of_time(struct nm_windows *windows, uint32_t g, uint64_t now_ns)
+{
+	struct group *mg = &windows->groups[g];
+
+	mg->to_at_ns = close_at_ns(windows, g, now_ns);
+	if (now_ns < mg->to_at_ns)
+		return;
+	if (!mg->until_end) {
+		nm_engine_sample(windows->engine, g, windows->phase, windows->scratch);
+		close_window(windows, g, window_begin(windows, g, now_ns), now_ns);
+		return;
+	}
+	mg->to_at_ns = UINT64_MAX;
+	mg->tail.at_ns = now_ns;
+	nm_engine_counts(windows->engine, g, windows->phase, &mg->tail.counts);
+}
+
 static void run(struct nm_sampler *base, uint64_t now_ns)
 {
 	struct nm_windows *windows = windows_of(base);
@@ -311,16 +337,48 @@ static void run(struct nm_sampler *base, uint64_t now_ns)
 
 		if (now_ns >= mg->from_at_ns)
 			open_window(windows, g, now_ns);
-		if (now_ns < mg->to_at_ns)
-			continue;
-		mg->to_at_ns = close_at_ns(windows, g, now_ns);
-		if (now_ns < mg->to_at_ns)
-			continue;
-		nm_engine_sample(windows->engine, g, windows->phase, windows->scratch);
-		close_window(windows, g, window_begin(windows, g, now_ns), now_ns);
+		if (now_ns >= mg->to_at_ns)
+			end_of_time(windows, g, now_ns);
 	}
 	if (now_ns >= windows->grid.next_ns)
 		end_row(windows, nm_interval_pass(&windows->grid, now_ns), now_ns);
+}
+
+bool nm_windows_are_cut(const struct nm_windows *windows, uint32_t g, uint64_t now_ns)
+{
+	const struct group *mg = &windows->groups[g];
+	const struct nm_group *group = &windows->plan->groups[g];
+	uint64_t begin_ns;
+	struct nm_tail_window window = {.from_passes =
+						mg->from_ns ? mg->from->counts.iterations : 0,
+					.n_flows = group->n_flows};
+
+	/* Of what falls due by itself, all that was due belongs to the window. */
+	if (!mg->tail.at_ns || mg->closed || group->phases[windows->phase].arrivals.law)
+		return false;
+	group_times(windows, g, now_ns, &begin_ns, &window.end_ns);
+	window.from_ns = mg->from_ns ? mg->from_ns : begin_ns;
+	nm_engine_counts(windows->engine, g, windows->phase, &window.counts);
+	return nm_tail_is_cut(&mg->tail, &window);
+}
+
+/* Closes the window as the last flow has left, at end_ns: scratch holds the group's figures. Passes
+ * that are too late for the window are among its times all the same: they have begun in it, and are
+ * the longest. */
+static void close_at_end(struct nm_windows *windows, uint32_t g, uint64_t end_ns)
+{
+	struct group *mg = &windows->groups[g];
+	struct nm_counts *counts = &windows->scratch->counts;
+	uint64_t all = counts->iterations, from_ns = window_begin(windows, g, end_ns);
+
+	if (nm_windows_are_cut(windows, g, end_ns)) {
+		nm_tail_cut(&mg->tail, counts);
+		windows->result->grid.after.transactions += all - counts->iterations;
+		if (end_ns - mg->tail.at_ns > windows->after_ns)
+			windows->after_ns = end_ns - mg->tail.at_ns;
+		end_ns = mg->tail.at_ns;
+	}
+	close_window(windows, g, from_ns, end_ns);
 }
 
 static void end_group(struct nm_windows *windows, uint32_t g, uint64_t now_ns)
@@ -340,7 +398,7 @@ static void end_group(struct nm_windows *windows, uint32_t g, uint64_t now_ns)
 	/* A window that has not opened by now, or opens after the last flow has left, holds
 	 * nothing. */
 	if (mg->measured && !mg->closed && !mg->waits && mg->from_ns < end_ns)
-		close_window(windows, g, window_begin(windows, g, end_ns), end_ns);
+		close_at_end(windows, g, end_ns);
 	mg->from_at_ns = mg->to_at_ns = UINT64_MAX;
 }
 
@@ -367,6 +425,7 @@ static void end(struct nm_sampler *base, uint64_t now_ns)
 	if (windows->grid.interval_ns && last_ns > windows->row_at_ns)
 		end_row(windows, last_ns - windows->begin_ns, last_ns);
 	windows->grid.next_ns = UINT64_MAX;
+	windows->result->grid.after.seconds += (double)windows->after_ns / 1e9;
 	if (windows->union_to_ns <= windows->union_from_ns)
 		return;
 	windows->total_ns += windows->union_to_ns - windows->union_from_ns;

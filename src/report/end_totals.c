@@ -15,9 +15,11 @@ bool nm_is_stream(const struct nm_result *result)
 	return (counts->bytes_sent == 0) != (counts->bytes_received == 0);
 }
 
+/* Whether windows have less in them than the measured transactions. */
 static bool is_cut(const struct nm_result *result)
 {
-	return result->grid.warmup_s > 0 || result->grid.cooldown_s > 0;
+	return result->grid.warmup_s > 0 || result->grid.cooldown_s > 0 ||
+	       result->grid.after.seconds > 0;
 }
 
 static struct nm_end_totals end_of(const struct nm_counts *counts, double seconds)

@@ -136,6 +136,11 @@ static bool has_stream(const struct nm_at *at)
 	return at->result->stream.is_asked_for;
 }
 
+static bool has_after(const struct nm_at *at)
+{
+	return at->result->grid.after.seconds > 0;
+}
+
 static bool has_windows(const struct nm_at *at)
 {
 	return at->result->grid.windows > 0;
@@ -169,6 +174,12 @@ static const struct nm_figure run_figures[] = {
 	NM_FIGURE(COUNT, struct nm_result, grid.windows, "windows", .has = has_windows,
 		  .doc = "With --windows only: how many intervals each measured transaction with a "
 			 "duration was to last."),
+	NM_FIGURE(COUNT, struct nm_result, grid.after.transactions, "transactions_after",
+		  .has = has_after,
+		  .doc = "Only where there are some: transactions that ended so long after their "
+			 "time that the totals have them in the latency alone."),
+	NM_FIGURE(REAL, struct nm_result, grid.after.seconds, "transactions_after_s",
+		  .has = has_after, .doc = "With transactions_after: how long they took."),
 	NM_FIGURE(REAL, struct nm_result, start_skew_s, "start_skew_s", .known = skew_known,
 		  .schema = NM_SCHEMA_REAL_OR_NULL,
 		  .doc = "Between the first and the last host that entered the first measured "

@@ -83,6 +83,8 @@ static const char *const own_keys[] = {
 	"total_transactions",
 	"total_run_time",
 	"total_threads",
+	"transactions_after",
+	"transactions_after_time",
 	"transactions_per_s",
 	"utime_end",
 	"utime_start",

@@ -275,6 +275,9 @@ static int print_run(const struct nm_result *result, const struct nm_view *view,
 	nm_keys_total(out, result);
 	fprintf(out, "total_run_time=%.6f\nmeasured_time=%.6f\nelapsed_time=%.6f\n",
 		result->totals.seconds, result->totals.seconds, result->elapsed_s);
+	if (result->grid.after.seconds > 0)
+		fprintf(out, "transactions_after=%" PRIu64 "\ntransactions_after_time=%.6f\n",
+			result->grid.after.transactions, result->grid.after.seconds);
 	fputs("invalid_secret_count=0\n", out);
 	print_text(out, "run_id", result->id.run_id);
 	fprintf(out, "seed=%" PRIu64 "\ncomplete=%d\n", result->id.seed, result->complete);

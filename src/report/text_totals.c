@@ -482,6 +482,19 @@ static void add_transactions(struct nm_table *table, const struct nm_window *tot
 		      nm_format_duration(totals->seconds, b, sizeof(b)), batch);
 }
 
+/* Passes that the rates are without. */
+static void add_after_time(struct nm_table *table, const struct nm_result *result)
+{
+	const struct nm_result_after *after = &result->grid.after;
+	char time[TEXT];
+
+	if (after->seconds <= 0)
+		return;
+	nm_table_cell(table, "after that");
+	nm_table_cell(table, "%" PRIu64 " more ended within %s: in the latency alone",
+		      after->transactions, nm_format_duration(after->seconds, time, sizeof(time)));
+}
+
 /* A stream is first of all a throughput, anything else first of all its transactions. */
 static void add_work(struct nm_table *table, const struct nm_result *result)
 {
@@ -496,10 +509,12 @@ static void add_work(struct nm_table *table, const struct nm_result *result)
 		add_retransmits(table, result);
 		add_busy(table, result);
 		add_transactions(table, &result->totals, &messages);
+		add_after_time(table, result);
 		add_coverage(table, result);
 		return;
 	}
 	add_transactions(table, &result->totals, &messages);
+	add_after_time(table, result);
 	add_coverage(table, result);
 	add_messages(table, result, &messages);
 	if (messages.to_slaves.packets_sent < messages.to_slaves.sent ||

@@ -163,11 +163,12 @@ struct nm_result_wall {
 	uint64_t offset_ns;	   /* wall clock - monotonic clock */
 };
 
-/* How phases were cut, as asked for. */
+/* How phases were cut, as asked for, and what that has left out. */
 struct nm_result_grid {
 	double warmup_s, cooldown_s;
 	double interval_s; /* 0: no intervals */
 	uint64_t windows;  /* so many of them were to be measured (--windows); 0: not asked for */
+	struct nm_result_after after;
 };
 
 /* How the run ended, and whether the counts of both ends agree. */

@@ -21,6 +21,12 @@ struct nm_span {
 void nm_span_cover(struct nm_span *span, struct nm_span other);
 double nm_span_s(struct nm_span span);
 
+/* What ended too long after the time of its transaction to be in the window. */
+struct nm_result_after {
+	uint64_t transactions;
+	double seconds; /* how long it took */
+};
+
 enum nm_part { NM_PART_WARMUP, NM_PART_MEASURED, NM_PART_COOLDOWN };
 
 #define NM_INTERVAL_GROUPS 16 /* rows have those of each group, where there are no more */

@@ -82,6 +82,7 @@ static void unpack_phase(enum nm_message_type type, json_t *body)
 		nm_began_unpack(body, &phase, &first);
 		break;
 	case NM_MESSAGE_STOP:
+	case NM_MESSAGE_CUT:
 		nm_stop_unpack(body, &plan, &phase, &group);
 		break;
 	case NM_MESSAGE_FOLLOW:

@@ -363,11 +363,30 @@ static void check_plateaus(struct nm_master *master)
 				       (double)master->phases.groups[g].duration_ns / 1e9, why);
 }
 
+/* Closes the windows of groups with their time, on all hosts, where only a few flows were late. */
+static void cut_windows(struct nm_master *master, uint64_t now_ns)
+{
+	uint32_t phase = master->phases.phase;
+
+	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
+		if (!master->phases.groups[g].runs ||
+		    !nm_windows_are_cut(master->windows, g, now_ns))
+			continue;
+		nm_usage_sampler_cut(master->local.usage, g, now_ns);
+		for (uint32_t h = 0; h < master->n_links; h++)
+			if (master->phases.hosts[h].parts[g].runs)
+				nm_master_send(master, &master->links[h], NM_MESSAGE_CUT,
+					       nm_stop_pack(phase, g));
+	}
+}
+
 static void end_phase(struct nm_master *master, bool whole)
 {
 	uint64_t now_ns = nm_clock_ns();
 
 	master->run_end_ns = now_ns;
+	if (whole)
+		cut_windows(master, now_ns);
 	nm_samplers_end(&master->local.samplers, true, now_ns);
 	if (!whole) {
 		/* Its counts are not final at either end. */

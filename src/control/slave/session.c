@@ -142,6 +142,7 @@ static const nm_session_handler handlers[NM_MESSAGE__COUNT] = {
 	[NM_MESSAGE_PING] = nm_session_ping,
 	[NM_MESSAGE_BEGIN] = nm_session_begin,
 	[NM_MESSAGE_STOP] = nm_session_stop,
+	[NM_MESSAGE_CUT] = nm_session_cut,
 	[NM_MESSAGE_FOLLOW] = nm_session_follow,
 	[NM_MESSAGE_RENEW] = nm_session_renew,
 	[NM_MESSAGE_WHERE] = nm_session_where,

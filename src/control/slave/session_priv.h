@@ -66,6 +66,7 @@ int nm_session_lost(struct nm_session *session);
 int nm_session_ping(struct nm_session *session, json_t *body);
 int nm_session_begin(struct nm_session *session, json_t *body);
 int nm_session_stop(struct nm_session *session, json_t *body);
+int nm_session_cut(struct nm_session *session, json_t *body);
 int nm_session_follow(struct nm_session *session, json_t *body);
 int nm_session_renew(struct nm_session *session, json_t *body);
 int nm_session_where(struct nm_session *session, json_t *body);

@@ -112,6 +112,17 @@ int nm_session_stop(struct nm_session *session, json_t *body)
 	return 0;
 }
 
+int nm_session_cut(struct nm_session *session, json_t *body)
+{
+	uint32_t phase, group;
+
+	if (nm_stop_unpack(body, session->plan, &phase, &group) || phase + 1 != session->n_begun ||
+	    !nm_engine_group_done(session->local.engine, group))
+		return -EPROTO;
+	nm_usage_sampler_cut(session->local.usage, group, nm_clock_ns());
+	return 0;
+}
+
 int nm_session_follow(struct nm_session *session, json_t *body)
 {
 	struct nm_msg_totals follow = {.totals = session->local.totals,

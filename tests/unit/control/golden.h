@@ -33,6 +33,7 @@
 	"ns\":-1,\"usage_to_ns\":9223372036854775807}]"
 #define GOLDEN_BEGAN  "[\"began\",{\"phase\":1,\"at_ns\":12}]"
 #define GOLDEN_STOP   "[\"stop\",{\"phase\":2,\"group\":1}]"
+#define GOLDEN_CUT    "[\"cut\",{\"phase\":2,\"group\":1}]"
 #define GOLDEN_FOLLOW "[\"follow\",{\"phase\":2,\"group\":0,\"totals\":[7,8]}]"
 #define GOLDEN_DONE                                                                                \
 	"[\"done\",{\"phase\":1,\"group\":0,\"totals\":[3,1099511627776],\"counts\":[7,"           \

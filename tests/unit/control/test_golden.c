@@ -323,6 +323,7 @@ static const struct {
 	{NM_MESSAGE_BEGIN, begin, GOLDEN_BEGIN},
 	{NM_MESSAGE_BEGAN, began, GOLDEN_BEGAN},
 	{NM_MESSAGE_STOP, stop, GOLDEN_STOP},
+	{NM_MESSAGE_CUT, stop, GOLDEN_CUT},
 	{NM_MESSAGE_FOLLOW, follow, GOLDEN_FOLLOW},
 	{NM_MESSAGE_DONE, done, GOLDEN_DONE},
 	{NM_MESSAGE_RENEW, renew, GOLDEN_RENEW},
@@ -422,6 +423,7 @@ static int unpack_phase(enum nm_message_type type, json_t *body)
 	case NM_MESSAGE_BEGAN:
 		return nm_began_unpack(body, &phase, &first);
 	case NM_MESSAGE_STOP:
+	case NM_MESSAGE_CUT:
 		return nm_stop_unpack(body, &plan, &phase, &group);
 	case NM_MESSAGE_FOLLOW:
 		return nm_follow_unpack(body, &plan, &reached);

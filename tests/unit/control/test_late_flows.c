@@ -5,9 +5,11 @@
 #include <stdlib.h>
 
 #include "../suite.h"
+#include "control/tail.h"
 #include "control/usage.h"
 #include "control/windows.h"
 #include "fake_engine.h"
+#include "flowop/arrival_law/arrival_law.h"
 #include "flowop/flowop.h"
 
 #define S UINT64_C(1000000000)
@@ -171,6 +173,115 @@ START_TEST(the_time_does_not_begin_before_the_first_flow)
 }
 END_TEST
 
+/* The last flow leaves after a time of 10 s: passes by the end of it and in all, when it left, and
+ * whether data went one way; the passes and seconds of the window. */
+static const struct {
+	uint64_t in_time, all, to_s;
+	bool one_way;
+	uint64_t passes, seconds;
+} tails[] = {
+	{1000, 1002, 113, false, 1000, 10}, /* most flows have done nothing for 3 s */
+	{1000, 1300, 113, false, 1300, 13}, /* the flows were busy */
+	{1, 2, 113, false, 2, 13},	    /* passes are longer than the time */
+	{2, 4, 122, false, 2, 10},	    /* the last were far longer than all before */
+	{2, 4, 120, false, 4, 20},	    /* they were as long */
+	{1000, 1002, 113, true, 1002, 13},  /* a stream on a slow link */
+};
+
+START_TEST(what_ends_long_after_the_time_is_not_in_the_window)
+{
+	struct nm_counts *counts = &engine->parts[0][0].sample.counts;
+	struct nm_usage_window window;
+	uint64_t end_ns = tails[_i].to_s * S;
+
+	engine->parts[0][0].begin_ns = 100 * S;
+	begin(100 * S);
+	*counts = (struct nm_counts){.iterations = tails[_i].in_time, .bytes_received = 500};
+	counts->bytes_sent = tails[_i].one_way ? 0 : 50;
+	run(110 * S);
+	counts->iterations = tails[_i].all;
+	counts->bytes_received = 600;
+	counts->errors = 1;
+	engine->parts[0][0].end_ns = end_ns;
+	if (nm_windows_are_cut(windows, 0, end_ns))
+		nm_usage_sampler_cut(usage, 0, end_ns);
+	nm_samplers_end(&samplers, true, end_ns + S);
+	nm_windows_finish(windows);
+	nm_usage_sampler_window(usage, end_ns + S, &window);
+	ck_assert_uint_eq(result->totals.counts.iterations, tails[_i].passes);
+	ck_assert_uint_eq(result->totals.counts.errors, 1);
+	ck_assert_double_eq(result->totals.seconds, (double)tails[_i].seconds);
+	ck_assert_uint_eq(result->grid.after.transactions, tails[_i].all - tails[_i].passes);
+	ck_assert_double_eq(result->grid.after.seconds,
+			    (double)(tails[_i].to_s - 100 - tails[_i].seconds));
+	ck_assert_uint_eq(result->groups[0].phases[0].whole.counts.iterations, tails[_i].all);
+	ck_assert_uint_eq(window.counted.counts.iterations, tails[_i].passes);
+	ck_assert_uint_eq(window.counted.ns, tails[_i].seconds * S);
+	ck_assert_uint_eq(window.counted.after_bytes, tails[_i].seconds == 10 ? 0 : 100);
+	ck_assert_uint_eq(window.counted.after_ns, (tails[_i].seconds - 10) * S);
+}
+END_TEST
+
+/* A host whose flows have left in time has nothing to leave out. */
+START_TEST(a_host_that_has_left_in_time_keeps_all)
+{
+	struct nm_usage_window window;
+
+	engine->parts[0][0].begin_ns = 100 * S;
+	begin(100 * S);
+	engine->parts[0][0].sample.counts.iterations = 7;
+	run(110 * S);
+	engine->parts[0][0].end_ns = 110 * S;
+	nm_usage_sampler_cut(usage, 0, 120 * S);
+	nm_samplers_end(&samplers, true, 120 * S);
+	nm_usage_sampler_cut(usage, 0, 121 * S);
+	nm_usage_sampler_window(usage, 121 * S, &window);
+	ck_assert_uint_eq(window.counted.counts.iterations, 7);
+	ck_assert_uint_eq(window.counted.ns, 10 * S);
+}
+END_TEST
+
+/* What is due by itself is waited for. */
+START_TEST(arrivals_are_all_in_the_window)
+{
+	static const struct nm_arrival_law law = {.name = "any"};
+
+	phase.arrivals.law = &law;
+	engine->parts[0][0].begin_ns = 100 * S;
+	begin(100 * S);
+	engine->parts[0][0].sample.counts.iterations = 1000;
+	run(110 * S);
+	engine->parts[0][0].end_ns = 113 * S;
+	ck_assert(!nm_windows_are_cut(windows, 0, 113 * S));
+	phase.arrivals.law = NULL;
+	ck_assert(nm_windows_are_cut(windows, 0, 113 * S));
+}
+END_TEST
+
+/* By 5 % no figure is wrong, and by less than 100 ms the machine may have been busy. */
+START_TEST(what_ends_soon_after_the_time_is_in_the_window)
+{
+	const struct nm_tail tail = {.at_ns = 110 * S, .counts.iterations = 1000};
+	struct nm_tail_window window = {
+		.from_ns = 100 * S, .counts.iterations = 1001, .n_flows = 2};
+
+	window.end_ns = 110 * S + S / 2;
+	ck_assert(!nm_tail_is_cut(&tail, &window));
+	window.end_ns++;
+	ck_assert(nm_tail_is_cut(&tail, &window));
+	window.from_ns = 110 * S - S / 5;
+	window.end_ns = 110 * S + S / 10;
+	ck_assert(!nm_tail_is_cut(&tail, &window));
+	window.end_ns++;
+	ck_assert(nm_tail_is_cut(&tail, &window));
+	window.from_passes = 999; /* fewer than flows */
+	ck_assert(!nm_tail_is_cut(&tail, &window));
+	/* It opened when the time was over. */
+	window = (struct nm_tail_window){.from_ns = 111 * S, .end_ns = 113 * S};
+	ck_assert(!nm_tail_is_cut(&tail, &window));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("late flows");
@@ -182,6 +293,11 @@ int main(void)
 	tcase_add_test(late, a_window_that_opens_late_is_as_long_as_asked);
 	tcase_add_test(late, after_a_warmup_the_time_is_reckoned_from_when_the_window_opened);
 	tcase_add_test(late, the_time_does_not_begin_before_the_first_flow);
+	tcase_add_loop_test(late, what_ends_long_after_the_time_is_not_in_the_window, 0,
+			    (int)(sizeof tails / sizeof *tails));
+	tcase_add_test(late, a_host_that_has_left_in_time_keeps_all);
+	tcase_add_test(late, arrivals_are_all_in_the_window);
+	tcase_add_test(late, what_ends_soon_after_the_time_is_in_the_window);
 	suite_add_tcase(suite, late);
 	return run_suite(suite);
 }

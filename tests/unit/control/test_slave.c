@@ -270,6 +270,18 @@ START_TEST(who_follows_is_not_stopped)
 }
 END_TEST
 
+/* It has not told that it is done, as its passes are not. */
+START_TEST(a_window_is_not_cut_before_the_phase_is_over)
+{
+	arm();
+	begin(0);
+	begin(1);
+	say(NM_MESSAGE_CUT, nm_stop_pack(1, 0));
+	ck_assert_int_eq(serve(), NM_SESSION_BROKEN);
+	refused("a wrong message \\\"cut\\\"");
+}
+END_TEST
+
 START_TEST(an_order_for_another_phase_is_wrong)
 {
 	uint64_t totals[] = {4};
@@ -510,6 +522,7 @@ int main(void)
 	tcase_add_test(session, cpus_that_are_not_there_break_the_session);
 	tcase_add_test(session, phases_come_in_their_order);
 	tcase_add_test(session, who_follows_is_not_stopped);
+	tcase_add_test(session, a_window_is_not_cut_before_the_phase_is_over);
 	tcase_add_test(session, an_order_for_another_phase_is_wrong);
 	tcase_add_test(session, a_master_that_gives_up_says_why);
 	tcase_add_test(session, a_master_that_goes_has_broken_its_session);

@@ -229,6 +229,20 @@ START_TEST(what_came_just_after_the_end_is_not_worth_a_line)
 }
 END_TEST
 
+/* Passes that took far too long are in no rate, at either end. */
+START_TEST(what_ended_long_after_the_time_is_told)
+{
+	let_slaves_lag();
+	run->grid.after = (struct nm_result_after){.transactions = 8, .seconds = 9};
+	run->groups[0].phases[1].slaves.iterations = 40001; /* in windows of 2 s: 40000 */
+	render("text");
+	has("\n  after that    8 more ended within 9.00 s: in the latency alone\n");
+	render("kv");
+	has("\ntransactions_after=8\ntransactions_after_time=9.000000\n");
+	has("\nremote_throughput=4000000\n"); /* 1 MB in 2 s */
+}
+END_TEST
+
 /* Slaves of which none has a part in what is measured have done nothing, and that is known. */
 START_TEST(slaves_without_a_part_have_a_rate_of_0)
 {
@@ -354,6 +368,7 @@ int main(void)
 	tcase_add_test(tests, a_text_goes_on_below_itself);
 	tcase_add_test(tests, a_rate_has_the_bytes_and_the_time_of_one_end);
 	tcase_add_test(tests, what_came_just_after_the_end_is_not_worth_a_line);
+	tcase_add_test(tests, what_ended_long_after_the_time_is_told);
 	tcase_add_test(tests, slaves_without_a_part_have_a_rate_of_0);
 	tcase_add_test(tests, kv_has_the_throughput_of_both_ends);
 	tcase_add_test(tests, a_batch_of_datagrams_is_told_from_a_datagram);
