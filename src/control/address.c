@@ -184,6 +184,30 @@ bool nm_address_is_own(const struct nm_addr *remote, const struct nm_addr *local
 	return nm_addr_is_loopback(remote) || nm_addr_same_host(remote, local);
 }
 
+static bool is_loopback_down(void)
+{
+	struct ifreq lo = {.ifr_name = "lo"};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool known = fd >= 0 && ioctl(fd, SIOCGIFFLAGS, &lo) == 0;
+
+	if (fd >= 0)
+		(void)close(fd);
+	return known && !(lo.ifr_flags & IFF_UP);
+}
+
+const char *nm_address_flaw(const struct nm_addr *addr, bool own)
+{
+	struct nm_addr copy = *addr;
+
+	if (copy.sa.ss_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&as_in6(&copy)->sin6_addr) &&
+	    !as_in6(&copy)->sin6_scope_id)
+		return "it is an address of each link, so the interface of this host must stand "
+		       "behind it, as in fe80::1%eth0";
+	if (copy.sa.ss_family != AF_VSOCK && own && is_loopback_down())
+		return "the loopback interface of this host is down (ip link set lo up)";
+	return NULL;
+}
+
 int nm_address_prepare_socket(int fd)
 {
 	const int one = 1, rto_max_ms = RTO_MAX_MS;

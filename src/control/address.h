@@ -31,6 +31,9 @@ int nm_address_own_cid(unsigned *ret);
 uint16_t nm_address_port(const struct nm_addr *addr);
 /* Whether the other end of a connection is this host: both ends then have one address. */
 bool nm_address_is_own(const struct nm_addr *remote, const struct nm_addr *local);
+/* What keeps this host from reaching the address, or from listening there, by that address and the
+ * interfaces alone; NULL: nothing. `own`: it is this host's. */
+const char *nm_address_flaw(const struct nm_addr *addr, bool own);
 /* Makes a socket non-blocking, and each message be sent at once (TCP_NODELAY). 0 or -errno. */
 int nm_address_prepare_socket(int fd);
 

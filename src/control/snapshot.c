@@ -8,6 +8,7 @@
 
 #include "control/peer.h"
 #include "flowop/flowop.h"
+#include "host/procfile.h"
 #include "stats/summary.h"
 
 /* The instruction that has failed; NULL: the failure is no flowop's. */
@@ -93,11 +94,7 @@ static const char *meaning_of(int error)
 		{ENOBUFS, "a queue of this host or its interface is full"},
 		{EMFILE, "too few open files are allowed (ulimit -n)"},
 		{ENFILE, "this host has too few open files (sysctl fs.file-max)"},
-		/* A flow waits where there is no room. */
-		{EAGAIN, "no port of this host is free (sysctl net.ipv4.ip_local_port_range)"},
-		{EADDRNOTAVAIL,
-		 "an address that this host does not have, or no port is free (sysctl "
-		 "net.ipv4.ip_local_port_range)"},
+		{EADDRNOTAVAIL, "an address that this host does not have, or "},
 	};
 
 	for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
@@ -130,10 +127,15 @@ static const char *cause_of(const struct nm_engine_error *error, const struct nm
 		return buf;
 	}
 	const char *meaning = instr ? meaning_of(error->error) : NULL;
+	char no_port[96] = "";
 
-	if (!meaning)
+	/* A flow waits where there is no room: EAGAIN has another meaning. */
+	if (instr && (error->error == EAGAIN || error->error == EADDRNOTAVAIL))
+		(void)nm_procfile_no_port(no_port, sizeof no_port);
+	if (!meaning && !*no_port)
 		return error->error ? strerror(error->error) : "it failed";
-	(void)snprintf(buf, size, "%s: %s", strerror(error->error), meaning);
+	(void)snprintf(buf, size, "%s: %s%s", strerror(error->error), meaning ? meaning : "",
+		       no_port);
 	return buf;
 }
 

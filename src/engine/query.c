@@ -3,6 +3,7 @@
  * its observations. Nothing here makes a worker wait. */
 #include <string.h>
 
+#include "engine/accept/rendezvous.h"
 #include "engine/engine_priv.h"
 #include "engine/events.h"
 #include "engine/observe/exec_log.h"
@@ -79,6 +80,7 @@ bool nm_engine_failed(const struct nm_engine *engine, struct nm_engine_error *re
 	}
 	if (failed)
 		ret_error->count = count;
+	failed = failed || nm_rendezvous_lacks_port(engine->rendezvous, ret_error);
 	/* The loss of all connections, by a transport's event, is the cause of any other
 	 * failure. */
 	return nm_events_lost(engine, ret_error) || failed;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -41,4 +42,22 @@ unsigned long nm_procfile_somaxconn(void)
 	return nm_procfile_read("/proc/sys/net/core/somaxconn", text, sizeof text) > 0
 		       ? strtoul(text, NULL, 10)
 		       : 0;
+}
+
+char *nm_procfile_no_port(char *buf, size_t size)
+{
+	static const char words[] = "no port of this host is free (sysctl "
+				    "net.ipv4.ip_local_port_range";
+	char text[64], *end;
+	unsigned long first = 1, last = 0;
+
+	if (nm_procfile_read("/proc/sys/net/ipv4/ip_local_port_range", text, sizeof text) > 0) {
+		first = strtoul(text, &end, 10);
+		last = strtoul(end, NULL, 10);
+	}
+	if (last >= first)
+		(void)snprintf(buf, size, "%s has %lu)", words, last - first + 1);
+	else
+		(void)snprintf(buf, size, "%s)", words);
+	return buf;
 }

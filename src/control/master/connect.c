@@ -73,8 +73,16 @@ static int try_address(struct nm_master *master, const struct addrinfo *at, uint
 	int error = 0;
 	socklen_t length = sizeof error;
 
+	struct nm_addr to = {.len = at->ai_addrlen};
+
 	if (fd < 0)
 		return -errno;
+	memcpy(&to.sa, at->ai_addr, at->ai_addrlen);
+	/* Nothing would answer, and nothing would say so. */
+	if (nm_addr_is_loopback(&to) && nm_address_flaw(&to, true)) {
+		(void)close(fd);
+		return -ENETDOWN;
+	}
 	if (at->ai_family != AF_VSOCK)
 		(void)setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment);
 	if (connect(fd, at->ai_addr, at->ai_addrlen) < 0)
@@ -205,6 +213,8 @@ static bool may_come(int error)
 static const char *meaning_of(int error)
 {
 	switch (error) {
+	case -ENETDOWN:
+		return ": the interface is down (ip link)";
 	case -ETIMEDOUT:
 		return ": the host is down, its address is another, or a firewall drops what is "
 		       "for "
@@ -222,6 +232,17 @@ static const char *meaning_of(int error)
 	}
 }
 
+/* As above, but by what this host knows about the address, where that says it. */
+static void print_meaning(const struct addrinfo *found, int error, char *buf, size_t size)
+{
+	struct nm_addr to = {.len = found->ai_addrlen};
+
+	memcpy(&to.sa, found->ai_addr, found->ai_addrlen);
+	const char *flaw = nm_address_flaw(&to, nm_addr_is_loopback(&to) || is_own(found));
+
+	(void)snprintf(buf, size, "%s%s", flaw ? ": " : meaning_of(error), flaw ? flaw : "");
+}
+
 /* Tries again for a while where nobody listens yet. Meanwhile the slaves that are there are kept in
  * touch with. */
 static int dial(struct nm_master *master, const struct slave_at *at, uint64_t until_ns, int *ret_fd,
@@ -230,6 +251,7 @@ static int dial(struct nm_master *master, const struct slave_at *at, uint64_t un
 	const struct addrinfo *found = at->found;
 	uint64_t begin_ns = nm_clock_ns();
 	bool told = false;
+	char meaning[192];
 	int error;
 
 	for (;;) {
@@ -251,13 +273,15 @@ static int dial(struct nm_master *master, const struct slave_at *at, uint64_t un
 	}
 	if (error == -ECONNREFUSED)
 		explain_refusal(master, at, why, why_size);
-	else if (error)
-		(void)snprintf(why, why_size, "cannot connect to port %u%s: %s%s", at->port,
-			       found->ai_family == AF_VSOCK ? " over vsock" : "",
-			       error == -EAFNOSUPPORT && found->ai_family == AF_VSOCK
-				       ? "the kernel has no vsock (CONFIG_VSOCKETS)"
-				       : strerror(-error),
-			       found->ai_family == AF_VSOCK ? "" : meaning_of(error));
+	else if (error && found->ai_family == AF_VSOCK)
+		(void)snprintf(why, why_size, "cannot connect to port %u over vsock: %s", at->port,
+			       error == -EAFNOSUPPORT ? "the kernel has no vsock (CONFIG_VSOCKETS)"
+						      : strerror(-error));
+	else if (error) {
+		print_meaning(found, error, meaning, sizeof meaning);
+		(void)snprintf(why, why_size, "cannot connect to port %u: %s%s", at->port,
+			       strerror(-error), meaning);
+	}
 	return error;
 }
 

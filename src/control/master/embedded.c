@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "control/address.h"
 #include "control/slave/session.h"
 #include "control/wire/message.h"
 #include "engine/thread.h"
@@ -97,11 +98,17 @@ static int connect_pair(int ret_fds[2])
 				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	struct sockaddr_in ours, theirs;
 	socklen_t length = sizeof address, ours_length = sizeof ours, length2 = sizeof theirs;
+	struct nm_addr loopback = {.len = sizeof address};
+
+	memcpy(&loopback.sa, &address, sizeof address);
+	ret_fds[0] = ret_fds[1] = -1;
+	/* The connect would wait for minutes. */
+	if (nm_address_flaw(&loopback, true))
+		return -ENETDOWN;
 	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int error = 0;
 
 	ret_fds[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	ret_fds[1] = -1;
 	if (listener < 0 || ret_fds[0] < 0 ||
 	    bind(listener, (const struct sockaddr *)&address, sizeof address) < 0 ||
 	    listen(listener, 8) < 0 ||

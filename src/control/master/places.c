@@ -130,7 +130,7 @@ static void fail_if_blocked(struct nm_master *master, struct nm_link *link,
 	char text[1024];
 
 	if (nm_blocked_any(blocked))
-		nm_master_fail(master, link, NM_FAILURE_CAUSE, "%s",
+		nm_master_fail(master, link, NM_FAILURE_EFFECT, "%s",
 			       nm_blocked_text(blocked, text, sizeof text));
 }
 

@@ -143,9 +143,9 @@ static bool start_embedded(struct nm_master *master, int *fds)
 		if (error) {
 			nm_master_fail(master, link, NM_FAILURE_LOSS, "cannot be started: %s%s",
 				       strerror(-error),
-				       error == -ENETUNREACH ? ": the loopback interface is down "
-							       "(ip link set lo up)"
-							     : "");
+				       error == -ENETDOWN ? ": the loopback interface is down "
+							    "(ip link set lo up)"
+							  : "");
 			return false;
 		}
 	}

@@ -175,6 +175,7 @@ static int listen_on(const char *bind_to, uint16_t port, struct nm_diags *diags)
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
 	struct addrinfo *found = NULL;
 	char service[8];
+	const char *flaw = NULL;
 	int fd = -EADDRNOTAVAIL;
 
 	if (!bind_to) {
@@ -190,8 +191,13 @@ static int listen_on(const char *bind_to, uint16_t port, struct nm_diags *diags)
 				      bind_to, port, gai_strerror(failure));
 			return -EADDRNOTAVAIL;
 		}
-		for (struct addrinfo *at = found; at && fd < 0; at = at->ai_next)
+		for (struct addrinfo *at = found; at && fd < 0; at = at->ai_next) {
+			struct nm_addr addr = {.len = at->ai_addrlen};
+
 			fd = listen_at(at->ai_addr, at->ai_addrlen, false);
+			memcpy(&addr.sa, at->ai_addr, at->ai_addrlen);
+			flaw = nm_address_flaw(&addr, nm_addr_is_loopback(&addr));
+		}
 		freeaddrinfo(found);
 	}
 	if (fd == -EADDRINUSE)
@@ -199,8 +205,9 @@ static int listen_on(const char *bind_to, uint16_t port, struct nm_diags *diags)
 			      "port %u is in use%s%s: stop the other slave or choose another port",
 			      port, bind_to ? " on " : "", bind_to ? bind_to : "");
 	else if (fd < 0)
-		nm_diag_error(diags, NULL, 0, "cannot listen on %s port %u: %s",
-			      bind_to ? bind_to : "any address", port, strerror(-fd));
+		nm_diag_error(diags, NULL, 0, "cannot listen on %s port %u: %s%s%s",
+			      bind_to ? bind_to : "any address", port, strerror(-fd),
+			      flaw ? ": " : "", flaw ? flaw : "");
 	return fd;
 }
 

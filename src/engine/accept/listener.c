@@ -12,6 +12,7 @@
 #include "engine/accept/mux.h"
 #include "engine/accept/ports.h"
 #include "engine/engine_priv.h"
+#include "host/procfile.h"
 #include "plan/shape.h"
 #include "transport/transport.h"
 
@@ -77,6 +78,8 @@ static bool is_own_accept(const struct nm_instr *instr)
 
 int nm_listeners_open(struct nm_worker *worker, char *why, size_t why_size)
 {
+	char no_port[96];
+
 	for (uint32_t i = 0; i < worker->group->n_instrs; i++) {
 		const struct nm_instr *instr = &worker->group->instrs[i];
 
@@ -86,7 +89,10 @@ int nm_listeners_open(struct nm_worker *worker, char *why, size_t why_size)
 
 		if (r < 0) {
 			snprintf(why, why_size, "cannot listen for the %s at line %u: %s",
-				 instr->op->name, instr->line, strerror(-r));
+				 instr->op->name, instr->line,
+				 r == -EADDRINUSE && !instr->open.port
+					 ? nm_procfile_no_port(no_port, sizeof no_port)
+					 : strerror(-r));
 			return r;
 		}
 	}

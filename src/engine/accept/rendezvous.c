@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 #include "engine/accept/ports.h"
 #include "engine/engine_priv.h"
 #include "host/clock.h"
+#include "host/procfile.h"
 #include "plan/shape.h"
 #include "transport/preamble.h"
 #include "transport/prover.h"
@@ -91,6 +93,9 @@ struct nm_rendezvous {
 	int epoll_fd;
 	struct nm_thread thread;
 	_Atomic bool ends;
+	/* The first accept for which this host had no port left, set once. */
+	_Atomic bool lacks_port;
+	struct nm_engine_error no_port;
 };
 
 /* --- opening --- */
@@ -154,6 +159,7 @@ static int provide(struct nm_rendezvous *all, uint32_t g, const struct nm_instr 
 	struct nm_engine_group *group = &all->engine->groups[g];
 	const struct nm_addr *local = &all->engine->hosts[accept->host].local;
 	const struct place *place = find_place(all, accept, local);
+	char no_port[96];
 
 	if (!place) {
 		int r = open_place(all, accept, local, group->plan->n_flows);
@@ -162,7 +168,10 @@ static int provide(struct nm_rendezvous *all, uint32_t g, const struct nm_instr 
 		if (r < 0) {
 			snprintf(why, why_size, "cannot listen for the %s at line %u%s%s: %s",
 				 accept->op->name, accept->line, place->port ? " on port " : "",
-				 place->port ? place->text : "", strerror(-r));
+				 place->port ? place->text : "",
+				 r == -EADDRINUSE && !accept->open.port
+					 ? nm_procfile_no_port(no_port, sizeof no_port)
+					 : strerror(-r));
 			return r;
 		}
 	}
@@ -526,6 +535,26 @@ static void reply(const struct nm_rendezvous *all, const struct source *listener
 		     (const struct sockaddr *)&peer->sa, peer->len);
 }
 
+/* This end of a connection cannot be made, as the kernel has no port for it. */
+static void tell_no_port(struct nm_rendezvous *all, const struct nm_instr *accept,
+			 const struct nm_preamble *preamble)
+{
+	const struct nm_group *group = &all->engine->plan->groups[preamble->group];
+	uint64_t one = 1;
+
+	if (atomic_load_explicit(&all->lacks_port, memory_order_relaxed))
+		return;
+	all->no_port = (struct nm_engine_error){.group = preamble->group,
+						.flow = preamble->flow,
+						.line = accept->line,
+						.flowop = accept->op->name,
+						.site = (uint32_t)(accept - group->instrs),
+						.error = EAGAIN,
+						.count = 1};
+	atomic_store_explicit(&all->lacks_port, true, memory_order_release);
+	(void)!write(all->engine->event_fd, &one, sizeof one);
+}
+
 /* Makes the other end of a connection over a transport that has none of its own. The answer leaves
  * before its flow can send anything. */
 static void meet(struct nm_rendezvous *all, const struct source *listener,
@@ -546,6 +575,9 @@ static void meet(struct nm_rendezvous *all, const struct source *listener,
 							 accept->open.transport_opts, peer);
 		const struct nm_conn conn = {.fd = fd};
 
+		/* A bind has one name for it, a connect another. */
+		if (fd == -EADDRINUSE || fd == -EAGAIN)
+			tell_no_port(all, accept, preamble);
 		if (fd < 0)
 			return;
 		*known = (struct nm_preamble_known){
@@ -696,4 +728,12 @@ struct nm_rendezvous *nm_rendezvous_free(struct nm_rendezvous *rendezvous)
 	nm_prover_free(rendezvous->keeper);
 	free(rendezvous);
 	return NULL;
+}
+
+bool nm_rendezvous_lacks_port(const struct nm_rendezvous *all, struct nm_engine_error *ret_error)
+{
+	if (!all || !atomic_load_explicit(&all->lacks_port, memory_order_acquire))
+		return false;
+	*ret_error = all->no_port;
+	return true;
 }

@@ -5,9 +5,11 @@
 #ifndef NM_ENGINE_ACCEPT_RENDEZVOUS_H
 #define NM_ENGINE_ACCEPT_RENDEZVOUS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct nm_engine;
+struct nm_engine_error;
 struct nm_rendezvous;
 
 /* Opens the listeners that the engine's plan needs and gives their texts to the workers.
@@ -17,6 +19,10 @@ int nm_rendezvous_open(struct nm_engine *engine, struct nm_rendezvous **ret_rend
 		       size_t why_size);
 /* Starts the thread, after the workers. 0 or -errno. */
 int nm_rendezvous_start(struct nm_rendezvous *rendezvous);
+/* Whether a flow waits for a connection in vain, as this host has no port for its end; the
+ * rendezvous may be NULL. */
+bool nm_rendezvous_lacks_port(const struct nm_rendezvous *rendezvous,
+			      struct nm_engine_error *ret_error);
 /* Ends the thread and closes everything. Accepts NULL, returns NULL. */
 struct nm_rendezvous *nm_rendezvous_free(struct nm_rendezvous *rendezvous);
 

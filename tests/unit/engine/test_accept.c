@@ -10,6 +10,7 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -208,7 +209,7 @@ static void own_listeners(void)
 START_TEST(each_worker_has_its_own_listener)
 {
 	struct nm_worker *worker = &a.workers[1];
-	char why[100] = "";
+	char why[200] = "";
 
 	own_listeners();
 	ck_assert_int_eq(nm_listeners_open(worker, why, sizeof why), 0);
@@ -226,19 +227,20 @@ END_TEST
 
 START_TEST(what_cannot_listen_says_where)
 {
-	char why[100] = "";
+	char why[200] = "";
 
 	own_listeners();
 	fails_from = 0;
 	ck_assert_int_eq(nm_listeners_open(&a.workers[0], why, sizeof why), -EADDRINUSE);
-	ck_assert_str_eq(why, "cannot listen for the accept at line 7: Address already in use");
+	ck_assert(strstr(why, "cannot listen for the accept at line 7: no port of this host is "
+			      "free (sysctl net.ipv4.ip_local_port_range"));
 	nm_listeners_close(&a.workers[0]);
 }
 END_TEST
 
 START_TEST(with_preambles_no_worker_listens)
 {
-	char why[100] = "";
+	char why[200] = "";
 
 	ck_assert_int_eq(nm_listeners_open(&a.workers[0], why, sizeof why), 0);
 	ck_assert_int_eq(listens, 0);
@@ -249,7 +251,7 @@ END_TEST
  * what follows. */
 static bool is_single(const char *next)
 {
-	char why[100] = "";
+	char why[200] = "";
 
 	setup();
 	own_listeners();
@@ -578,7 +580,7 @@ END_TEST
 START_TEST(a_listener_of_such_a_transport_has_one)
 {
 	struct nm_worker *worker = &a.workers[1];
-	char why[100] = "";
+	char why[200] = "";
 
 	accepting_init(&a, &fake_mux);
 	worker->epoll_fd = epoll_create1(EPOLL_CLOEXEC);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -240,7 +241,8 @@ START_TEST(accepts_share_a_port_that_the_profile_names)
 			      "already in use");
 	a.instrs[0].open.port = a.instrs[2].open.port = 0;
 	ck_assert_int_eq(nm_rendezvous_open(&a.engine, &rendezvous, why, sizeof why), -EADDRINUSE);
-	ck_assert_str_eq(why, "cannot listen for the accept at line 7: Address already in use");
+	ck_assert(strstr(why, "cannot listen for the accept at line 7: no port of this host is "
+			      "free (sysctl net.ipv4.ip_local_port_range"));
 }
 END_TEST
 

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a host or its network lacks is named by the error itself: ports, loopback, the scope of an address, the address
+that a router has put in the place of the master's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from nmtest import Netmodel, Node, changed, defines, inside, slaves_on
+
+MakeNodes = Callable[[int], list[Node]]
+
+RANGE = "net.ipv4.ip_local_port_range"
+ANOTHER = "10.99.0.9"
+
+
+def fails(netmodel: Netmodel, near: Node, profile: str, *args: object, **params: object) -> str:
+    """The first line that says why a run has failed."""
+    asked = defines(test_length="200ms", **params)
+    done = netmodel.run("-m", profile, "-q", *asked, "--timeout", "3s", *args, prefix=near.prefix, code=2)
+    return next(line for line in done.err.splitlines() if "incomplete" in line)
+
+
+@pytest.mark.parametrize("profile", ["udp_rr", "udp_stream"])
+def test_a_slave_without_ports_says_so(netmodel: Netmodel, nodes: MakeNodes, profile: str) -> None:
+    near, far = nodes(2)
+    with changed(far, RANGE, "40000 40063"), slaves_on(netmodel, [far]):
+        why = fails(netmodel, near, profile, host=far.address, num_flows=200)
+    assert re.search(rf"slave {far.address}: .*accept.*no port of this host is free \(sysctl {RANGE} has 64\)", why), why
+
+
+def test_a_slave_that_cannot_listen_for_want_of_ports_says_so(netmodel: Netmodel, nodes: MakeNodes) -> None:
+    near, far = nodes(2)
+    with changed(far, RANGE, "40000 40001"), slaves_on(netmodel, [far]):
+        why = fails(netmodel, near, "tcp_crr", host=far.address, num_flows=8, num_threads=8)
+    assert re.search(rf"cannot listen for the accept at line \d+: no port of .* \(sysctl {RANGE} has 2\)", why), why
+
+
+@contextmanager
+def without_loopback(node: Node) -> Iterator[None]:
+    inside(node, "ip", "link", "set", "lo", "down")
+    try:
+        yield
+    finally:
+        inside(node, "ip", "link", "set", "lo", "up")
+
+
+@pytest.mark.parametrize("host", ["local", "127.0.0.1", "::1", "itself"])
+def test_loopback_that_is_down_is_told_at_once(netmodel: Netmodel, nodes: MakeNodes, host: str) -> None:
+    (near,) = nodes(1)
+    with without_loopback(near):
+        why = fails(netmodel, near, "tcp_rr", host=near.address if host == "itself" else host)
+    assert re.search(r"the loopback interface .*is down \(ip link set lo up\)", why), why
+
+
+def test_a_link_local_address_needs_its_interface(netmodel: Netmodel, nodes: MakeNodes) -> None:
+    (near,) = nodes(1)
+    form = "as in fe80::1%eth0"
+    assert form in fails(netmodel, near, "tcp_rr", host="fe80::1:2:3")
+    assert form in netmodel.run("-s", "--bind", "fe80::1:2:3", prefix=near.prefix, code=2).err
+
+
+@pytest.mark.needs("iptables")
+@pytest.mark.parametrize("profile", ["tcp_rr", "udp_rr", "udp_stream"])
+def test_an_address_that_is_changed_on_the_way_is_told(netmodel: Netmodel, nodes: MakeNodes, profile: str) -> None:
+    near, far = nodes(2)
+    inside(near, "ip", "address", "add", f"{ANOTHER}/32", "dev", "lo")
+    inside(far, "ip", "route", "add", f"{ANOTHER}/32", "via", near.address)
+    protocol = profile[:3]
+    rule = ("-p", protocol, *(("!", "--dport", "20000") if protocol == "tcp" else ()), "-j", "SNAT", "--to-source", ANOTHER)
+    inside(near, "iptables", "-t", "nat", "-A", "POSTROUTING", *rule)
+    with slaves_on(netmodel, [far]):
+        why = fails(netmodel, near, profile, host=far.address)
+    assert f"turned away connections from {ANOTHER}" in why, why
+    assert f"--allow-peer {ANOTHER}" in why, why
+    with slaves_on(netmodel, [far], "--allow-peer", ANOTHER):
+        netmodel.measure(profile, *defines(host=far.address, test_length="200ms"), prefix=near.prefix)
