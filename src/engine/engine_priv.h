@@ -119,6 +119,13 @@ static inline struct nm_flow *nm_worker_flow(const struct nm_worker *worker, uin
 	return (struct nm_flow *)(void *)(worker->flows + i * worker->flow_bytes);
 }
 
+/* The worker's own number of a flow. */
+static inline uint32_t nm_worker_number_of(const struct nm_worker *worker,
+					   const struct nm_flow *flow)
+{
+	return (uint32_t)((size_t)((const char *)flow - worker->flows) / worker->flow_bytes);
+}
+
 /* The instruction of the present phase with that number in the group, in the program that the
  * worker runs; NULL: none. */
 static inline const struct nm_instr *nm_worker_instr(const struct nm_worker *worker,

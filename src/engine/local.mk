@@ -73,6 +73,8 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/phase/rcvlowat.h \
 	src/engine/phase/reconnect.c \
 	src/engine/phase/reconnect.h \
+	src/engine/phase/retry.c \
+	src/engine/phase/retry.h \
 	src/engine/places.h \
 	src/engine/query.c \
 	src/engine/runq.h \

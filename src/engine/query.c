@@ -193,6 +193,7 @@ uint64_t nm_engine_progress(const struct nm_engine *engine)
 			progress += nm_count_passes(c) + nm_counter_read(&c->bytes_sent) +
 				    nm_counter_read(&c->bytes_received) +
 				    nm_counter_read(&c->timeouts) + nm_counter_read(&c->connects) +
+				    nm_counter_read(&c->failed_connects) +
 				    nm_counter_read(&c->accepts) +
 				    atomic_load_explicit(&group->workers[w].answers.done,
 							 memory_order_relaxed);

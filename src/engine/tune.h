@@ -53,6 +53,11 @@
  * all its end. */
 #define NM_TUNE_EXPIRY_GRACE_NS 1000000000u
 
+/* The pause before a connection to a server is tried again is drawn from 0 to a length that
+ * doubles from the first to the last: many flows come back apart, and soon. */
+#define NM_TUNE_BACKOFF_NS	10000000u
+#define NM_TUNE_BACKOFF_MOST_NS 1000000000u
+
 /* --- SO_RCVLOWAT --- */
 
 /* How long bytes below the mark may wait, and how many times as long at most where most flows are

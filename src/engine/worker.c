@@ -262,7 +262,7 @@ void nm_worker_fini(struct nm_worker *worker)
 				  shared);
 	if (worker->flows)
 		(void)munmap(worker->flows, flows_size(worker));
-	free(worker->reconnect.openings);
+	nm_reconnect_fini(&worker->reconnect);
 	free(worker->io.tx);
 	free(worker->io.rx);
 	worker->io.udp_batch = nm_udp_batch_free(worker->io.udp_batch);

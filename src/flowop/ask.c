@@ -64,6 +64,15 @@ char *nm_ask_said(const struct nm_io *io, const struct nm_flow *flow)
 	return ((struct asking *)nm_app_state(io, flow))->said;
 }
 
+void nm_ask_drop(const struct nm_io *io, struct nm_flow *flow)
+{
+	struct asking *asking = nm_app_state(io, flow);
+
+	if (asking->again)
+		nm_counter_add(&io->count->lost, 1);
+	asking->again = false;
+}
+
 /* --- the request --- */
 
 static enum nm_step fail(struct nm_flow *flow, struct asking *asking, const char *data, size_t n)
@@ -73,12 +82,19 @@ static enum nm_step fail(struct nm_flow *flow, struct asking *asking, const char
 	return NM_STEP_FAIL;
 }
 
-/* The connection is over, and was good for a request before. Where it goes to a server that is not
- * netmodel, the flow goes on over another one. */
+/* The connection is over while no request is under way, or one that may be sent again. Where it goes
+ * to a server that is not netmodel, the flow goes on over another one. */
 static enum nm_step end_of_connection(struct nm_flow *flow, ssize_t n)
 {
-	flow->ended = flow->conn->traits & NM_CONN_ANSWERED;
+	flow->ended = true;
 	return nm_flow_failed(flow, n);
+}
+
+/* The request is over without an answer. */
+static void give_up(struct nm_flow *flow, _Atomic uint64_t *class)
+{
+	nm_counter_add(class, 1);
+	flow->request.outcome = NM_UNANSWERED;
 }
 
 /* Whether it changes nothing at the server, so that it may be sent twice (RFC 9110, 9.2.1). */
@@ -91,12 +107,22 @@ static bool is_safe(const struct nm_app_request *request)
 
 /* The connection has ended under the request. Where no byte of an answer has come, the server may
  * have ended it before it saw the request, as servers do after some time or some requests. */
-static enum nm_step lose(struct nm_flow *flow, struct asking *asking, ssize_t n)
+static enum nm_step lose(const struct nm_io *io, struct nm_flow *flow, struct asking *asking,
+			 ssize_t n)
 {
-	if (asking->any || !is_safe(&asking->request))
+	if (asking->any || !is_safe(&asking->request) || !(flow->conn->traits & NM_CONN_ANSWERED)) {
+		give_up(flow, &io->count->lost);
 		return nm_flow_failed(flow, n);
-	asking->again = flow->conn->traits & NM_CONN_ANSWERED;
+	}
+	asking->again = true;
 	return end_of_connection(flow, n);
+}
+
+static enum nm_step mistake(const struct nm_io *io, struct nm_flow *flow, struct asking *asking,
+			    const char *data, size_t n)
+{
+	give_up(flow, &io->count->malformed);
+	return fail(flow, asking, data, n);
 }
 
 /* Nothing has asked for what is there before a request is sent. It is known to be there, or not,
@@ -146,6 +172,7 @@ static void draw(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *
 	const struct nm_opts_ask *opts = instr->opts;
 	struct nm_app_request *request = &asking->request;
 
+	nm_counter_add(&io->count->requests, 1);
 	if (!asking->n_requests++)
 		asking->first = (uint32_t)nm_rng(io->seed, flow->index);
 	*request = (struct nm_app_request){
@@ -241,7 +268,7 @@ static enum nm_step await_answer(struct nm_io *io, struct nm_flow *flow,
 		if (status == NM_IO_EOF && asking->parser.to_end)
 			return end(io, flow, asking);
 		if (status >= NM_IO_EOF)
-			return lose(flow, asking, n);
+			return lose(io, flow, asking, n);
 		if (status == NM_IO_AGAIN)
 			return NM_STEP_WAIT_IN;
 		asking->any = true;
@@ -250,11 +277,11 @@ static enum nm_step await_answer(struct nm_io *io, struct nm_flow *flow,
 		case NM_PARSED_MORE:
 			break;
 		case NM_PARSED_BAD:
-			return fail(flow, asking, io->rx, (size_t)n);
+			return mistake(io, flow, asking, io->rx, (size_t)n);
 		case NM_PARSED_DONE:
 			/* Nothing has asked for what comes behind an answer. */
 			if (taken < (size_t)n)
-				return fail(flow, asking, io->rx + taken, (size_t)n - taken);
+				return mistake(io, flow, asking, io->rx + taken, (size_t)n - taken);
 			return end(io, flow, asking);
 		}
 	}
@@ -332,6 +359,7 @@ static bool is_over(struct nm_io *io, struct nm_flow *flow, const struct nm_inst
 	if (now_ns < asking->due_ns)
 		return false;
 	nm_counter_add(&io->count->timeouts, 1);
+	nm_counter_add(&io->count->timed_out, 1);
 	flow->request.outcome = NM_TIMEOUT;
 	nm_datagram_give_up(flow->conn);
 	flow->progress = BEGIN;

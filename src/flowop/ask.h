@@ -38,6 +38,9 @@ enum nm_step nm_ask_step(struct nm_io *io, struct nm_flow *flow, const struct nm
 enum nm_step nm_ask_datagram_step(struct nm_io *io, struct nm_flow *flow,
 				  const struct nm_instr *instr);
 
+/* What the flow was to send once more over another connection is not sent any more: it is lost. */
+void nm_ask_drop(const struct nm_io *io, struct nm_flow *flow);
+
 /* Why the flow has failed with EPROTO at the instruction, which asks or serves: what the other end
  * has sent. */
 void nm_ask_why(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *instr,
@@ -74,6 +77,8 @@ static inline void nm_app_count(const struct nm_io *io, enum nm_verb verb, enum 
 		nm_counter_add(&io->count->truncated, 1);
 	else if (nm_verb_looks_up(verb))
 		nm_counter_add(class == NM_CLASS_OK ? &io->count->hits : &io->count->misses, 1);
+	else
+		nm_counter_add(&io->count->ok, 1);
 }
 
 /* The flowop of a verb; its options are in the table WORD_opts. */

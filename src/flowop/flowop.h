@@ -49,6 +49,8 @@ struct nm_opts_open {
 	char *user, *auth_file;
 	uint64_t db, resp;
 	bool async; /* connect: other flows go on meanwhile */
+	/* connect, to such a server: how long it is tried again and again; 0: never */
+	uint64_t reconnect_ns;
 };
 struct nm_opts_message {
 	struct nm_law size; /* bytes */

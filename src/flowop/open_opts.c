@@ -75,6 +75,14 @@ const struct nm_opt nm_open_opts[] = {
 	 .help = "at the end that connects, the flows of a worker do so at the same time; no: all "
 		 "of them wait until the connection is there, or has failed, as with connect(2) "
 		 "that blocks; of tcp, mptcp, ssl, psp, sctp and vsock: others wait for nothing"},
+	{.name = "reconnect",
+	 .type = NM_TYPE_DURATION,
+	 .offset = offsetof(struct nm_opts_open, reconnect_ns),
+	 .help = "on connect, with server, over streams: requests whose connection ends, or that "
+		 "get no answer of the protocol, are counted, as lost or malformed, and the flow "
+		 "goes on over another connection. Where that fails it is tried again, after "
+		 "pauses that grow from 10 ms to 1 s; the run is over when a flow has tried for "
+		 "so long, and nothing was answered. 0: the run is over at once"},
 	NM_OPT_END};
 
 #define UNIX_PREFIX "unix:"

@@ -7,8 +7,9 @@
 #include <stdint.h>
 
 enum nm_request_outcome {
-	NM_UNDER_WAY, /* and, when the request ends: it was answered */
-	NM_TIMEOUT,   /* a message that may be lost was waited for as long as the profile allows */
+	NM_UNDER_WAY,  /* and, when the request ends: it was answered */
+	NM_TIMEOUT,    /* it was waited for as long as the profile allows */
+	NM_UNANSWERED, /* the server's end of the connection has failed before it was answered */
 };
 
 enum nm_request_marks {

@@ -130,6 +130,9 @@ void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step)
 	const struct nm_opts_open *opts = step->opts;
 	const char *why = NULL;
 
+	if (opts->reconnect_ns && (step->op->flags & NM_FLOWOP_FOLLOWS))
+		nm_origin_option(nm_step_error(ir, step, " reconnect: only of connect"), step,
+				 "reconnect");
 	if (is_given(opts->app)) {
 		step->ask.app = nm_app_find(opts->app);
 		if (!step->ask.app) {
@@ -154,6 +157,15 @@ void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step)
 	check_session(ir, step);
 	if (!is_given(opts->server))
 		return;
+	if (opts->reconnect_ns && (step->transport->caps & NM_TRANSPORT_UDP))
+		nm_origin_option(nm_step_error(ir, step,
+					       " reconnect: not over %s, where a connection "
+					       "neither fails nor ends",
+					       step->transport->name),
+				 step, "reconnect");
+	if (opts->reconnect_ns && step->common->can_fail)
+		nm_origin_option(nm_step_error(ir, step, " reconnect: not with canfail"), step,
+				 "reconnect");
 	why = why_no_server(step);
 	if (why)
 		nm_origin_option(nm_step_error(ir, step, " server=\"%s\": %s", opts->server, why),

@@ -72,6 +72,16 @@
 	X(misses, "misses", "Those that were not there.")                                          \
 	X(refused, "refused", "Requests that the server has answered with an error.")              \
 	X(truncated, "truncated", "Answers of DNS that were too long for a datagram (TC).")        \
+	X(requests, "requests",                                                                    \
+	  "Requests that were begun. Each ends as one of hits, misses, ok, refused, truncated, "   \
+	  "timed_out, lost and malformed.")                                                        \
+	X(ok, "ok", "Requests that look nothing up (set, ping, echo, http), answered well.")       \
+	X(timed_out, "timed_out", "Requests that were not answered within their timeout.")         \
+	X(lost, "lost", "Requests whose connection ended before their answer was whole.")          \
+	X(malformed, "malformed", "Requests answered by what is no answer of the protocol.")       \
+	X(failed_connects, "failed_connects",                                                      \
+	  "With reconnect: attempts to open a connection that have failed, and connections that "  \
+	  "have ended with nothing answered.")                                                     \
 	X(reissued, "reissued",                                                                    \
 	  "Requests that were sent once more, as their connection to a server that is not "        \
 	  "netmodel had ended before any byte of the answer came.")

@@ -9,6 +9,7 @@
 #include "engine/loop/pacer.h"
 #include "engine/phase/phase.h"
 #include "engine/phase/reconnect.h"
+#include "engine/phase/retry.h"
 #include "engine/places.h"
 #include "host/clock.h"
 
@@ -80,6 +81,7 @@ static void lead(struct nm_worker *worker)
 		return;
 	nm_worker_set_end(worker, 0);
 	nm_rcvlowat_end(worker);
+	nm_retry_stop(worker);
 	nm_worker_release_paced(worker);
 	if (worker->run.state == NM_PHASE_RUN)
 		nm_phase_await_quiescence(worker);

@@ -10,6 +10,7 @@
 #include "engine/places.h"
 #include "engine/runq.h"
 #include "engine/phase/reconnect.h"
+#include "engine/phase/retry.h"
 #include "flowop/abandoned.h"
 #include "flowop/ask.h"
 #include "flowop/flowop.h"
@@ -117,6 +118,9 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 		else if (flow->error == EPROTO && nm_instr_asks(instr))
 			nm_ask_why(&worker->io, flow, instr, worker->answers.error.why,
 				   sizeof worker->answers.error.why);
+		else if (nm_retry_concerns(worker, instr))
+			nm_retry_why(worker, flow, instr, worker->answers.error.why,
+				     sizeof worker->answers.error.why);
 		else if (worker->run.phase && worker->run.phase->posts && !worker->io.ring)
 			snprintf(worker->answers.error.why, sizeof worker->answers.error.why,
 				 "io_uring is not to be had: %s", strerror(flow->error));

@@ -20,6 +20,7 @@
 #include "engine/loop/interp.h"
 #include "engine/loop/pacer.h"
 #include "engine/phase/reconnect.h"
+#include "engine/phase/retry.h"
 #include "engine/phase/phase.h"
 #include "engine/wait/defer.h"
 #include "engine/wait/waiter.h"
@@ -74,6 +75,8 @@ static void expire(struct nm_worker *worker, struct nm_flow *flow)
 		return;
 	}
 	nm_counter_add(&worker->io.count->timeouts, 1);
+	if (nm_instr_asks(instr))
+		nm_counter_add(&worker->io.count->timed_out, 1);
 	if (flow->state == NM_FLOW_PARKED)
 		nm_listener_unpark(&worker->accept.listeners[instr->opening], flow);
 	if (nm_instr_may_wait_in_vain(instr)) {
@@ -89,7 +92,8 @@ static void expire(struct nm_worker *worker, struct nm_flow *flow)
 		return;
 	}
 	flow->error = ETIMEDOUT;
-	nm_worker_fail_flow(worker, flow, instr);
+	if (!nm_retry_concerns(worker, instr) || !nm_retry_expired(worker, flow, instr))
+		nm_worker_fail_flow(worker, flow, instr);
 }
 
 static void fire_flow(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)

@@ -52,7 +52,7 @@ void nm_request_end(struct nm_worker *worker, struct nm_flow *flow, uint64_t now
 {
 	struct nm_request *request = &flow->request;
 
-	if (request->outcome == NM_TIMEOUT) {
+	if (request->outcome != NM_UNDER_WAY) {
 		nm_counter_add(&worker->io.count->unanswered, 1);
 		/* With one answered pass less the end is reached. */
 		nm_worker_set_end(worker, worker->run.end_at);

@@ -58,11 +58,6 @@ static struct nm_worker *worker_of(struct nm_io *io)
 	return (struct nm_worker *)(void *)((char *)io - offsetof(struct nm_worker, io));
 }
 
-static uint32_t number_of(const struct nm_worker *worker, const struct nm_flow *flow)
-{
-	return (uint32_t)((size_t)((const char *)flow - worker->flows) / worker->flow_bytes);
-}
-
 static uint64_t thread_cpu_ns(void)
 {
 	struct timespec ts;
@@ -108,7 +103,7 @@ static void note_pass(const struct nm_flowop_stats *stats, struct flow_counts *o
 void nm_flowop_stats_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
 {
 	struct nm_flowop_stats *stats = worker->observe.stats;
-	uint32_t number = number_of(worker, flow);
+	uint32_t number = nm_worker_number_of(worker, flow);
 	struct flow_counts *own = &stats->flows[number];
 
 	nm_counter_add(&own->passes, 1);
@@ -131,7 +126,7 @@ static void steps_over(struct nm_worker *worker, struct nm_flow *flow, uint32_t 
 		       uint32_t n)
 {
 	struct nm_flowop_stats *stats = worker->observe.stats;
-	struct flow_counts *own = &stats->flows[number_of(worker, flow)];
+	struct flow_counts *own = &stats->flows[nm_worker_number_of(worker, flow)];
 
 	nm_counter_add(&stats->steps[index].operations, n);
 	nm_counter_add(&own->counts.operations, n);
@@ -183,7 +178,7 @@ static enum nm_step measured_step(struct nm_io *io, struct nm_flow *flow,
 	struct nm_flowop_stats *stats = worker->observe.stats;
 	uint32_t index = (uint32_t)(instr - stats->instrs);
 	struct counts *step = &stats->steps[index];
-	struct flow_counts *own = &stats->flows[number_of(worker, flow)];
+	struct flow_counts *own = &stats->flows[nm_worker_number_of(worker, flow)];
 	bool counts_cpu = stats->flags & NM_OBSERVE_CPU;
 	uint64_t sent = nm_counter_read(&io->count->bytes_sent);
 	uint64_t received = nm_counter_read(&io->count->bytes_received);
@@ -212,7 +207,7 @@ void nm_flowop_stats_failed(struct nm_worker *worker, struct nm_flow *flow,
 	uint32_t index = (uint32_t)(instr - stats->instrs);
 
 	nm_counter_add(&stats->steps[index].errors, 1);
-	nm_counter_add(&stats->flows[number_of(worker, flow)].counts.errors, 1);
+	nm_counter_add(&stats->flows[nm_worker_number_of(worker, flow)].counts.errors, 1);
 	if (instr->can_fail)
 		step_over(worker, flow, index, true);
 }
@@ -241,7 +236,7 @@ void nm_flowop_stats_drained(struct nm_worker *worker, const struct nm_conn *con
 	if (index == UINT32_MAX)
 		return;
 	add_bytes(&stats->steps[index], 0, bytes);
-	add_bytes(&stats->flows[number_of(worker, conn->flow)].counts, 0, bytes);
+	add_bytes(&stats->flows[nm_worker_number_of(worker, conn->flow)].counts, 0, bytes);
 }
 
 void nm_flowop_stats_settled(struct nm_worker *worker, const struct nm_conn *conn, uint64_t sent,
@@ -250,7 +245,7 @@ void nm_flowop_stats_settled(struct nm_worker *worker, const struct nm_conn *con
 	struct nm_flowop_stats *stats = worker->observe.stats;
 	const struct nm_phase *phase = worker->run.phase;
 
-	add_bytes(&stats->flows[number_of(worker, conn->flow)].counts, sent, received);
+	add_bytes(&stats->flows[nm_worker_number_of(worker, conn->flow)].counts, sent, received);
 	for (uint32_t i = phase->first; i < phase->first + phase->n_instrs; i++) {
 		const struct nm_instr *instr = &stats->program[i];
 		bool out = nm_instr_sends(instr), in = nm_instr_receives(instr);

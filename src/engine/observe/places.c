@@ -97,7 +97,7 @@ const struct nm_instr *nm_observe_original(const struct nm_worker *worker,
 {
 	const struct nm_instr *first = worker->reconnect.openings;
 
-	if (!first || instr < first || instr >= first + (size_t)2 * worker->group->n_openings)
+	if (!first || instr < first || instr >= nm_reconnect_programs_end(worker))
 		return instr;
 	for (uint32_t i = 0; i < worker->group->n_instrs; i++) {
 		const struct nm_instr *one = &worker->group->instrs[i];

@@ -19,6 +19,7 @@
 #include "engine/tune.h"
 #include "engine/runq.h"
 #include "engine/phase/reconnect.h"
+#include "engine/phase/retry.h"
 #include "flowop/flowop.h"
 #include "flowop/copy_modes.h"
 #include "host/clock.h"
@@ -36,9 +37,33 @@ static enum nm_step replaced_step(struct nm_io *io, struct nm_flow *flow,
 	return NM_STEP_FAIL;
 }
 
+/* Before a connection is opened anew once more. */
+static enum nm_step pause_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	(void)io;
+	(void)instr;
+	if (flow->timer.at_ns > nm_clock_ns())
+		return NM_STEP_SLEEP;
+	flow->timer.at_ns = 0;
+	return NM_STEP_NEXT;
+}
+
+static void make_program(const struct nm_instr *opening, struct nm_instr *program)
+{
+	for (unsigned i = 0; i < NM_REOPEN__COUNT; i++)
+		program[i] = *opening;
+	program[NM_REOPEN_PAUSE].step = pause_step;
+	program[NM_REOPEN_OPEN].open.defer_handshake = false;
+	program[NM_REOPEN_OPEN].can_fail = false;
+	program[NM_REOPEN_DONE].step = replaced_step;
+	if (nm_instr_is_to_server(opening))
+		nm_retry_limit(&program[NM_REOPEN_OPEN]);
+}
+
 int nm_reconnect_init(struct nm_worker *worker)
 {
 	const struct nm_group *group = worker->group;
+	struct nm_reconnect *reconnect = &worker->reconnect;
 
 	for (uint32_t i = 0; i < group->n_instrs; i++) {
 		const struct nm_instr *instr = &group->instrs[i];
@@ -46,19 +71,28 @@ int nm_reconnect_init(struct nm_worker *worker)
 		if (!nm_instr_opens(instr) ||
 		    (!nm_transport_reconnects(instr->transport) && !nm_instr_is_to_server(instr)))
 			continue;
-		if (!worker->reconnect.openings)
-			worker->reconnect.openings =
-				calloc(group->n_openings, 2 * sizeof *worker->reconnect.openings);
-		if (!worker->reconnect.openings)
+		if (!reconnect->openings)
+			reconnect->openings = calloc(group->n_openings,
+						     NM_REOPEN__COUNT * sizeof(struct nm_instr));
+		if (!reconnect->retries && nm_instr_is_to_server(instr))
+			reconnect->retries = nm_retry_new(worker->n_flows);
+		if (!reconnect->openings || (!reconnect->retries && nm_instr_is_to_server(instr)))
 			return -ENOMEM;
-		struct nm_instr *copy = &worker->reconnect.openings[(size_t)2 * instr->opening];
-
-		copy[0] = copy[1] = *instr;
-		copy[0].open.defer_handshake = false;
-		copy[0].can_fail = false;
-		copy[1].step = replaced_step;
+		make_program(instr,
+			     &reconnect->openings[(size_t)NM_REOPEN__COUNT * instr->opening]);
 	}
 	return 0;
+}
+
+void nm_reconnect_fini(struct nm_reconnect *reconnect)
+{
+	free(reconnect->openings);
+	free(reconnect->retries);
+}
+
+const struct nm_instr *nm_reconnect_programs_end(const struct nm_worker *worker)
+{
+	return worker->reconnect.openings + (size_t)NM_REOPEN__COUNT * worker->group->n_openings;
 }
 
 static const struct nm_instr *opening_of(const struct nm_worker *worker, const struct nm_conn *conn)
@@ -66,7 +100,8 @@ static const struct nm_instr *opening_of(const struct nm_worker *worker, const s
 	uint32_t slot = (uint32_t)(conn - nm_flow_conn(conn->flow, 0));
 
 	for (uint32_t o = 0; o < worker->group->n_openings; o++) {
-		const struct nm_instr *instr = &worker->reconnect.openings[(size_t)2 * o];
+		const struct nm_instr *instr =
+			&worker->reconnect.openings[(size_t)NM_REOPEN__COUNT * o + NM_REOPEN_OPEN];
 
 		if (instr->op && instr->slot == slot && instr->transport == conn->transport)
 			return instr;
@@ -149,13 +184,9 @@ void nm_reconnect_count(struct nm_worker *worker)
 	nm_reconnect_watch(worker);
 }
 
-/* Closes conn and begins to open it anew by `opening`, which is one of the copies. False: it is
- * NULL, as no opening of the program can be repeated. */
-static bool replace(struct nm_worker *worker, struct nm_flow *flow, struct nm_conn *conn,
-		    const struct nm_instr *opening, const struct nm_instr *resume)
+void nm_reconnect_replace(struct nm_worker *worker, struct nm_flow *flow, struct nm_conn *conn,
+			  const struct nm_instr *opening, const struct nm_instr *resume)
 {
-	if (!opening)
-		return false;
 	nm_waiter_disarm(worker, conn);
 	if (conn->traits & NM_CONN_ZEROCOPY)
 		nm_copy_modes_drain(&worker->io, conn);
@@ -168,7 +199,17 @@ static bool replace(struct nm_worker *worker, struct nm_flow *flow, struct nm_co
 	flow->resume = resume;
 	flow->at = opening;
 	nm_worker_queue(worker, flow);
-	return true;
+}
+
+/* False: no opening of the program can be repeated. */
+static bool replace(struct nm_worker *worker, struct nm_flow *flow, struct nm_conn *conn,
+		    const struct nm_instr *resume)
+{
+	const struct nm_instr *opening = opening_of(worker, conn);
+
+	if (opening)
+		nm_reconnect_replace(worker, flow, conn, opening, resume);
+	return opening;
 }
 
 bool nm_reconnect_before_pass(struct nm_worker *worker, struct nm_flow *flow)
@@ -176,7 +217,7 @@ bool nm_reconnect_before_pass(struct nm_worker *worker, struct nm_flow *flow)
 	struct nm_conn *conn = NULL;
 
 	return worker->reconnect.pending && reconnects_of(worker, flow, &conn) &&
-	       replace(worker, flow, conn, opening_of(worker, conn), worker->run.body);
+	       replace(worker, flow, conn, worker->run.body);
 }
 
 /* Flows whose next pass is not due yet need not wait for it: it may be after the next rotation. */
@@ -225,31 +266,22 @@ void nm_reconnect_command(struct nm_worker *worker)
 	hurry(worker);
 }
 
-/* Whether it asks a server that is not netmodel. */
-static bool asks_server(const struct nm_worker *worker, const struct nm_instr *instr)
-{
-	return nm_instr_asks(instr) && worker->io.apps.servers[instr->opening].count > 0;
-}
-
 /* The peer has ended the stream before the message that instr reads: the connection is replaced,
  * and the flow goes on with instr after that. */
 static bool replace_after_end(struct nm_worker *worker, struct nm_flow *flow,
 			      const struct nm_instr *instr)
 {
-	if (asks_server(worker, instr))
-		return replace(worker, flow, flow->conn,
-			       &worker->reconnect.openings[(size_t)2 * instr->opening], instr);
 	if (!worker->run.phase->reconnects || worker->run.phase->leads ||
 	    !instr->pass.rekey_point || flow->repeated)
 		return false;
-	return replace(worker, flow, flow->conn, opening_of(worker, flow->conn), instr);
+	return replace(worker, flow, flow->conn, instr);
 }
 
 /* The flow's connection has been replaced. True: the flow is where it was; false: it is queued, to
  * go on within its pass, or to replace another connection first. */
-static bool finish(struct nm_worker *worker, struct nm_flow *flow)
+static bool finish(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *done)
 {
-	if (asks_server(worker, flow->resume)) {
+	if (nm_instr_is_to_server(done)) {
 		/* The pass goes on, and has taken that much longer. */
 		flow->at = flow->resume;
 		nm_worker_queue(worker, flow);
@@ -273,7 +305,10 @@ enum nm_reconnect_answer nm_reconnect_goes_on(struct nm_worker *worker, struct n
 
 	flow->ended = false;
 	if (instr->step == replaced_step)
-		return finish(worker, flow) ? NM_RECONNECT_DONE : NM_RECONNECT_BEGUN;
+		return finish(worker, flow, instr) ? NM_RECONNECT_DONE : NM_RECONNECT_BEGUN;
+	if (nm_retry_concerns(worker, instr))
+		return nm_retry_goes_on(worker, flow, instr, ended) ? NM_RECONNECT_BEGUN
+								    : NM_RECONNECT_NO;
 	return ended && replace_after_end(worker, flow, instr) ? NM_RECONNECT_BEGUN
 							       : NM_RECONNECT_NO;
 }

@@ -21,14 +21,30 @@ struct nm_reconnect {
 	/* connections still to be replaced; of a leader, in a phase where they can be */
 	uint32_t pending;
 	struct nm_timer timer; /* when to look for flows whose connections have expired */
-	/* owned; by opening, two each: the instruction that opens a connection anew, and the one
-	 * that ends this program; NULL: none can be replaced */
+	/* owned; by opening, NM_REOPEN__COUNT each: the program that opens a connection anew; NULL:
+	 * none can be replaced */
 	struct nm_instr *openings;
+	struct nm_retry *retries; /* owned; by the worker's number of the flow: retry.c */
+};
+
+/* The instructions of a program that opens a connection anew. */
+enum nm_reopen {
+	NM_REOPEN_PAUSE, /* until flow->timer.at_ns; it may begin behind this one */
+	NM_REOPEN_OPEN,
+	NM_REOPEN_DONE,
+	NM_REOPEN__COUNT
 };
 
 /* Makes the worker's programs that open a connection anew, before it starts; nm_worker_fini frees
  * them. 0 or -ENOMEM. */
 int nm_reconnect_init(struct nm_worker *worker);
+void nm_reconnect_fini(struct nm_reconnect *reconnect);
+/* Behind the last of these programs; NULL: there are none. */
+const struct nm_instr *nm_reconnect_programs_end(const struct nm_worker *worker);
+/* Closes conn and begins to open it anew by `opening`, which is an instruction of such a program;
+ * then the flow goes on at `resume`. */
+void nm_reconnect_replace(struct nm_worker *worker, struct nm_flow *flow, struct nm_conn *conn,
+			  const struct nm_instr *opening, const struct nm_instr *resume);
 /* Takes the control thread's command: marks the connections that are open, and replaces those of
  * flows that wait for their next pass to be due. Does nothing when there is none. */
 void nm_reconnect_command(struct nm_worker *worker);
@@ -42,8 +58,8 @@ enum nm_reconnect_answer {
 	NM_RECONNECT_BEGUN, /* a connection is being replaced, and the flow is queued */
 	NM_RECONNECT_DONE,  /* the connection has been replaced: the flow may go on where it was */
 };
-/* The step at instr has answered FAIL. That is no failure where the stream has ended and the
- * connection is to be replaced, or where the connection has been replaced. */
+/* The step at instr has answered FAIL. That is no failure where the
+ * connection is to be replaced, or where it has been replaced. */
 enum nm_reconnect_answer nm_reconnect_goes_on(struct nm_worker *worker, struct nm_flow *flow,
 					      const struct nm_instr *instr);
 /* Whether conn, which is open, is dead because it was not replaced in time; then the phrase in

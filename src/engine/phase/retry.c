@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A connection that was good for an answer is replaced at once: servers end them after some time or
+ * some requests. What fails after that is tried again with pauses that grow, until the profile's
+ * limit is reached; a request that had begun is over, and counted by how it ended. */
+#include "engine/phase/retry.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "base/units.h"
+#include "engine/engine_priv.h"
+#include "engine/observe/observe.h"
+#include "engine/phase/reconnect.h"
+#include "engine/runq.h"
+#include "engine/tune.h"
+#include "engine/wait/waiter.h"
+#include "flowop/ask.h"
+#include "flowop/flowop.h"
+#include "host/clock.h"
+#include "plan/shape.h"
+#include "transport/transport.h"
+
+struct nm_retry {
+	uint64_t since_ns; /* of the first failure after the last answer; 0: there is none */
+	uint64_t tries;	   /* since then */
+};
+
+struct nm_retry *nm_retry_new(uint32_t n_flows)
+{
+	return calloc((size_t)n_flows + 1, sizeof(struct nm_retry));
+}
+
+static uint64_t limit_ns(const struct nm_instr *opening)
+{
+	return ((const struct nm_opts_open *)opening->opts)->reconnect_ns;
+}
+
+void nm_retry_limit(struct nm_instr *opening)
+{
+	if (!opening->timeout_ns)
+		opening->timeout_ns = limit_ns(opening);
+}
+
+bool nm_retry_concerns(const struct nm_worker *worker, const struct nm_instr *instr)
+{
+	return (nm_instr_asks(instr) && worker->io.apps.servers[instr->opening].count &&
+		!instr->lossy) ||
+	       (nm_instr_opens(instr) && nm_instr_is_to_server(instr));
+}
+
+static const struct nm_instr *program_of(const struct nm_worker *worker,
+					 const struct nm_instr *instr)
+{
+	return &worker->reconnect.openings[(size_t)NM_REOPEN__COUNT * instr->opening];
+}
+
+static bool is_reopening(const struct nm_worker *worker, const struct nm_instr *instr)
+{
+	return instr >= worker->reconnect.openings && instr < nm_reconnect_programs_end(worker);
+}
+
+static struct nm_retry *retry_of(const struct nm_worker *worker, const struct nm_flow *flow)
+{
+	return &worker->reconnect.retries[nm_worker_number_of(worker, flow)];
+}
+
+/* How long the flow pauses before it tries for another time: at first not at all. */
+static uint64_t pause_ns(const struct nm_worker *worker, const struct nm_flow *flow,
+			 const struct nm_retry *retry)
+{
+	uint64_t most = NM_TUNE_BACKOFF_NS;
+
+	for (uint64_t i = 1; i < retry->tries && most < NM_TUNE_BACKOFF_MOST_NS; i++)
+		most *= 2;
+	if (most > NM_TUNE_BACKOFF_MOST_NS)
+		most = NM_TUNE_BACKOFF_MOST_NS;
+	return retry->tries ? nm_rng_below(nm_rng(worker->io.seed, flow->index),
+					   retry->since_ns + retry->tries, most)
+			    : 0;
+}
+
+/* Nothing is asked any more: the flow goes on without a connection, which all that uses it finds
+ * ended. */
+static void go_on_without(struct nm_worker *worker, struct nm_flow *flow,
+			  const struct nm_instr *resume)
+{
+	nm_waiter_disarm(worker, flow->conn);
+	if (flow->conn->transport)
+		flow->conn->transport->close(flow->conn, false);
+	flow->conn->flags = NM_CONN_HUP;
+	flow->conn->traits = NM_CONN_LAST | NM_CONN_ANSWERED;
+	flow->request.outcome = NM_UNANSWERED;
+	flow->error = 0;
+	flow->left = 0;
+	flow->progress = 0;
+	flow->timer.at_ns = 0;
+	flow->at = resume;
+	nm_worker_queue(worker, flow);
+}
+
+/* Opens the connection anew, or does not when the phase is to end. */
+static void reopen(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
+		   const struct nm_instr *resume, uint64_t wait_ns)
+{
+	const struct nm_instr *program = program_of(worker, instr);
+
+	if (atomic_load_explicit(&worker->commands.stop, memory_order_relaxed)) {
+		/* What has not begun does not begin any more. */
+		if (nm_instr_asks(resume)) {
+			nm_ask_drop(&worker->io, flow);
+			resume++;
+		}
+		go_on_without(worker, flow, resume);
+		return;
+	}
+	nm_reconnect_replace(worker, flow, flow->conn,
+			     &program[wait_ns ? NM_REOPEN_PAUSE : NM_REOPEN_OPEN], resume);
+	if (wait_ns)
+		flow->timer.at_ns = nm_clock_ns() + wait_ns;
+}
+
+/* Counts a failure. False: there have been failures for too long. */
+static bool may_try(const struct nm_worker *worker, struct nm_retry *retry,
+		    const struct nm_instr *instr)
+{
+	uint64_t now_ns = nm_clock_ns(), most_ns = limit_ns(program_of(worker, instr));
+
+	if (!most_ns)
+		return false;
+	nm_counter_add(&worker->io.count->failed_connects, 1);
+	if (!retry->since_ns)
+		retry->since_ns = now_ns;
+	retry->tries++;
+	return now_ns - retry->since_ns < most_ns;
+}
+
+bool nm_retry_goes_on(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
+		      bool ended)
+{
+	struct nm_retry *retry = retry_of(worker, flow);
+	bool asks = nm_instr_asks(instr),
+	     was_good = asks && (flow->conn->traits & NM_CONN_ANSWERED);
+	bool begun = asks && !ended && flow->progress;
+	const struct nm_instr *resume = asks && !begun ? instr : instr + 1;
+
+	if (is_reopening(worker, instr))
+		resume = flow->resume;
+	if (was_good)
+		*retry = (struct nm_retry){.tries = 0};
+	if (was_good ? !ended && !limit_ns(program_of(worker, instr))
+		     : !may_try(worker, retry, instr))
+		return false;
+	if (begun && worker->observe.stats)
+		nm_flowop_stats_expired(worker, flow, instr);
+	reopen(worker, flow, instr, resume, pause_ns(worker, flow, retry));
+	return true;
+}
+
+bool nm_retry_expired(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	if (!nm_instr_asks(instr))
+		return nm_retry_goes_on(worker, flow, instr, false);
+	flow->request.outcome = NM_TIMEOUT;
+	*retry_of(worker, flow) = (struct nm_retry){.tries = 0};
+	if (worker->observe.stats)
+		nm_flowop_stats_expired(worker, flow, instr);
+	reopen(worker, flow, instr, instr + 1, 0);
+	return true;
+}
+
+void nm_retry_stop(struct nm_worker *worker)
+{
+	for (uint32_t i = 0; worker->reconnect.retries && i < worker->n_flows; i++) {
+		struct nm_flow *flow = nm_worker_flow(worker, i);
+
+		if (flow->state != NM_FLOW_ASLEEP || !is_reopening(worker, flow->at))
+			continue;
+		nm_timers_remove(&worker->timers, &flow->timer);
+		reopen(worker, flow, flow->at, flow->resume, 0);
+	}
+}
+
+void nm_retry_why(const struct nm_worker *worker, const struct nm_flow *flow,
+		  const struct nm_instr *instr, char *why, size_t why_size)
+{
+	const struct nm_retry *retry = retry_of(worker, flow);
+	char limit[32];
+
+	if (!retry->tries)
+		return;
+	snprintf(why, why_size, "tried %llu times within reconnect=%s, at last: %s",
+		 (unsigned long long)retry->tries,
+		 nm_format_duration((double)limit_ns(program_of(worker, instr)) / 1e9, limit,
+				    sizeof limit),
+		 strerror(flow->error));
+}
