@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stats/counters.h"
 #include "stats/hist.h"
 
 struct nm_engine;
@@ -40,8 +41,9 @@ enum nm_observe_flags {
  * failure was expected. */
 struct nm_flowop_sums {
 	uint64_t operations, bytes_sent, bytes_received, errors;
-	uint64_t cpu_ns;  /* with NM_OBSERVE_CPU; of a flow: 0 */
-	uint64_t busy_ns; /* with NM_OBSERVE_TIMES: the elapsed times added up */
+	uint64_t cpu_ns;	     /* with NM_OBSERVE_CPU; of a flow: 0 */
+	uint64_t busy_ns;	     /* with NM_OBSERVE_TIMES: the elapsed times added up */
+	struct nm_outcomes outcomes; /* of a flowop that asks */
 };
 
 /* The work of a flow since the engine was made, with NM_OBSERVE_PASSES. */

@@ -64,13 +64,14 @@ char *nm_ask_said(const struct nm_io *io, const struct nm_flow *flow)
 	return ((struct asking *)nm_app_state(io, flow))->said;
 }
 
-void nm_ask_drop(const struct nm_io *io, struct nm_flow *flow)
+bool nm_ask_drop(const struct nm_io *io, struct nm_flow *flow)
 {
 	struct asking *asking = nm_app_state(io, flow);
+	bool again = asking->again;
 
-	if (asking->again)
-		nm_counter_add(&io->count->lost, 1);
 	asking->again = false;
+	nm_counter_add(&io->count->lost, again);
+	return again;
 }
 
 /* --- the request --- */

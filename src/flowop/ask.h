@@ -38,8 +38,9 @@ enum nm_step nm_ask_step(struct nm_io *io, struct nm_flow *flow, const struct nm
 enum nm_step nm_ask_datagram_step(struct nm_io *io, struct nm_flow *flow,
 				  const struct nm_instr *instr);
 
-/* What the flow was to send once more over another connection is not sent any more: it is lost. */
-void nm_ask_drop(const struct nm_io *io, struct nm_flow *flow);
+/* What the flow was to send once more over another connection is not sent any more: it is lost.
+ * False: there is nothing. */
+bool nm_ask_drop(const struct nm_io *io, struct nm_flow *flow);
 
 /* Why the flow has failed with EPROTO at the instruction, which asks or serves: what the other end
  * has sent. */

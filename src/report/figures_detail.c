@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of the document that are there only when they were asked for: flowops, flows, events of
  * the hardware. */
+#include <math.h>
+
 #include "report/figures.h"
 
 const struct nm_object nm_operations_object = {
@@ -38,10 +40,26 @@ static json_t *make_cpu(const struct nm_at *at)
 							   : json_null();
 }
 
+static double operations_per_s(const void *item)
+{
+	const struct nm_flowop_report *flowop = item;
+
+	return flowop->seconds > 0 ? (double)flowop->operations / flowop->seconds : NAN;
+}
+
+static bool asks(const struct nm_at *at)
+{
+	return ((const struct nm_flowop_report *)at->item)->outcomes.requests > 0;
+}
+
 static const struct nm_figure flowop_figures[] = {
 	NM_MADE("flowop", make_flowop, NM_SCHEMA_TEXT),
 	NM_FIGURE(COUNT32, struct nm_flowop_report, line, "line", .doc = "In the profile."),
 	NM_FIGURE(COUNT, struct nm_flowop_report, operations, "operations"),
+	NM_RATE("operations_per_s", operations_per_s,
+		.doc = "Over the time of the transaction on this host."),
+	NM_FIGURE(OBJECT, struct nm_flowop_report, outcomes, "outcomes",
+		  .object = &nm_outcomes_object, .has = asks),
 	NM_FIGURE(COUNT, struct nm_flowop_report, bytes_sent, "bytes_sent"),
 	NM_FIGURE(COUNT, struct nm_flowop_report, bytes_received, "bytes_received"),
 	NM_FIGURE(COUNT, struct nm_flowop_report, errors, "errors"),

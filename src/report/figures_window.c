@@ -81,6 +81,32 @@ static bool has_flows(const struct nm_at *at)
 	return ((const struct nm_window *)at->item)->sized;
 }
 
+/* --- requests --- */
+
+static const struct nm_figure outcomes_figures[] = {
+#define OUTCOME(member, name, what)                                                                \
+	NM_FIGURE(COUNT, struct nm_outcomes, member, name, .key = name, .doc = what),
+	NM_OUTCOMES(OUTCOME)
+#undef OUTCOME
+		NM_FIGURE_END,
+};
+
+const struct nm_object nm_outcomes_object = {
+	.name = "outcomes",
+	.doc = "Only where applications ask: the requests, and how each has ended.",
+	.figures = outcomes_figures,
+};
+
+static bool asks(const void *item)
+{
+	return ((const struct nm_window *)item)->counts.requests > 0;
+}
+
+static bool has_requests(const struct nm_at *at)
+{
+	return asks(at->item);
+}
+
 const struct nm_figure nm_window_figures[] = {
 	NM_FIGURE(REAL, struct nm_window, seconds, "seconds"),
 	NM_FIGURE(COUNT, struct nm_window, counts.iterations, "transactions",
@@ -98,6 +124,9 @@ const struct nm_figure nm_window_figures[] = {
 		  .column = "errors"),
 	NM_FIGURE(COUNT, struct nm_window, counts.connects, "connects"),
 	NM_FIGURE(COUNT, struct nm_window, counts.accepts, "accepts"),
+	/* The counts from there on are a struct nm_outcomes. */
+	NM_FIGURE(OBJECT, struct nm_window, counts.requests, "outcomes", .key = "outcomes",
+		  .object = &nm_outcomes_object, .known = asks, .has = has_requests),
 #define TIME(more, NAME, member, label, what)                                                      \
 	NM_FIGURE(LATENCY, struct nm_window, member, #member "_s", .key = #member,                 \
 		  .column = #member, .doc = what,                                                  \

@@ -29,21 +29,21 @@ static const struct nm_object simple[] = {
 };
 
 static const struct nm_object *const definitions[] = {
-	&nm_profile_object,    &nm_run_object,		 &nm_latency_object,
-	&nm_ratios_object,     &nm_window_object,	 &nm_direction_object,
-	&nm_datagrams_object,  &nm_load_object,		 &nm_ways_object,
-	&nm_totals_object,     &nm_phase_object,	 &nm_operations_object,
-	&nm_flowops_object,    &nm_strands_object,	 &nm_host_phase_object,
-	&nm_counters_object,   &nm_group_object,	 &nm_interval_object,
-	&nm_group_row_object,  &nm_counts_object,	 &nm_cpu_object,
-	&nm_unhalted_object,   &nm_interrupts_object,	 &nm_softirqs_object,
-	&nm_softnet_object,    &nm_pressure_object,	 &nm_rusage_object,
-	&nm_throttling_object, &nm_buffers_object,	 &nm_nic_object,
-	&nm_psp_object,	       &nm_tcp_object,		 &nm_connections_object,
-	&nm_tls_object,	       &nm_host_interval_object, &nm_facts_object,
-	&nm_host_object,       &nm_summary_object,	 &nm_repeat_object,
-	&nm_sum_object,	       &nm_requirement_object,	 &nm_comparison_object,
-	&nm_trial_object,      &nm_sweep_object,
+	&nm_profile_object,	&nm_run_object,	       &nm_outcomes_object,
+	&nm_latency_object,	&nm_ratios_object,     &nm_window_object,
+	&nm_direction_object,	&nm_datagrams_object,  &nm_load_object,
+	&nm_ways_object,	&nm_totals_object,     &nm_phase_object,
+	&nm_operations_object,	&nm_flowops_object,    &nm_strands_object,
+	&nm_host_phase_object,	&nm_counters_object,   &nm_group_object,
+	&nm_interval_object,	&nm_group_row_object,  &nm_counts_object,
+	&nm_cpu_object,		&nm_unhalted_object,   &nm_interrupts_object,
+	&nm_softirqs_object,	&nm_softnet_object,    &nm_pressure_object,
+	&nm_rusage_object,	&nm_throttling_object, &nm_buffers_object,
+	&nm_nic_object,		&nm_psp_object,	       &nm_tcp_object,
+	&nm_connections_object, &nm_tls_object,	       &nm_host_interval_object,
+	&nm_facts_object,	&nm_host_object,       &nm_summary_object,
+	&nm_repeat_object,	&nm_sum_object,	       &nm_requirement_object,
+	&nm_comparison_object,	&nm_trial_object,      &nm_sweep_object,
 };
 
 /* A schema as it stands in the tables, with ' for ". */

@@ -69,8 +69,10 @@ struct nm_flowop_report {
 	const char *name; /* static */
 	unsigned line;
 	uint64_t operations, bytes_sent, bytes_received, errors;
-	double cpu_s;		/* with NM_STAT_FLOWOP_CPU */
-	struct nm_latency time; /* times of executions; count 0: not kept */
+	struct nm_outcomes outcomes; /* of one that asks; requests 0: of any other */
+	double seconds;		     /* of the transaction */
+	double cpu_s;		     /* with NM_STAT_FLOWOP_CPU */
+	struct nm_latency time;	     /* times of executions; count 0: not kept */
 };
 
 /* One transaction of a group, on one host. */

@@ -10,6 +10,14 @@ const struct nm_field nm_counts_fields[] = {
 		NM_FIELD_END,
 };
 
+const struct nm_field nm_outcomes_fields[] = {
+#define FIELD(member, in_results, what)                                                            \
+	NM_FIELD(U64, struct nm_outcomes, member, .figure = in_results, .doc = what),
+	NM_OUTCOMES(FIELD)
+#undef FIELD
+		NM_FIELD_END,
+};
+
 void nm_counts_collect(struct nm_counts *into, const struct nm_counters *from)
 {
 #define COLLECT(name, ...) into->name += nm_counter_read(&from->name);

@@ -16,6 +16,20 @@
 /* Delays of open arrivals are counted in such steps: the sum of many long ones has room. */
 #define NM_DELAY_STEP_NS 64u
 
+/* Requests of applications, and the classes in one of which each ends: as NM_COUNTERS. */
+#define NM_OUTCOMES(X)                                                                             \
+	X(requests, "requests",                                                                    \
+	  "Requests that this end has begun. Each ends as one of those below; a run that breaks "  \
+	  "off leaves some without an end.")                                                       \
+	X(hits, "hits", "Keys or names that get, delete or query asked for, and that were there.") \
+	X(misses, "misses", "Those that were not there.")                                          \
+	X(ok, "ok", "Requests that look nothing up (set, ping, echo, http), answered well.")       \
+	X(refused, "refused", "Requests that the server has answered with an error.")              \
+	X(truncated, "truncated", "Answers of DNS that were too long for a datagram (TC).")        \
+	X(timed_out, "timed_out", "Requests that were not answered within their timeout.")         \
+	X(lost, "lost", "Requests whose connection ended before their answer was whole.")          \
+	X(malformed, "malformed", "Requests answered by what is no answer of the protocol.")
+
 /* All counters: X(member, its name in results or NULL, its meaning). A new counter takes one line
  * here: nm_counter_add() counts it, slaves send its sum, and results show it in `counts` and in
  * their schema. The control protocol has the counters in this order. Those from messages_sent to
@@ -68,17 +82,7 @@
 	X(light, NULL, "Passes that began while few others were under way.")                       \
 	X(light_ns, NULL, "The time of these.")                                                    \
 	X(open_ns, NULL, "How long passes became due, added up over the workers.")                 \
-	X(hits, "hits", "Keys or names that get, delete or query asked for, and that were there.") \
-	X(misses, "misses", "Those that were not there.")                                          \
-	X(refused, "refused", "Requests that the server has answered with an error.")              \
-	X(truncated, "truncated", "Answers of DNS that were too long for a datagram (TC).")        \
-	X(requests, "requests",                                                                    \
-	  "Requests that were begun. Each ends as one of hits, misses, ok, refused, truncated, "   \
-	  "timed_out, lost and malformed.")                                                        \
-	X(ok, "ok", "Requests that look nothing up (set, ping, echo, http), answered well.")       \
-	X(timed_out, "timed_out", "Requests that were not answered within their timeout.")         \
-	X(lost, "lost", "Requests whose connection ended before their answer was whole.")          \
-	X(malformed, "malformed", "Requests answered by what is no answer of the protocol.")       \
+	NM_OUTCOMES(X)                                                                             \
 	X(failed_connects, "failed_connects",                                                      \
 	  "With reconnect: attempts to open a connection that have failed, and connections that "  \
 	  "have ended with nothing answered.")                                                     \
@@ -97,10 +101,20 @@ struct nm_counters {
 struct nm_counts {
 	NM_COUNTERS(NM_COUNT_FIELD)
 };
+/* Those of requests alone: as the members of a struct nm_counts from `requests` on. */
+struct nm_outcomes {
+	NM_OUTCOMES(NM_COUNT_FIELD)
+};
 #undef NM_COUNT_FIELD
+#define NM_OUTCOMES__COUNT (sizeof(struct nm_outcomes) / sizeof(uint64_t))
+_Static_assert(offsetof(struct nm_counts, malformed) - offsetof(struct nm_counts, requests) ==
+		       offsetof(struct nm_outcomes, malformed),
+	       "they are next to each other");
 
 /* The fields of struct nm_counts. */
 extern const struct nm_field nm_counts_fields[];
+/* The fields of struct nm_outcomes. */
+extern const struct nm_field nm_outcomes_fields[];
 
 /* Adds without a locked instruction: only the owning worker writes. */
 static inline void nm_counter_add(_Atomic uint64_t *counter, uint64_t n)

@@ -21,11 +21,13 @@ static const struct nm_field sums_fields[] = {
 
 struct flowop {
 	struct nm_flowop_sums sums;
+	struct nm_outcomes outcomes;
 	json_t *hist;
 };
 
 static const struct nm_field flowop_fields[] = {
 	NM_FIELD(ROW, struct flowop, sums, .fields = sums_fields),
+	NM_FIELD(ROW, struct flowop, outcomes, .fields = nm_outcomes_fields),
 	NM_FIELD(VALUE, struct flowop, hist),
 	NM_FIELD_END,
 };
@@ -144,6 +146,7 @@ static json_t *pack_flowops(struct work *work, uint32_t g, const struct nm_phase
 		if (!nm_flowop_is_named(work->plan->groups[g].instrs[i].op))
 			continue;
 		nm_engine_step_sums(work->engine, g, i, &flowop.sums, &work->hist);
+		flowop.outcomes = flowop.sums.outcomes;
 		flowop.hist = pack_hist(&work->hist);
 		error = append(list, nm_row_pack(flowop_fields, &flowop));
 	}
@@ -277,6 +280,8 @@ static int unpack_flowops(const struct reading *r, const json_t *list, const str
 						    .bytes_sent = sums.bytes_sent,
 						    .bytes_received = sums.bytes_received,
 						    .errors = sums.errors,
+						    .outcomes = of.outcomes,
+						    .seconds = ret->window.seconds,
 						    .cpu_s = (double)sums.cpu_ns / 1e9};
 		nm_latency_from_hist(&flowop->time, r->hist, r->percentiles);
 		ret->operations += sums.operations;

@@ -75,8 +75,12 @@ static void expire(struct nm_worker *worker, struct nm_flow *flow)
 		return;
 	}
 	nm_counter_add(&worker->io.count->timeouts, 1);
-	if (nm_instr_asks(instr))
+	if (nm_instr_asks(instr)) {
 		nm_counter_add(&worker->io.count->timed_out, 1);
+		if (worker->observe.stats)
+			nm_flowop_stats_outcome(worker, instr,
+						offsetof(struct nm_outcomes, timed_out));
+	}
 	if (flow->state == NM_FLOW_PARKED)
 		nm_listener_unpark(&worker->accept.listeners[instr->opening], flow);
 	if (nm_instr_may_wait_in_vain(instr)) {

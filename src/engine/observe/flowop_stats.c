@@ -22,6 +22,11 @@ struct counts {
 	_Atomic uint64_t operations, bytes_sent, bytes_received, errors, cpu_ns, busy_ns;
 };
 
+/* How requests have ended, by the members of struct nm_outcomes. */
+struct outcomes {
+	_Atomic uint64_t count[NM_OUTCOMES__COUNT];
+};
+
 /* The shortest and the longest pass in one epoch. */
 struct extremes {
 	_Atomic uint32_t epoch;
@@ -44,6 +49,7 @@ struct nm_flowop_stats {
 	struct nm_instr *instrs;	/* the worker's program */
 	const struct nm_instr *program; /* the plan's */
 	struct counts *steps;		/* by instruction */
+	struct outcomes *outcomes;	/* by instruction */
 	struct nm_hist *times;		/* by instruction; NULL: not kept */
 	struct flow_counts *flows;	/* by the worker's own number */
 	struct nm_hist *passes;		/* by the worker's own number; NULL: not kept */
@@ -170,6 +176,32 @@ static void add_errors(struct counts *step, struct flow_counts *own, uint64_t er
 	}
 }
 
+/* The worker's counts of how requests have ended. */
+static void read_outcomes(const struct nm_io *io, uint64_t ret[NM_OUTCOMES__COUNT])
+{
+	const _Atomic uint64_t *from = &io->count->requests;
+
+	for (size_t i = 0; i < NM_OUTCOMES__COUNT; i++)
+		ret[i] = nm_counter_read(&from[i]);
+}
+
+/* Runs a step that asks or serves, and counts how requests have ended in it. */
+static enum nm_step step_of_requests(struct nm_io *io, struct nm_flow *flow,
+				     const struct nm_instr *instr, uint32_t index)
+{
+	struct nm_flowop_stats *stats = worker_of(io)->observe.stats;
+	uint64_t before[NM_OUTCOMES__COUNT], after[NM_OUTCOMES__COUNT];
+
+	read_outcomes(io, before);
+	enum nm_step answer = stats->program[index].step(io, flow, instr);
+
+	read_outcomes(io, after);
+	for (size_t i = 0; i < NM_OUTCOMES__COUNT; i++)
+		if (after[i] > before[i])
+			nm_counter_add(&stats->outcomes[index].count[i], after[i] - before[i]);
+	return answer;
+}
+
 /* Stands in for the step of every flowop. */
 static enum nm_step measured_step(struct nm_io *io, struct nm_flow *flow,
 				  const struct nm_instr *instr)
@@ -185,7 +217,8 @@ static enum nm_step measured_step(struct nm_io *io, struct nm_flow *flow,
 	uint64_t errors = nm_counter_read(&io->count->errors);
 	uint64_t cpu_ns = counts_cpu ? thread_cpu_ns() : 0;
 
-	enum nm_step answer = stats->program[index].step(io, flow, instr);
+	enum nm_step answer = nm_instr_asks(instr) ? step_of_requests(io, flow, instr, index)
+						   : stats->program[index].step(io, flow, instr);
 
 	if (counts_cpu)
 		nm_counter_add(&step->cpu_ns, thread_cpu_ns() - cpu_ns);
@@ -216,6 +249,13 @@ void nm_flowop_stats_expired(struct nm_worker *worker, struct nm_flow *flow,
 			     const struct nm_instr *instr)
 {
 	step_over(worker, flow, (uint32_t)(instr - worker->observe.stats->instrs), true);
+}
+
+void nm_flowop_stats_outcome(struct nm_worker *worker, const struct nm_instr *instr, size_t member)
+{
+	struct nm_flowop_stats *stats = worker->observe.stats;
+
+	nm_counter_add(&stats->outcomes[instr - stats->instrs].count[member / sizeof(uint64_t)], 1);
 }
 
 void nm_flowop_stats_drained(struct nm_worker *worker, const struct nm_conn *conn, uint64_t bytes)
@@ -307,6 +347,7 @@ int nm_flowop_stats_new(struct nm_worker *worker, unsigned flags, bool shared,
 		return 0;
 	size_t instrs = place(&bytes, n_instrs, sizeof(struct nm_instr));
 	size_t steps = place(&bytes, n_instrs, sizeof(struct counts));
+	size_t outcomes = place(&bytes, n_instrs, sizeof(struct outcomes));
 	size_t flows = place(&bytes, worker->n_flows, sizeof(struct flow_counts));
 	size_t entries = place(&bytes, size, sizeof(struct nm_exec_entry));
 	size_t times = place(&bytes, n_times, sizeof(struct nm_hist));
@@ -328,6 +369,7 @@ int nm_flowop_stats_new(struct nm_worker *worker, unsigned flags, bool shared,
 		.instrs = (void *)(block + instrs),
 		.program = worker->group->instrs,
 		.steps = (void *)(block + steps),
+		.outcomes = (void *)(block + outcomes),
 		.times = n_times ? (void *)(block + times) : NULL,
 		.flows = (void *)(block + flows),
 		.passes = n_passes ? (void *)(block + passes) : NULL,
@@ -372,6 +414,8 @@ void nm_flowop_stats_add_step(const struct nm_flowop_stats *stats, uint32_t inst
 	if (instr >= stats->n_instrs)
 		return;
 	add_sums(sums, &stats->steps[instr]);
+	for (size_t i = 0; i < NM_OUTCOMES__COUNT; i++)
+		(&sums->outcomes.requests)[i] += nm_counter_read(&stats->outcomes[instr].count[i]);
 	if (times && stats->times && nm_counter_read(&stats->steps[instr].operations))
 		nm_hist_collect(times, &stats->times[instr]);
 }

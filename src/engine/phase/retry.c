@@ -100,6 +100,15 @@ static void go_on_without(struct nm_worker *worker, struct nm_flow *flow,
 	nm_worker_queue(worker, flow);
 }
 
+/* The flow does not come to the instruction, which asks, any more. */
+static void drop(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	if (!nm_ask_drop(&worker->io, flow) || !worker->observe.stats)
+		return;
+	nm_flowop_stats_outcome(worker, instr, offsetof(struct nm_outcomes, lost));
+	nm_flowop_stats_expired(worker, flow, instr);
+}
+
 /* Opens the connection anew, or does not when the phase is to end. */
 static void reopen(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
 		   const struct nm_instr *resume, uint64_t wait_ns)
@@ -109,7 +118,7 @@ static void reopen(struct nm_worker *worker, struct nm_flow *flow, const struct 
 	if (atomic_load_explicit(&worker->commands.stop, memory_order_relaxed)) {
 		/* What has not begun does not begin any more. */
 		if (nm_instr_asks(resume)) {
-			nm_ask_drop(&worker->io, flow);
+			drop(worker, flow, resume);
 			resume++;
 		}
 		go_on_without(worker, flow, resume);
@@ -150,8 +159,11 @@ bool nm_retry_goes_on(struct nm_worker *worker, struct nm_flow *flow, const stru
 	if (was_good)
 		*retry = (struct nm_retry){.tries = 0};
 	if (was_good ? !ended && !limit_ns(program_of(worker, instr))
-		     : !may_try(worker, retry, instr))
+		     : !may_try(worker, retry, instr)) {
+		if (nm_instr_asks(resume))
+			drop(worker, flow, resume);
 		return false;
+	}
 	if (begun && worker->observe.stats)
 		nm_flowop_stats_expired(worker, flow, instr);
 	reopen(worker, flow, instr, resume, pause_ns(worker, flow, retry));
