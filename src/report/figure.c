@@ -343,6 +343,8 @@ void nm_figures_keys(FILE *out, const char *prefix, const struct nm_figure *figu
 		if (!figures->key)
 			continue;
 		if (figures->kind == NM_FIGURE_OBJECT) {
+			if (!is_known(figures, item))
+				continue;
 			snprintf(text, sizeof(text), "%s%s_", prefix, figures->key);
 			nm_figures_keys(out, text, figures->object->figures, value, percentiles);
 			continue;

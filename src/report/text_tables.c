@@ -11,6 +11,7 @@
 #include "report/common.h"
 #include "report/quantity.h"
 #include "report/table.h"
+#include "report/text_totals.h"
 #include "report/uperf.h"
 
 #define TEXT 32
@@ -244,6 +245,54 @@ static void add_flowops(struct nm_table *table, const struct nm_result *result,
 	}
 }
 
+/* What the flowop, of the k-th transaction of a group, has asked, and how that has ended. */
+static void add_outcomes(struct nm_table *table, const struct nm_result *result, size_t g, size_t k,
+			 const struct nm_flowop_report *flowop)
+{
+	const struct nm_outcomes *outcomes = &flowop->outcomes;
+	char text[TEXT];
+
+	nm_table_cell(table, "%s", flowop->name);
+	nm_table_cell(table, "Txn%zu", k);
+	nm_table_cell(table, "%s", group_name(result, g));
+	nm_table_cell(table, "%s/s", nm_text_rate(outcomes->requests, flowop->seconds, text));
+#define CELL(member, ...) nm_table_cell(table, "%" PRIu64, outcomes->member);
+	NM_OUTCOMES(CELL)
+#undef CELL
+}
+
+static void print_outcomes(const struct nm_result *result, unsigned width, FILE *out)
+{
+#define NAME(member, ...) #member,
+	static const char *const names[] = {"Flowop", "txn", "group", "rate", NM_OUTCOMES(NAME)};
+#undef NAME
+	char align[sizeof names / sizeof names[0] + 1] = "lll";
+	struct nm_table table = {.align = align, .width = width};
+	const struct nm_host_report *report = result->n_hosts ? result->hosts[0].report : NULL;
+	bool any = false;
+
+	memset(align + 3, 'r', sizeof align - 4);
+	ADD_HEAD(&table, names);
+	for (size_t g = 0; report && g < report->n_groups; g++) {
+		const struct nm_group_report *group = &report->groups[g];
+
+		for (size_t k = 0; k < group->n_transactions; k++) {
+			const struct nm_transaction_report *transaction = &group->transactions[k];
+
+			for (size_t i = 0; i < transaction->n_flowops; i++) {
+				if (!transaction->flowops[i].outcomes.requests)
+					continue;
+				add_outcomes(&table, result, g, k, &transaction->flowops[i]);
+				any = true;
+			}
+		}
+	}
+	if (any)
+		finish(&table, out);
+	else
+		nm_table_fini(&table);
+}
+
 static void print_times(const struct nm_result *result, bool flowops, unsigned width, FILE *out)
 {
 	static const char *const of_transactions[] = {"Txn", "name", "host", "group"};
@@ -422,8 +471,10 @@ void nm_text_tables_print(const struct nm_result *result, unsigned width, FILE *
 	}
 	if (asked & NM_STAT_TRANSACTIONS)
 		print_times(result, false, width, out);
-	if (asked & NM_STAT_FLOWOPS)
+	if (asked & NM_STAT_FLOWOPS) {
 		print_times(result, true, width, out);
+		print_outcomes(result, width, out);
+	}
 	if (asked & NM_STAT_INTERFACES)
 		print_nics(result, width, out);
 	if (asked & NM_STAT_COUNTERS)

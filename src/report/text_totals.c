@@ -267,6 +267,33 @@ static void add_keys(struct nm_table *table, const struct nm_result *result)
 	}
 }
 
+/* Requests without an answer, which no latency has: each has taken longer than any that has one, so
+ * that the slowest part of all requests has no time. */
+static void add_unanswered(struct nm_table *table, const struct nm_result *result)
+{
+	const struct nm_counts *counts = &result->totals.counts;
+	const uint64_t none = counts->timed_out + counts->lost + counts->malformed;
+	const uint64_t failed = result->n_hosts ? result->hosts[0].counts.failed_connects : 0;
+
+	if (none && counts->requests) {
+		double share = (double)none / (double)counts->requests;
+
+		nm_table_cell(table, "no answer");
+		nm_table_cell(table,
+			      "%.2f %% of %" PRIu64 " requests: timed out %" PRIu64
+			      "  lost %" PRIu64 "  malformed %" PRIu64,
+			      100 * share, counts->requests, counts->timed_out, counts->lost,
+			      counts->malformed);
+		nm_table_cell(table, "%s", "");
+		nm_table_cell(table, "with them there is no latency beyond p%.4g",
+			      100 * (1 - share));
+	}
+	if (failed) {
+		nm_table_cell(table, "reconnects");
+		nm_table_cell(table, "%" PRIu64 " attempts have failed", failed);
+	}
+}
+
 /* The unusual ways that bytes have gone (mapped, without a copy, with fast open), over all
  * hosts. */
 static void add_ways(struct nm_table *table, const struct nm_result *result)
@@ -544,6 +571,7 @@ void nm_text_totals_print(const struct nm_result *result, unsigned width, FILE *
 		add_latency(&table, time_label(result, i, label, sizeof(label)), &totals->times[i],
 			    &result->percentiles);
 	add_keys(&table, result);
+	add_unanswered(&table, result);
 	if (counts->errors) {
 		nm_table_cell(&table, "errors");
 		nm_table_cell(&table, "%" PRIu64, counts->errors);

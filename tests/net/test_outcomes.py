@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How requests to servers that are not netmodel end, each in one way, and what becomes of flows whose server fails."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from keyed import asking
+from nmtest import Json, Netmodel, assert_complete, free_port, line_of, phase_of
+from partners import connects, memcached, nginx, nsd, partner, redis
+from test_apps import serving
+
+WriteProfile = Callable[..., Path]
+
+CLASSES = ("hits", "misses", "ok", "refused", "truncated", "timed_out", "lost", "malformed")
+
+
+def ended(outcomes: Json) -> int:
+    return sum(outcomes[name] for name in CLASSES)
+
+
+def flowops_of(document: Json, name: str = "ask") -> dict[str, Json]:
+    """Outcomes by flowop, with -f."""
+    return {one["flowop"]: one["outcomes"] for one in phase_of(document, name)["flowops"]}
+
+
+def assert_adds_up(document: Json) -> Json:
+    """The outcomes of the master, whose classes and transactions make up all requests, as the flowops do."""
+    of: Json = document["hosts"][0]["groups"][0]
+    assert of["requests"] == ended(of)
+    for phase in document["groups"][0]["phases"]:
+        whole = phase.get("outcomes", dict.fromkeys(("requests", *CLASSES), 0))
+        assert whole["requests"] == ended(whole)
+        for name in ("requests", *CLASSES):
+            assert whole[name] == sum(one.get("outcomes", {}).get(name, 0) for one in phase["flowops"])
+        for one in phase["flowops"]:
+            assert not one.get("outcomes") or one["operations"] == one["outcomes"]["requests"] == ended(one["outcomes"])
+    return of
+
+
+def pinging(server: str, connect: str = "", ask: str = "", attributes: str = "", how: str = 'duration="1s"') -> str:
+    return (
+        f'<group {attributes}><transaction><flowop type="connect" options="remotehost=local app=ping server={server} {connect}"/>'
+        f'</transaction>\n<transaction name="ask" {how}><flowop type="ping" options="{ask}"/></transaction>'
+        '<transaction><flowop type="disconnect"/></transaction></group>'
+    )
+
+
+MIX = (
+    '<mix><flowop type="get" options="keys=k" weight="5"/><flowop type="set" options="keys=k size=100"/>'
+    '<flowop type="delete" options="keys=k"/></mix>'
+)
+
+# --- the books of real servers ---
+
+
+def test_memcached(netmodel: Netmodel, profile: WriteProfile) -> None:
+    with memcached() as server:
+        large = '<flowop type="set" options="keys=k size=2m"/>'
+        document = netmodel.measure(profile(asking("memcache", MIX + large, f"server={server.server}", "nflows='3'")), "-f")
+        stats = server.stats()
+    assert_complete(document)
+    assert_adds_up(document)
+    flowops = phase_of(document, "ask")["flowops"]
+    get, small, delete, refused = (one["outcomes"] for one in flowops)
+    assert [one["flowop"] for one in flowops] == ["get", "set", "delete", "set"]
+    assert (get["requests"], get["hits"], get["misses"]) == (stats["cmd_get"], stats["get_hits"], stats["get_misses"])
+    assert (delete["hits"], delete["misses"]) == (stats["delete_hits"], stats["delete_misses"])
+    assert small["ok"] == small["requests"] == stats["cmd_set"]
+    assert refused["refused"] == refused["requests"] > 3
+    assert all(one["operations_per_s"] > 1 and one["time_s"]["p99"] > 0 for one in flowops)
+
+
+def test_redis(netmodel: Netmodel, profile: WriteProfile) -> None:
+    with redis() as server:
+        document = netmodel.measure(profile(asking("redis", MIX, f"server={server.server}", "nflows='3'")), "-f")
+        calls = server.calls()
+    assert_complete(document)
+    assert_adds_up(document)
+    of = flowops_of(document)
+    assert {verb: of[verb]["requests"] for verb in of} == {"get": calls["get"], "set": calls["set"], "delete": calls["del"]}
+
+
+def test_nginx(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+    """By method and status."""
+    with nginx(tmp_path) as server:
+        (server.root / "here").write_text("some text")
+        one = '<flowop type="http" options="path=/{path}{more}" weight="{weight}"/>'
+        mix = one.format(path="here", more="", weight=3) + one.format(path="gone", more="", weight=1)
+        mix += one.format(path="here", more=" method=POST size=10", weight=1)
+        body = asking("http", f"<mix>{mix}</mix>", f"server={server.server}", "nflows='3'")
+        document = netmodel.measure(profile(body), "-f")
+        lines = server.log()
+    assert_complete(document)
+    assert_adds_up(document)
+    here, gone, post = (one["outcomes"] for one in phase_of(document, "ask")["flowops"])
+    counted = [sum(line[0].startswith(what) and line[1] == status for line in lines) for what, status in
+               (("GET /here ", "200"), ("GET /gone ", "404"), ("POST /here ", "405"))]  # fmt: skip
+    assert counted == [here["ok"], gone["refused"], post["refused"]]
+    assert sum(counted) == len(lines) > 100
+
+
+@pytest.mark.parametrize("protocol", ["udp", "tcp"])
+def test_nsd(protocol: str, netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+    """By rcode."""
+    with nsd(tmp_path, "www A 127.0.0.1\n") as server:
+        names = ("www.example.com", "gone.example.com", "www.example.org")
+        body = (
+            f'<group><transaction><flowop type="connect" options="remotehost=local app=dns server={server.server} protocol={protocol}"/>'
+            '</transaction><transaction name="ask" iterations="50">'
+            + "".join(f'<flowop type="query" options="name={name} timeout=5s"/>' for name in names)
+            + '</transaction><transaction><flowop type="disconnect"/></transaction></group>'
+        )
+        document = netmodel.measure(profile(body), "-f")
+        stats = server.stats()
+    assert_adds_up(document)
+    found, gone, refused = (one["outcomes"] for one in phase_of(document, "ask")["flowops"])
+    assert (found["hits"], gone["misses"], refused["refused"]) == (50, 50, 50)
+    assert (stats["num.rcode.NOERROR"], stats["num.rcode.NXDOMAIN"], stats["num.rcode.REFUSED"]) == (50, 50, 50)
+
+
+# --- a server of the tests ---
+
+
+def each_tenth(bad: list[bytes] | None) -> Callable[[int, bytes], list[bytes] | None]:
+    return lambda number, _line: bad if number % 10 == 9 else [b"PONG\r\n"]
+
+
+@pytest.mark.parametrize("flows", [1, 3])
+@pytest.mark.parametrize("arrivals", ["", "const(150/s)"])
+def test_a_late_answer_is_never_that_of_the_next_request(flows: int, arrivals: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Each tenth answer of a connection comes when nobody waits for it any more."""
+    how = f'duration="1500ms" arrivals="{arrivals}"' if arrivals else 'iterations="50"'
+    with serving(each_tenth([b"", b"PONG\r\n"]), pause=0.3) as server:
+        document = netmodel.measure(profile(pinging(server.place, "", "timeout=100ms", f"nflows='{flows}'", how)), "-f")
+    assert_complete(document)
+    of = assert_adds_up(document)
+    assert of["timed_out"] > 3
+    assert of["ok"] + of["timed_out"] == of["requests"]
+    assert of["timed_out"] <= of["connects"] <= flows + of["timed_out"]  # at the end none is opened anew
+    phase = phase_of(document, "ask")
+    assert phase["transactions"] == of["ok"] == phase["latency_s"]["count"]
+    assert phase["latency_s"]["p90"] < 0.1
+
+
+def test_a_timeout_is_of_the_whole_answer(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Bytes that come now and then do not prolong it."""
+    drops = [piece for byte in b"PONG\r\n" for piece in (b"", bytes([byte]))]
+    with serving(lambda _number, _line: drops, pause=0.06) as server:
+        document = netmodel.measure(profile(pinging(server.place, "", "timeout=200ms", "", 'iterations="3"')))
+    assert document["hosts"][0]["counts"]["timed_out"] == 3
+    assert document["run"]["elapsed_s"] < 2
+
+
+@pytest.mark.parametrize("flows", [1, 3])
+@pytest.mark.parametrize(
+    ("bad", "which"), [([b"HELLO\r\n"], "malformed"), ([b"PONG\r\nPONG\r\n"], "malformed"), (None, "reissued"), ([b"PO"], "timed_out")]
+)
+def test_bad_answers_are_counted(bad: list[bytes] | None, which: str, flows: int, netmodel: Netmodel, profile: WriteProfile) -> None:
+    with serving(each_tenth(bad)) as server:
+        body = pinging(server.place, "reconnect=5s", "timeout=50ms", f"nflows='{flows}'", 'iterations="50"')
+        document = netmodel.measure(profile(body), "-f")
+    assert_complete(document)
+    of = assert_adds_up(document)
+    assert of["requests"] == 50 * flows
+    assert of[which] == 5 * flows
+    assert of["ok"] == 50 * flows - (0 if which == "reissued" else 5 * flows)
+
+
+def test_a_server_that_only_ends_connections(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """It is asked again with pauses that grow, and not for ever."""
+    with serving(lambda _number, _line: None) as server:
+        path = profile(pinging(server.place, "reconnect=1s", "", "nflows='2'", 'duration="20s"'))
+        document = netmodel.measure(path, code=2)
+        tries = len(server.connections)
+    why = document["run"]["incomplete_why"]
+    assert f"flowop ping at {path}:{line_of(path, 'ping' + chr(34) + ' options')}: tried " in why
+    assert "within reconnect=1.00 s, at last: Connection reset by peer" in why and server.place in why
+    assert 1 < document["run"]["elapsed_s"] < 5
+    assert 8 <= tries <= 60
+    of = document["hosts"][0]["counts"]
+    assert of["lost"] == of["requests"] == ended(of)
+
+
+# --- a real server that fails ---
+
+
+class Failing:
+    """A memcached that can be stopped, ended and started again."""
+
+    def __init__(self) -> None:
+        self.port = free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        program, env = partner("memcached")
+        user = ["-u", "root"] if os.geteuid() == 0 else []
+        command = [str(program), "-t", "1", *user, "-l", "127.0.0.1", "-p", str(self.port), "-U", "0"]
+        self._process = subprocess.Popen(command, env=env)
+        while True:
+            try:
+                connects(("127.0.0.1", self.port))
+                return
+            except OSError:
+                assert self._process.poll() is None
+                time.sleep(0.01)
+
+    def send(self, number: int) -> None:
+        assert self._process
+        self._process.send_signal(number)
+
+    def end(self) -> None:
+        self.send(signal.SIGCONT)
+        self.send(signal.SIGKILL)
+        assert self._process
+        self._process.wait(10)
+
+
+@contextmanager
+def failing() -> Iterator[Failing]:
+    server = Failing()
+    server.start()
+    try:
+        yield server
+    finally:
+        server.end()
+
+
+def begun(netmodel: Netmodel, profile: WriteProfile, server: Failing, connect: str, ask: str, how: str) -> tuple[str, ...]:
+    mix = MIX.replace("keys=k", f"keys=k {ask}")
+    body = asking("memcache", mix, f"server=127.0.0.1:{server.port} {connect}", "nflows='3'").replace('duration="200ms"', how)
+    return ("-m", str(profile(body)), "-f", "--format", "json")
+
+
+@pytest.mark.parametrize("how", ['duration="3s"', 'duration="3s" arrivals="const(1k/s)"'])
+def test_killed_and_started_again(how: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    with failing() as server:
+        with netmodel.started(*begun(netmodel, profile, server, "reconnect=10s", "", how)) as run:
+            time.sleep(1)
+            server.end()
+            time.sleep(0.7)
+            server.start()
+            result = run.finish()
+    assert result.code == 0, result.err
+    of = assert_adds_up(result.json())
+    assert of["connects"] == 6
+    assert 6 <= of["failed_connects"] <= 60  # refused in 0.7 s, after pauses from 10 ms on
+    assert of["lost"] + of["reissued"] <= 3
+    assert of["hits"] > 100 and result.json()["run"]["complete"]
+
+
+@pytest.mark.parametrize("for_ever", [False, True])
+def test_stopped(for_ever: bool, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Time-outs are counted as long as it is stopped, and the run ends when its time is over."""
+    with failing() as server:
+        with netmodel.started(*begun(netmodel, profile, server, "", "timeout=100ms", 'duration="3s"')) as run:
+            time.sleep(1)
+            server.send(signal.SIGSTOP)
+            time.sleep(1)
+            if not for_ever:
+                server.send(signal.SIGCONT)
+            result = run.finish()
+    assert result.code == 0, result.err
+    document = result.json()
+    of = assert_adds_up(document)
+    assert of["timed_out"] in (range(45, 75) if for_ever else range(21, 40))
+    assert of["lost"] == of["malformed"] == 0
+    assert document["run"]["elapsed_s"] < 4
+
+
+@pytest.mark.parametrize(("limit", "code"), [("500ms", 2), ("30s", 0)])
+def test_gone(limit: str, code: int, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """A run that waits for its server still ends in time; one that has waited for too long says why."""
+    with failing() as server:
+        with netmodel.started(*begun(netmodel, profile, server, f"reconnect={limit}", "", 'duration="3s"')) as run:
+            time.sleep(1)
+            server.end()
+            result = run.finish()
+        server.start()
+    assert result.code == code, result.err
+    document = result.json()
+    of = document["hosts"][0]["groups"][0]
+    assert document["run"]["elapsed_s"] < 4
+    if code:
+        assert "within reconnect=500 ms, at last: Connection refused" in document["run"]["incomplete_why"]
+    else:
+        assert_adds_up(document)
+        assert of["lost"] <= 3
+
+
+# --- what is wrong in a profile ---
+
+
+@pytest.mark.parametrize(
+    ("connect", "why"),
+    [
+        ("app=dns protocol=udp server=127.0.0.1:1 reconnect=1s", "reconnect: not over udp, where a connection neither fails nor ends"),
+        ("app=ping server=127.0.0.1:1 reconnect=1s canfail", "reconnect: not with canfail"),
+    ],
+)
+def test_reconnect_in_vain(connect: str, why: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(f'<group><transaction>\n<flowop type="connect" options="remotehost=local {connect}"/></transaction></group>')
+    result = netmodel.run("-m", path, code=1)
+    assert f"{path}:{line_of(path, 'reconnect')}: error: <flowop connect> {why}" in result.err
+
+
+def test_text_and_keys(netmodel: Netmodel, profile: WriteProfile) -> None:
+    with serving(each_tenth([b"HELLO\r\n"])) as server:
+        path = profile(pinging(server.place, "reconnect=5s", "", "", 'iterations="50" measure="yes"'))
+        text = netmodel.run("-m", path, "-f").out
+        keys = netmodel.run("-m", path, "--format", "kv").out
+    assert "10.00 % of 50 requests: timed out 0  lost 0  malformed 5" in text
+    assert "with them there is no latency beyond p90" in text
+    assert "outcomes_malformed=5" in keys and "outcomes_requests=50" in keys
+    row = next(line.split() for line in text.splitlines() if line.split()[:3] == ["ping", "Txn1", "Group0"])
+    assert row[4:] == ["50", "0", "0", "45", "0", "0", "0", "0", "5"]
