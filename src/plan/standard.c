@@ -48,6 +48,12 @@ const struct nm_standard_param nm_standard_params[] = {
 	FREE("verify", STRING, "",
 	     "with tls, whether the certificate and its name are checked: yes or no; empty: that "
 	     "of a server is, and that of netmodel's own end is not"),
+	FREE("timeout", DURATION, "0s",
+	     "with server, an answer may take so long; then it is counted as none, and the flow "
+	     "goes on over another connection; 0s: for ever"),
+	FREE("reconnect", DURATION, "0s",
+	     "with server, how long a flow whose connection fails tries to open it again, before "
+	     "the run is over; 0s: not at all"),
 	WORD("close", "rst fin half", "rst",
 	     "how the end that closes first does it: with a reset (rst), in order (fin), which "
 	     "leaves its port in TIME_WAIT, or half: it ends what it sends and waits for the other "

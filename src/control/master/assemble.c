@@ -410,6 +410,24 @@ static void warn_of_loads(struct nm_result *result)
 	}
 }
 
+/* A group whose requests have all been in vain has measured nothing. */
+static void check_answers(struct nm_master *master, const struct nm_result_group *group)
+{
+	struct nm_counts all = {0};
+
+	for (size_t k = 0; k < group->n_phases; k++)
+		nm_counts_add(&all, &group->phases[k].whole.counts);
+	if (!all.requests || all.requests != all.timed_out + all.lost + all.malformed)
+		return;
+	nm_master_fail(master, NULL, NM_FAILURE_EFFECT,
+		       "group %.128s: none of its %llu requests was answered: %llu have timed out, "
+		       "of %llu the connection has ended, and %llu have had something else for an "
+		       "answer",
+		       group->name, (unsigned long long)all.requests,
+		       (unsigned long long)all.timed_out, (unsigned long long)all.lost,
+		       (unsigned long long)all.malformed);
+}
+
 /* A run whose messages have all been lost on the way has measured nothing. */
 static void check_losses(struct nm_master *master, uint32_t g)
 {
@@ -434,6 +452,8 @@ static void check_losses(struct nm_master *master, uint32_t g)
 	if (nm_losses_text(hosts, n_hosts, text, sizeof text))
 		nm_master_fail(master, NULL, NM_FAILURE_EFFECT, "group %.128s: %s", group->name,
 			       text);
+	else
+		check_answers(master, group);
 	free(hosts);
 }
 

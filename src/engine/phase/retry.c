@@ -109,7 +109,15 @@ static void drop(struct nm_worker *worker, struct nm_flow *flow, const struct nm
 	nm_flowop_stats_expired(worker, flow, instr);
 }
 
-/* Opens the connection anew, or does not when the phase is to end. */
+/* Whether the next that the pass does with the flow's connection is to close it. */
+static bool closes_next(struct nm_flow *flow, const struct nm_instr *at)
+{
+	while (at->step && (!at->transport || nm_flow_conn(flow, at->slot) != flow->conn))
+		at++;
+	return at->step && nm_instr_closes(at);
+}
+
+/* Opens the connection anew, or does not when it is of no more use, or the phase is to end. */
 static void reopen(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
 		   const struct nm_instr *resume, uint64_t wait_ns)
 {
@@ -121,6 +129,10 @@ static void reopen(struct nm_worker *worker, struct nm_flow *flow, const struct 
 			drop(worker, flow, resume);
 			resume++;
 		}
+		go_on_without(worker, flow, resume);
+		return;
+	}
+	if (closes_next(flow, resume)) {
 		go_on_without(worker, flow, resume);
 		return;
 	}

@@ -41,7 +41,7 @@ START_TEST(a_leader_replaces_before_the_next_pass)
 	ck_assert(nm_reconnect_before_pass(&f.worker, flow));
 	ck_assert_uint_eq(script.closed, 1);
 	ck_assert_int_eq(flow->state, NM_FLOW_READY);
-	ck_assert_ptr_eq(flow->at, &f.worker.reconnect.openings[0]);
+	ck_assert_ptr_eq(flow->at, &f.worker.reconnect.openings[NM_REOPEN_OPEN]);
 	flow->conn->flags = NM_CONN_OPEN;
 	ck_assert_int_eq(nm_reconnect_goes_on(&f.worker, flow, flow->at + 1), NM_RECONNECT_DONE);
 	ck_assert_ptr_eq(flow->at, f.worker.run.body);
