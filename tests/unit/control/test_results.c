@@ -234,14 +234,17 @@ static struct nm_plan *report_plan(void)
 }
 
 /* Bucket 5 is 5 ns, bucket 200 is 200 ns. */
-#define SUMS	"[3,100,0,1,50,210]"
-#define FLOWOPS "[[" SUMS ",[210,5,200,5,2,200,1]],[[4,0,9,0,0,0],null]]"
+#define SUMS	    "[3,100,0,1,50,210]"
+#define OUTCOMES    "[3,1,0,0,0,0,0,2,0]"
+#define NO_OUTCOMES "[0,0,0,0,0,0,0,0,0]"
+#define FLOWOPS                                                                                    \
+	"[[" SUMS "," OUTCOMES ",[210,5,200,5,2,200,1]],[[4,0,9,0,0,0]," NO_OUTCOMES ",null]]"
 #define COUNTS                                                                                     \
 	"[2,100,9,0,0,1,0,0,0,0,0,0,"                                                              \
-	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]"
+	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]"
 #define IDLE                                                                                       \
 	"[0,[0,0,0,0,0,0,0,0,0,0,"                                                                 \
-	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"                            \
+	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"                \
 	"[null,null,null,null],[]]"
 #define STRANDS "[" SUMS ",[4,0,9,0,0,0]]"
 #define REPORT	"{\"elapsed_ns\":2000,\"groups\":[[[%s," IDLE "],%s],null]}"
@@ -274,6 +277,10 @@ START_TEST(a_report_is_read_by_its_plan)
 	ck_assert_uint_eq(group->transactions[1].window.pass.count, 0);
 	const struct nm_flowop_report *write = &group->transactions[0].flowops[0];
 
+	ck_assert_uint_eq(write->outcomes.requests, 3);
+	ck_assert_uint_eq(write->outcomes.hits, 1);
+	ck_assert_uint_eq(write->outcomes.lost, 2);
+
 	ck_assert_str_eq(write->name, "write");
 	ck_assert_uint_eq(write->line, 7);
 	ck_assert_uint_eq(write->operations, 3);
@@ -301,8 +308,12 @@ static const struct {
 	{"[-1," COUNTS "," NONE FLOWOPS "]", STRANDS},
 	{"[1000,[1,2]," NONE FLOWOPS "]", STRANDS},
 	{"[1000," COUNTS "," NONE "[]]", STRANDS},
-	{"[1000," COUNTS "," NONE "[[" SUMS ",null],[" SUMS ",null],[" SUMS ",null]]]", STRANDS},
-	{"[1000," COUNTS "," NONE "[[[1,2,3],null],[" SUMS ",null]]]", STRANDS},
+	{"[1000," COUNTS "," NONE "[[" SUMS "," OUTCOMES ",null],[" SUMS "," OUTCOMES
+	 ",null],[" SUMS "," OUTCOMES ",null]]]",
+	 STRANDS},
+	{"[1000," COUNTS "," NONE "[[[1,2,3]," OUTCOMES ",null],[" SUMS "," OUTCOMES ",null]]]",
+	 STRANDS},
+	{"[1000," COUNTS "," NONE "[[" SUMS ",[1,1],null],[" SUMS "," OUTCOMES ",null]]]", STRANDS},
 	{"[1000," COUNTS ",[null,null,null]," FLOWOPS "]", STRANDS},
 	{"[1000," COUNTS ",[[1,2],null,null,null]," FLOWOPS "]", STRANDS},
 	{"[1000," COUNTS ",[null,null,null,[1,2]]," FLOWOPS "]", STRANDS},
