@@ -119,6 +119,12 @@ static inline struct nm_flow *nm_worker_flow(const struct nm_worker *worker, uin
 	return (struct nm_flow *)(void *)(worker->flows + i * worker->flow_bytes);
 }
 
+/* Behind the last of the programs that open connections anew; NULL: there are none. */
+static inline const struct nm_instr *nm_reconnect_programs_end(const struct nm_worker *worker)
+{
+	return worker->reconnect.openings + (size_t)NM_REOPEN__COUNT * worker->group->n_openings;
+}
+
 /* The worker's own number of a flow. */
 static inline uint32_t nm_worker_number_of(const struct nm_worker *worker,
 					   const struct nm_flow *flow)

@@ -83,8 +83,8 @@ static enum nm_step fail(struct nm_flow *flow, struct asking *asking, const char
 	return NM_STEP_FAIL;
 }
 
-/* The connection is over while no request is under way, or one that may be sent again. Where it goes
- * to a server that is not netmodel, the flow goes on over another one. */
+/* The connection is over while no request is under way, or one that may be sent again. Where it
+ * goes to a server that is not netmodel, the flow goes on over another one. */
 static enum nm_step end_of_connection(struct nm_flow *flow, ssize_t n)
 {
 	flow->ended = true;

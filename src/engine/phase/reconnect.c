@@ -90,11 +90,6 @@ void nm_reconnect_fini(struct nm_reconnect *reconnect)
 	free(reconnect->retries);
 }
 
-const struct nm_instr *nm_reconnect_programs_end(const struct nm_worker *worker)
-{
-	return worker->reconnect.openings + (size_t)NM_REOPEN__COUNT * worker->group->n_openings;
-}
-
 static const struct nm_instr *opening_of(const struct nm_worker *worker, const struct nm_conn *conn)
 {
 	uint32_t slot = (uint32_t)(conn - nm_flow_conn(conn->flow, 0));

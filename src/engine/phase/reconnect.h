@@ -39,8 +39,6 @@ enum nm_reopen {
  * them. 0 or -ENOMEM. */
 int nm_reconnect_init(struct nm_worker *worker);
 void nm_reconnect_fini(struct nm_reconnect *reconnect);
-/* Behind the last of these programs; NULL: there are none. */
-const struct nm_instr *nm_reconnect_programs_end(const struct nm_worker *worker);
 /* Closes conn and begins to open it anew by `opening`, which is an instruction of such a program;
  * then the flow goes on at `resume`. */
 void nm_reconnect_replace(struct nm_worker *worker, struct nm_flow *flow, struct nm_conn *conn,
