@@ -33,13 +33,13 @@ struct sockopt_opts {
 };
 
 static const struct nm_opt sockopt_opts[] = {
-	{.name = "option",
+	{.name = "optname",
 	 .type = NM_TYPE_ENUM,
 	 .offset = offsetof(struct sockopt_opts, option),
 	 .choices = option_words,
 	 .required = true,
 	 .help = "which: TCP_NODELAY, TCP_CORK, TCP_QUICKACK, TCP_MAXSEG or TCP_NOTSENT_LOWAT"},
-	{.name = "value",
+	{.name = "optval",
 	 .type = NM_TYPE_SIZE,
 	 .offset = offsetof(struct sockopt_opts, value),
 	 .max = INT32_MAX,
@@ -65,7 +65,7 @@ static int sockopt_check(const void *opts, char *why, size_t why_size)
 
 	if (o->value <= kernels[o->option].most)
 		return 0;
-	snprintf(why, why_size, "value=\"%llu\": %s is at most %llu", (unsigned long long)o->value,
+	snprintf(why, why_size, "optval=\"%llu\": %s is at most %llu", (unsigned long long)o->value,
 		 option_words[o->option], (unsigned long long)kernels[o->option].most);
 	return -EINVAL;
 }

@@ -608,7 +608,7 @@ def test_an_option_is_set_in_passes(
     netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path, every: int, at: str, ends: int
 ) -> None:
     """At the place of the flowop: behind the read of the end that reads, in one of so many passes of each flow."""
-    setting = f'<flowop type="sockopt" options="option=quickack value=0 every={every} at={at}"/>'
+    setting = f'<flowop type="sockopt" options="optname=quickack optval=0 every={every} at={at}"/>'
     path = profile(
         f'<group nthreads="1" nflows="{FLOWS}"><transaction>'
         '<flowop type="connect" options="remotehost=local"/></transaction><transaction name="ask" iterations="20">'
