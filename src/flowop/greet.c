@@ -27,6 +27,7 @@ static enum nm_step send_all(struct nm_io *io, struct nm_flow *flow,
 			     const struct nm_greetings *greetings)
 {
 	struct nm_conn *conn = flow->conn;
+	char copy[sizeof greetings->bytes];
 	ssize_t n;
 
 	while (flow->left) {
@@ -34,9 +35,13 @@ static enum nm_step send_all(struct nm_io *io, struct nm_flow *flow,
 			return NM_STEP_WAIT_OUT;
 		size_t left = (size_t)flow->left;
 
-		/* Some transports change what they are given. */
-		memcpy(io->tx, greetings->bytes + greetings->size - left, left);
-		if (nm_conn_send(io, conn, NULL, io->tx, left, &n) == NM_IO_ERROR)
+		/* Some transports change what they are given. Not io->tx: what is in there goes
+		 * out as payload over other connections. */
+		memcpy(copy, greetings->bytes + greetings->size - left, left);
+		enum nm_io_status status = nm_conn_send(io, conn, NULL, copy, left, &n);
+
+		explicit_bzero(copy, left);
+		if (status == NM_IO_ERROR)
 			return nm_flow_failed(flow, n);
 		flow->left -= (uint64_t)n;
 	}

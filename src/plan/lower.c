@@ -502,8 +502,6 @@ static bool is_stream(const struct nm_ir_group *group)
 	return true;
 }
 
-_Static_assert(sizeof(struct nm_greetings) <= CHUNK_MIN, "what a connection begins with has room");
-
 static uint64_t chunk_of(const struct nm_ir_group *group)
 {
 	uint64_t chunk = CHUNK_MIN, whole = 0; /* whole: a head is put together in one piece */
@@ -514,9 +512,6 @@ static uint64_t chunk_of(const struct nm_ir_group *group)
 
 		if (step->op->flags & NM_FLOWOP_FILES)
 			most = CHUNK_FILES;
-		/* What a connection begins with is put together likewise. */
-		if (nm_ir_is_to_server(step) && nm_greets(step->opts) && whole < CHUNK_MIN)
-			whole = CHUNK_MIN;
 		if (step->ask.app && (step->op->flags & NM_FLOWOP_ASKS)) {
 			uint64_t head =
 				(step->op->verb == NM_VERB_COMMAND ? NM_COMMAND_HEAD_MAX

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from keyed import asking, counts
-from nmtest import Json, Netmodel, assert_complete, defines, line_of
+from nmtest import TRACED, Json, Netmodel, assert_complete, defines, line_of, trace_lines
 from partners import Redis, memcached, redis
 
 WriteProfile = Callable[..., Path]
@@ -245,3 +246,25 @@ def test_a_connection_that_is_not_asked(netmodel: Netmodel, profile: WriteProfil
             '<flowop type="disconnect"/></transaction></group>'
         )
         assert_complete(netmodel.measure(path))
+
+
+def beside(server: str, auth: Path) -> str:
+    """A connection that logs in, and one that carries traffic to a slave."""
+    return (
+        '<group nthreads="1" nflows="1"><transaction iterations="1">'
+        f'<flowop type="connect" options="conn=1 app=redis server={server} auth_file={auth}"/>'
+        '<flowop type="connect" options="conn=2 remotehost=local"/>'
+        '<flowop type="write" options="conn=2 size=4k"/>'
+        '<flowop type="disconnect" options="conn=2"/><flowop type="disconnect" options="conn=1"/>'
+        "</transaction></group>"
+    )
+
+
+def test_nobody_else_is_sent_the_password(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path, auth: Path, strace: str) -> None:
+    """The payload of other connections has nothing of it."""
+    how = (strace, "-ff", "-qq", "-s", "8192", "-e", "trace=sendto,sendmsg", "-o", str(tmp_path / "trace"))
+    with guarded() as server:
+        netmodel.run("-m", profile(beside(server.server, auth)), prefix=how, env=TRACED)
+    sent = "\n".join(trace_lines(tmp_path / "trace"))
+    assert re.search(r"sendto\(.*, 4096, .*= 4096", sent)
+    assert sent.count(PASSWORD) == 1
