@@ -191,6 +191,8 @@ static struct nm_instr instr_of(const struct nm_group *group, const struct nm_ph
 /* Whether there is no other end that counts the same bytes. */
 static bool is_unmatched(const struct nm_ir_step *step)
 {
+	if (step->op->flags & NM_FLOWOP_OPENS)
+		return nm_ir_is_to_server(step) && nm_greets(step->opts);
 	return (step->op->flags & (NM_FLOWOP_MOVES | NM_FLOWOP_ASKS)) &&
 	       (!step->op->mirror_op || (step->transport->caps & NM_TRANSPORT_NO_PEER) ||
 		nm_ir_is_to_server(step->opened));

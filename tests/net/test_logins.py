@@ -268,3 +268,9 @@ def test_nobody_else_is_sent_the_password(netmodel: Netmodel, profile: WriteProf
     sent = "\n".join(trace_lines(tmp_path / "trace"))
     assert re.search(r"sendto\(.*, 4096, .*= 4096", sent)
     assert sent.count(PASSWORD) == 1
+
+
+def test_a_login_beside_traffic_that_is_mirrored(netmodel: Netmodel, profile: WriteProfile, auth: Path) -> None:
+    """No slave has its bytes."""
+    with guarded() as server:
+        assert_complete(netmodel.measure(profile(beside(server.server, auth))))
