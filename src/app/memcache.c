@@ -157,10 +157,11 @@ static enum nm_parsed memcache_parse(struct nm_app_parser *parser,
 
 /* --- what a connection begins with --- */
 
-/* The key, the flags and the time to live do not matter. */
+/* The key and the flags do not matter. A server that knows no users takes it for a value, which is
+ * not to stay there: it is expired from its beginning. */
 static void greet(const struct nm_app_login *login, struct nm_greetings *ret)
 {
-	char *at = nm_line_put("set auth 0 0", ret->bytes);
+	char *at = nm_line_put("set auth 0 -1", ret->bytes);
 
 	if (!*login->password)
 		return;

@@ -159,15 +159,19 @@ class Memcached:
     def server(self) -> str:
         return f"{self.address[0]}:{self.address[1]}"
 
-    def stats(self) -> dict[str, int]:
+    def asked(self, request: bytes) -> bytes:
+        """The answer, which ends with END."""
         with socket.create_connection(self.address, 2) as conn:
-            conn.sendall(b"stats\r\n")
+            conn.sendall(request)
             got = b""
             while not got.endswith(b"END\r\n"):
                 some = conn.recv(65536)
                 assert some, got
                 got += some
-        return {name: int(value) for name, value in re.findall(r"STAT (\S+) (\d+)\r", got.decode())}
+        return got
+
+    def stats(self) -> dict[str, int]:
+        return {name: int(value) for name, value in re.findall(r"STAT (\S+) (\d+)\r", self.asked(b"stats\r\n").decode())}
 
 
 @contextmanager

@@ -197,6 +197,13 @@ def test_memcached(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path, au
     assert "the server refuses the login, by CLIENT_ERROR (see user and auth_file)" in refused["run"]["incomplete_why"]
 
 
+def test_a_memcached_without_users(netmodel: Netmodel, profile: WriteProfile, auth: Path) -> None:
+    """It takes any login, and nobody can ask it for that."""
+    with memcached() as server:
+        assert_complete(netmodel.measure(profile(asking("memcache", GET, f"server={server.server} auth_file={auth} user=app"))))
+        assert server.asked(b"get auth\r\n") == b"END\r\n"
+
+
 @pytest.mark.parametrize(
     ("app", "options", "why"),
     [
