@@ -30,13 +30,16 @@ static const char *why_not(const char *name)
 		const char *names, *why;
 	} others[] = {
 		{" FLUSHALL FLUSHDB SWAPDB SHUTDOWN DEBUG CONFIG REPLICAOF SLAVEOF FAILOVER "
-		 "CLUSTER MODULE ACL SAVE BGSAVE BGREWRITEAOF ",
+		 "CLUSTER MODULE ACL SAVE BGSAVE BGREWRITEAOF FUNCTION SCRIPT MIGRATE SENTINEL "
+		 "LATENCY SLOWLOG ",
 		 "concerns more of the server than keys, and is not asked for"},
 		{" SUBSCRIBE PSUBSCRIBE SSUBSCRIBE UNSUBSCRIBE PUNSUBSCRIBE SUNSUBSCRIBE MONITOR "
-		 "SYNC PSYNC CLIENT ",
+		 "SYNC PSYNC REPLCONF CLIENT ",
 		 "is not answered by one answer"},
 		{" AUTH HELLO SELECT QUIT RESET ",
 		 "is of the connection: auth_file, user, db and resp of connect stand for it"},
+		{" MULTI EXEC DISCARD WATCH UNWATCH ASKING READONLY READWRITE ",
+		 "changes what the connection does with later commands, and is not asked for"},
 	};
 	char spaced[40], upper[32];
 	size_t n = 0;

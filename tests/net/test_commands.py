@@ -57,6 +57,9 @@ def test_sizes_of_values(resp: int, netmodel: Netmodel, profile: WriteProfile) -
     assert counts(document)["refused"] == 0
 
 
+CHANGING = ("MULTI", "EXEC", "DISCARD", "WATCH x", "UNWATCH", "ASKING", "READONLY", "READWRITE")
+
+
 @pytest.mark.parametrize(
     ("text", "options", "why"),
     [
@@ -67,6 +70,14 @@ def test_sizes_of_values(resp: int, netmodel: Netmodel, profile: WriteProfile) -
         ("SUBSCRIBE x", "", "is not answered by one answer"),
         ("CLIENT REPLY OFF", "", "is not answered by one answer"),
         ("SELECT 3", "", "is of the connection"),
+        ("Function flush", "", "concerns more of the server than keys"),
+        ("SCRIPT FLUSH", "", "concerns more of the server than keys"),
+        ("MIGRATE host 6379 __key__ 0 100", "keys=k", "concerns more of the server than keys"),
+        ("SENTINEL RESET x", "", "concerns more of the server than keys"),
+        ("LATENCY RESET", "", "concerns more of the server than keys"),
+        ("SLOWLOG RESET", "", "concerns more of the server than keys"),
+        ("REPLCONF ACK 0", "", "is not answered by one answer"),
+        *((word, "", "changes what the connection does with later commands") for word in CHANGING),
         ("__key__ x", "keys=k", "must begin with the name of a command"),
         ("GET __key__", "", "has __key__, which needs keys="),
         ("GET x", "keys=k", "has no __key__ for keys="),
