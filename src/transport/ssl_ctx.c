@@ -386,7 +386,8 @@ static int set_peer(const struct reading *reading, struct nm_ssl_peer *peer, con
 		name = "localhost";
 	peer->is_address = is_address(name);
 	snprintf(peer->name, sizeof peer->name, "%s", name);
-	bool can_be = scratch && nm_ssl_expect(scratch, peer);
+	/* OpenSSL takes a name with a dot before it for any below that. */
+	bool can_be = *name != '.' && scratch && nm_ssl_expect(scratch, peer);
 
 	X509_VERIFY_PARAM_free(scratch);
 	return can_be ? 0 : cannot(reading, "name", name, "no name that a certificate can have");

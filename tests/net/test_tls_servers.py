@@ -105,6 +105,13 @@ def test_a_server_without_tls(netmodel: Netmodel, profile: WriteProfile, tmp_pat
     assert "TLS: wrong version number" in document["run"]["incomplete_why"]
 
 
+def test_a_name_is_not_that_of_all_below_it(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path, files: Files) -> None:
+    with nginx(tmp_path, tls=files) as server:
+        path = profile(over_tls(f"server=localhost:{server.tls_port} ca={files.ca} name=.example"))
+        said = netmodel.run("-m", path, code=2).err
+    assert re.search(f":{line_of(path, 'connect')}: <flowop connect> name=.*.example.*no name that a certificate can have", said), said
+
+
 @pytest.mark.parametrize(
     ("options", "why"),
     [
