@@ -89,6 +89,18 @@ static bool is_too_early(const struct nm_flow *flow, const struct nm_instr *inst
 	       !nm_conn_is_acknowledged(flow->conn);
 }
 
+/* Takes the end of TLS that a server has sent behind its last answer: it may leave TCP open until
+ * this end has closed, and events tell the end of TCP alone. */
+static void look_for_end(const struct nm_io *io, struct nm_conn *conn)
+{
+	ssize_t n = 1;
+
+	while (n > 0)
+		n = conn->transport->recv(conn, io->rx, io->chunk);
+	if (nm_io_received_nothing(conn, n) == NM_IO_ERROR)
+		conn->flags |= NM_CONN_HUP;
+}
+
 static enum nm_step disconnect_step(struct nm_io *io, struct nm_flow *flow,
 				    const struct nm_instr *instr)
 {
@@ -100,6 +112,10 @@ static enum nm_step disconnect_step(struct nm_io *io, struct nm_flow *flow,
 	bool first = is_first(conn->traits & NM_CONN_ACCEPTED, o);
 	bool half = o->how == CLOSE_HALF && instr->transport->finish;
 
+	if (!first && (conn->flags & (NM_CONN_IN | NM_CONN_HUP)) == NM_CONN_IN &&
+	    (instr->transport->caps & NM_TRANSPORT_TLS) &&
+	    io->apps.servers[instr->opening].count)
+		look_for_end(io, conn);
 	if (reliable && (!first || half) && !(conn->flags & NM_CONN_HUP)) {
 		if (first && !(conn->traits & NM_CONN_FINISHED))
 			instr->transport->finish(conn);

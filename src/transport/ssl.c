@@ -273,8 +273,8 @@ static ssize_t ssl_recv(struct nm_conn *c, void *data, size_t size)
 			if (r == -EAGAIN || r == -EINPROGRESS)
 				return done ? (ssize_t)done : -EAGAIN;
 			/* There will be no event that asks for the end, or the error, behind the
-			 * data. */
-			if (done)
+			 * data, nor one for an end of TLS that leaves TCP open. */
+			if (done || r == 0)
 				c->flags |= NM_CONN_HUP;
 			return done ? (ssize_t)done : r;
 		}

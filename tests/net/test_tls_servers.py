@@ -4,7 +4,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -161,3 +166,41 @@ def test_a_stock_profile(netmodel: Netmodel, tmp_path: Path, files: Files) -> No
         assert_complete(netmodel.measure("http_crr", *defines(**given, ca=files.ca)))
         assert_complete(netmodel.measure("http", *defines(**given, verify="no")))
         assert "verify=no takes any" in netmodel.run("-m", "http", *defines(**given), code=2).err
+
+
+@contextmanager
+def ending(files: Files, head: bytes, pause_s: float) -> Iterator[str]:
+    """A server that answers once, ends TLS after a pause, and leaves TCP open until the other end has closed."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(files.cert, files.plain)
+    listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+
+    def one(conn: socket.socket) -> None:
+        with suppress(OSError), conn:
+            conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            with context.wrap_socket(conn, server_side=True) as tls:
+                tls.recv(65536)
+                tls.sendall(b"HTTP/1.1 200 OK\r\n" + head + b"Connection: close\r\n\r\nhi")
+                time.sleep(pause_s)
+                tls.unwrap()
+
+    def listen() -> None:
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=one, args=(listener.accept()[0],), daemon=True).start()
+
+    threading.Thread(target=listen, daemon=True).start()
+    try:
+        yield f"localhost:{listener.getsockname()[1]}"
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+
+
+@pytest.mark.parametrize("pause_s", [0, 0.01])
+@pytest.mark.parametrize("head", [b"", b"Content-Length: 2\r\n"])
+def test_a_server_ends_tls_and_leaves_tcp_open(head: bytes, pause_s: float, netmodel: Netmodel, files: Files) -> None:
+    with ending(files, head, pause_s) as server:
+        document = netmodel.measure("http_crr", *defines(server=server, tls="yes", ca=files.ca, num_flows=2, test_length="500ms"))
+    assert_complete(document)
+    assert counts(document)["connects"] > 5
