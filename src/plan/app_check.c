@@ -95,6 +95,7 @@ static void unknown_app(struct nm_ir *ir, const struct nm_ir_step *step, const c
 static void check_session(struct nm_ir *ir, const struct nm_ir_step *step)
 {
 	static const struct nm_app_session none;
+	static const char redis_alone[] = "app=redis has that alone";
 	const struct nm_opts_open *opts = step->opts;
 	const struct nm_app *app = step->ask.app;
 	const struct nm_app_session *session = app && app->session ? app->session : &none;
@@ -102,13 +103,11 @@ static void check_session(struct nm_ir *ir, const struct nm_ir_step *step)
 	const char *option = NULL, *why = "";
 
 	if (opts->resp != 2 && !session->last_version)
-		option = "resp";
+		option = "resp", why = redis_alone;
 	else if (opts->db && !session->has_db)
-		option = "db";
+		option = "db", why = redis_alone;
 	else if (logs_in && !session->greet)
-		option = "auth_file";
-	if (option)
-		why = "app=redis has that alone";
+		option = "auth_file", why = "only app=redis and app=memcache log in";
 	else if (is_given(opts->user) && !logs_in)
 		option = "user", why = "needs auth_file=..., the file with the password";
 	else if (is_given(opts->user) && strlen(opts->user) > NM_USER_MAX)

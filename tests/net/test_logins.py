@@ -214,6 +214,7 @@ def test_a_memcached_without_users(netmodel: Netmodel, profile: WriteProfile, au
         ("redis", "resp=4", "resp"),
         ("memcache", "auth_file=x", "auth_file: needs user=..."),
         ("memcache", "db=1", "db: app=redis has that alone"),
+        ("ping", "auth_file=x", "auth_file: only app=redis and app=memcache log in"),
         ("memcache", "resp=3", "resp: app=redis has that alone"),
         ("redis", f"auth_file=x user={'u' * 129}", "user: is longer than 128 bytes"),
     ],
