@@ -76,6 +76,12 @@ static void name_server(const struct nm_worker *worker, const struct nm_flow *fl
 			       nm_addr_text(at, host, sizeof host), nm_addr_port(at));
 }
 
+static bool transport_says(const struct nm_conn *conn, char *buf, size_t size)
+{
+	return (conn->flags & NM_CONN_OPEN) && conn->transport->why &&
+	       conn->transport->why(conn, buf, size);
+}
+
 void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 			 const struct nm_instr *instr)
 {
@@ -111,6 +117,9 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 		else if (flow->error == ENOBUFS && (flow->conn->traits & NM_CONN_ZEROCOPY))
 			nm_errqueue_why(worker->answers.error.why,
 					sizeof worker->answers.error.why);
+		else if (transport_says(flow->conn, worker->answers.error.why,
+					sizeof worker->answers.error.why))
+			; /* why its connection is of no more use, which causes all else */
 		else if (nm_instr_is_to_server(instr) &&
 			 nm_greet_why(&worker->io, flow, instr, worker->answers.error.why,
 				      sizeof worker->answers.error.why))
@@ -124,9 +133,6 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 		else if (worker->run.phase && worker->run.phase->posts && !worker->io.ring)
 			snprintf(worker->answers.error.why, sizeof worker->answers.error.why,
 				 "io_uring is not to be had: %s", strerror(flow->error));
-		else if ((flow->conn->flags & NM_CONN_OPEN) && flow->conn->transport->why)
-			(void)flow->conn->transport->why(flow->conn, worker->answers.error.why,
-							 sizeof worker->answers.error.why);
 		atomic_store_explicit(&worker->answers.failed, true, memory_order_release);
 	}
 	atomic_fetch_add_explicit(&worker->answers.n_failed, 1, memory_order_relaxed);
