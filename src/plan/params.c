@@ -14,6 +14,7 @@
 #include "plan/elements.h"
 #include "plan/params_priv.h"
 #include "plan/shorthand.h"
+#include "plan/standard.h"
 #include "profile/tree.h"
 
 #define MAX_UNUSED 20 /* unused parameters that are reported by name */
@@ -418,6 +419,33 @@ static void warn_unused(struct nm_params_context *c)
 			     count - MAX_UNUSED);
 }
 
+static bool is_no(const struct nm_param *param)
+{
+	const struct nm_opt flag = {.name = "", .type = NM_TYPE_FLAG};
+	bool yes = true;
+	char why[160];
+
+	return nm_opt_set(&flag, &yes, param->value, why, sizeof why) == 0 && !yes;
+}
+
+/* Values that somebody has given, and that another one leaves without effect. */
+static void warn_vain(struct nm_params_context *c)
+{
+	for (size_t i = 0; i < c->params->count; i++) {
+		const struct nm_param *param = &c->params->items[i];
+		const struct nm_standard_param *standard = nm_standard_param_find(param->name);
+		const struct nm_param *flag =
+			standard && standard->flag ? nm_param_find(c->params, standard->flag)
+						   : NULL;
+
+		if (flag && flag->value && is_no(flag) && param->value && *param->value &&
+		    param->source != NM_PARAM_DEFAULT)
+			nm_diag_warn(c->diags, c->file, param->line,
+				     "%s=\"%.128s\" has no effect without %s=yes", param->name,
+				     param->value, flag->name);
+	}
+}
+
 /* Checks the text that goes to the slaves: characters that are escaped make it longer than it was
  * in the file. */
 static void check_whole(struct nm_params_context *c, const struct nm_node *root)
@@ -485,8 +513,10 @@ static void run(struct nm_params_context *c, struct nm_node *root, bool apply)
 	if (c->failed)
 		nm_diag_error(c->diags, c->file, 0, "out of memory");
 	/* After a mistake it may be the mistake that hides the use. */
-	if (apply && c->diags->n_errors == errors)
+	if (apply && c->diags->n_errors == errors) {
 		warn_unused(c);
+		warn_vain(c);
+	}
 	nm_param_forget_missing(c);
 	free(c->used);
 }

@@ -9,6 +9,12 @@
 	{                                                                                          \
 		.name = (param), .type = NM_TYPE_##kind, .def = (value), .help = (text)            \
 	}
+/* One that has an effect where a flag is set. */
+#define WITH(on, param, kind, value, text)                                                         \
+	{                                                                                          \
+		.name = (param), .type = NM_TYPE_##kind, .def = (value), .help = (text),           \
+		.flag = (on)                                                                       \
+	}
 #define WORD(param, words, value, text)                                                            \
 	{                                                                                          \
 		.name = (param), .type = NM_TYPE_ENUM, .choices = (words), .def = (value),         \
@@ -42,10 +48,10 @@ const struct nm_standard_param nm_standard_params[] = {
 	     "flows together, as poisson(50k/s); "
 	     "empty: each flow goes on when it has its answer"),
 	FREE("tls", FLAG, "no", "speak over TLS"),
-	FREE("ca", STRING, "",
+	WITH("tls", "ca", STRING, "",
 	     "with tls, a file (PEM) with the certificates that are trusted; empty: those that "
 	     "the system trusts"),
-	FREE("verify", STRING, "",
+	WITH("tls", "verify", STRING, "",
 	     "with tls, whether the certificate and its name are checked: yes or no; empty: that "
 	     "of a server is, and that of netmodel's own end is not"),
 	FREE("timeout", DURATION, "0s",

@@ -14,6 +14,7 @@ struct nm_standard_param {
 	enum nm_type type;   /* without an option, which has a type of its own */
 	const char *choices; /* of an enum without an option */
 	const char *def, *help;
+	const char *flag; /* without which it has no effect; NULL: it always has */
 };
 
 extern const struct nm_standard_param nm_standard_params[]; /* ends with a NULL name */

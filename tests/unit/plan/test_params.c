@@ -319,6 +319,25 @@ START_TEST(defaults_may_use_what_is_declared_before)
 }
 END_TEST
 
+START_TEST(what_a_flag_leaves_without_effect_is_told)
+{
+	static const char text[] = "<profile>\n<params names='tls ca verify'/>\n"
+				   "<x v='$tls$ca$verify'/></profile>";
+	const struct nm_define defines[] = {{"verify", "yes"}, {"ca", ""}, {"tls", "yes"}};
+	struct applied without = apply_defines(text, defines, 2);
+	struct applied with = apply_defines(text, defines, 3);
+	struct applied neither = apply(text);
+
+	assert_said(&without,
+		    "t.xml:2: warning: verify=\"yes\" has no effect without tls=yes\n");
+	assert_said(&with, "");
+	assert_said(&neither, "");
+	applied_fini(&without);
+	applied_fini(&with);
+	applied_fini(&neither);
+}
+END_TEST
+
 START_TEST(what_nothing_uses_is_told)
 {
 	struct applied a = apply("<profile>\n<param name='a' default='1'/>\n"
@@ -647,6 +666,7 @@ int main(void)
 	LOOP(values_are_of_their_type, types);
 	tcase_add_test(tc, a_wrong_default_is_told_also_when_it_is_not_used);
 	tcase_add_test(tc, defaults_may_use_what_is_declared_before);
+	tcase_add_test(tc, what_a_flag_leaves_without_effect_is_told);
 	tcase_add_test(tc, what_nothing_uses_is_told);
 	tcase_add_test(tc, a_value_of_the_environment_is_checked);
 	LOOP(a_value_is_text, texts);
