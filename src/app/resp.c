@@ -6,7 +6,7 @@
 #include "app/value.h"
 
 /* parser->state */
-enum { BEGIN, AT_LINE, IN_VALUE, STATES = 3, INSIDE = 4 /* a bit: of an aggregate */ };
+enum { BEGIN, AT_LINE, IN_VALUE };
 
 /* Of aggregates: so many elements follow. */
 static enum nm_parsed expect(struct nm_app_parser *parser, uint64_t elements)
@@ -40,17 +40,15 @@ static enum nm_parsed take_counted(struct nm_app_parser *parser, const struct nm
 	case '$':
 	case '=':
 		parser->check--;
-		parser->state = (parser->state & INSIDE) | IN_VALUE;
+		parser->state = IN_VALUE;
 		nm_value_begin(parser, &unchecked, n);
 		return NM_PARSED_MORE;
 	case '*':
 	case '~':
 		parser->check--;
-		parser->state |= INSIDE;
 		return expect(parser, n);
 	case '%':
 		parser->check--;
-		parser->state |= INSIDE;
 		return n > NM_RESP_ELEMENTS_MAX ? NM_PARSED_BAD : expect(parser, 2 * n);
 	case '|': /* what it is of follows */
 		return n > NM_RESP_ELEMENTS_MAX ? NM_PARSED_BAD : expect(parser, 2 * n);
@@ -66,8 +64,6 @@ static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_li
 	if (!line->length)
 		return NM_PARSED_BAD;
 	if (is_null(line)) {
-		if (parser->check == 1 && !(parser->state & INSIDE))
-			parser->class = NM_CLASS_MISS;
 		parser->check--;
 		return NM_PARSED_MORE;
 	}
@@ -101,10 +97,10 @@ enum nm_parsed nm_resp_take(struct nm_app_parser *parser, const char *data, size
 		parser->state = AT_LINE;
 	}
 	while (parsed == NM_PARSED_MORE && taken < n) {
-		if ((parser->state & STATES) == IN_VALUE) {
+		if (parser->state == IN_VALUE) {
 			parsed = nm_value_take(parser, &unchecked, data + taken, n - taken, &some);
 			if (parsed == NM_PARSED_DONE) {
-				parser->state = (parser->state & INSIDE) | AT_LINE;
+				parser->state = AT_LINE;
 				parsed = NM_PARSED_MORE;
 			}
 		} else {
@@ -122,7 +118,7 @@ enum nm_parsed nm_resp_take(struct nm_app_parser *parser, const char *data, size
 		}
 		taken += some;
 		if (parsed == NM_PARSED_MORE && !parser->check &&
-		    (parser->state & STATES) == AT_LINE)
+		    parser->state == AT_LINE)
 			parsed = NM_PARSED_DONE;
 	}
 	*ret_taken = taken;

@@ -8,8 +8,8 @@
 /* Aggregates may hold so many elements at a time, theirs included, which cost no memory. */
 #define NM_RESP_ELEMENTS_MAX (1u << 20)
 
-/* Takes bytes of one answer, n > 0, as nm_app's parse does: refused where an error is in it, a miss
- * where it is null. */
+/* Takes bytes of one answer, n > 0, as nm_app's parse does: refused where an error is in
+ * it. */
 enum nm_parsed nm_resp_take(struct nm_app_parser *parser, const char *data, size_t n,
 			    size_t *ret_taken);
 
