@@ -34,13 +34,15 @@ static void put_general(const GENERAL_NAME *name, char *buf, size_t size)
 				(socklen_t)size);
 }
 
-/* Whom the certificate is for. */
-static void put_names(const X509 *cert, char *buf, size_t size)
+/* Whom the certificate is for. *ret_addresses: whether an address is among them, other than as a
+ * common name, where nobody looks for one. */
+static void put_names(const X509 *cert, char *buf, size_t size, bool *ret_addresses)
 {
 	GENERAL_NAMES *names = X509_get_ext_d2i(cert, NID_subject_alt_name, NULL, NULL);
 	char one[WORDS];
 	size_t used = 0;
 
+	*ret_addresses = false;
 	put_name(X509_get_subject_name(cert), buf, size);
 	for (int i = 0; i < sk_GENERAL_NAME_num(names) && used + 1 < size; i++) {
 		const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, i);
@@ -49,6 +51,7 @@ static void put_names(const X509 *cert, char *buf, size_t size)
 		if (length != 4 && length != 16)
 			continue;
 		put_general(name, one, sizeof one);
+		*ret_addresses |= name->type == GEN_IPADD;
 		if (*one)
 			used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? ", " : "",
 						 one);
@@ -71,8 +74,13 @@ int nm_ssl_note_refused(int ok, X509_STORE_CTX *store)
 	if (ok || !cert || conn->refused)
 		return ok;
 	if (is_mismatch(X509_STORE_CTX_get_error(store))) {
-		put_names(cert, names, sizeof names);
-		snprintf(text, sizeof text, "it is for %s", names);
+		bool is_address =
+			X509_STORE_CTX_get_error(store) == X509_V_ERR_IP_ADDRESS_MISMATCH;
+		bool addresses;
+
+		put_names(cert, names, sizeof names, &addresses);
+		snprintf(text, sizeof text, "it is for %s%s", names,
+			 is_address && !addresses ? ", and its subjectAltName has no address" : "");
 	} else {
 		put_name(X509_get_subject_name(cert), names, sizeof names / 2);
 		put_name(X509_get_issuer_name(cert), issuer, sizeof issuer);

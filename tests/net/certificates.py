@@ -24,18 +24,23 @@ class Files:
         return f"cert={self.cert} key={self.key} password=sesame"
 
 
+CURVE = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256")
+
+
+def openssl(*args: str | Path) -> None:
+    subprocess.run(["openssl", *map(str, args)], check=True, capture_output=True, timeout=PATIENCE_S)
+
+
+def self_signed(subject: str, cert: Path, key: Path) -> None:
+    openssl("req", "-x509", *CURVE, "-nodes", "-keyout", key, "-out", cert, "-subj", subject)
+
+
 def make(folder: Path) -> Files:
     made = Files(folder)
-    curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256")
-
-    def openssl(*args: str | Path) -> None:
-        subprocess.run(["openssl", *map(str, args)], check=True, capture_output=True, timeout=PATIENCE_S)
-
     for name in ("ca", "other"):
-        key = made.folder / f"{name}-key.pem"
-        openssl("req", "-x509", *curve, "-nodes", "-keyout", key, "-out", getattr(made, name), "-subj", f"/CN={name}")
+        self_signed(f"/CN={name}", getattr(made, name), made.folder / f"{name}-key.pem")
     request = made.folder / "request"
-    openssl("req", *curve, "-passout", "pass:sesame", "-keyout", made.key, "-out", request, "-subj", "/CN=test")
+    openssl("req", *CURVE, "-passout", "pass:sesame", "-keyout", made.key, "-out", request, "-subj", "/CN=test")
     openssl("pkey", "-in", made.key, "-passin", "pass:sesame", "-out", made.plain)
     names = made.folder / "names"
     names.write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\n")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from certificates import Files
+from certificates import Files, self_signed
 from keyed import asking, counts
 from nmtest import Json, Netmodel, assert_complete, defines, free_port, line_of, master_of
 from partners import nginx, redis
@@ -94,6 +94,15 @@ def test_what_is_refused(
         document = netmodel.measure(path, code=2)
     said = document["run"]["incomplete_why"]
     assert re.search(f"flowop connect at .*:{line_of(path, 'connect')}: {why}", said), said
+
+
+def test_an_address_as_common_name(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+    made = Files(tmp_path / "own")
+    made.folder.mkdir()
+    self_signed("/CN=127.0.0.1", made.cert, made.plain)
+    with nginx(tmp_path, tls=made) as server:
+        document = netmodel.measure(profile(over_tls(f"server=127.0.0.1:{server.tls_port} ca={made.cert}")), code=2)
+    assert "IP address mismatch: it is for 127.0.0.1, and its subjectAltName has no address" in document["run"]["incomplete_why"]
 
 
 def test_verification_is_turned_off(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path, files: Files) -> None:
