@@ -117,8 +117,7 @@ enum nm_parsed nm_resp_take(struct nm_app_parser *parser, const char *data, size
 			}
 		}
 		taken += some;
-		if (parsed == NM_PARSED_MORE && !parser->check &&
-		    parser->state == AT_LINE)
+		if (parsed == NM_PARSED_MORE && !parser->check && parser->state == AT_LINE)
 			parsed = NM_PARSED_DONE;
 	}
 	*ret_taken = taken;

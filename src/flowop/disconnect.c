@@ -113,8 +113,7 @@ static enum nm_step disconnect_step(struct nm_io *io, struct nm_flow *flow,
 	bool half = o->how == CLOSE_HALF && instr->transport->finish;
 
 	if (!first && (conn->flags & (NM_CONN_IN | NM_CONN_HUP)) == NM_CONN_IN &&
-	    (instr->transport->caps & NM_TRANSPORT_TLS) &&
-	    io->apps.servers[instr->opening].count)
+	    (instr->transport->caps & NM_TRANSPORT_TLS) && io->apps.servers[instr->opening].count)
 		look_for_end(io, conn);
 	if (reliable && (!first || half) && !(conn->flags & NM_CONN_HUP)) {
 		if (first && !(conn->traits & NM_CONN_FINISHED))

@@ -434,9 +434,9 @@ static void warn_vain(struct nm_params_context *c)
 	for (size_t i = 0; i < c->params->count; i++) {
 		const struct nm_param *param = &c->params->items[i];
 		const struct nm_standard_param *standard = nm_standard_param_find(param->name);
-		const struct nm_param *flag =
-			standard && standard->flag ? nm_param_find(c->params, standard->flag)
-						   : NULL;
+		const struct nm_param *flag = standard && standard->flag
+						      ? nm_param_find(c->params, standard->flag)
+						      : NULL;
 
 		if (flag && flag->value && is_no(flag) && param->value && *param->value &&
 		    param->source != NM_PARAM_DEFAULT)

@@ -74,8 +74,7 @@ int nm_ssl_note_refused(int ok, X509_STORE_CTX *store)
 	if (ok || !cert || conn->refused)
 		return ok;
 	if (is_mismatch(X509_STORE_CTX_get_error(store))) {
-		bool is_address =
-			X509_STORE_CTX_get_error(store) == X509_V_ERR_IP_ADDRESS_MISMATCH;
+		bool is_address = X509_STORE_CTX_get_error(store) == X509_V_ERR_IP_ADDRESS_MISMATCH;
 		bool addresses;
 
 		put_names(cert, names, sizeof names, &addresses);

@@ -328,8 +328,7 @@ START_TEST(what_a_flag_leaves_without_effect_is_told)
 	struct applied with = apply_defines(text, defines, 3);
 	struct applied neither = apply(text);
 
-	assert_said(&without,
-		    "t.xml:2: warning: verify=\"yes\" has no effect without tls=yes\n");
+	assert_said(&without, "t.xml:2: warning: verify=\"yes\" has no effect without tls=yes\n");
 	assert_said(&with, "");
 	assert_said(&neither, "");
 	applied_fini(&without);
