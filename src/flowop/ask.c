@@ -22,7 +22,7 @@ struct asking {
 	bool any;		/* of the answer, bytes have come */
 	bool cut;		/* not all of the request could be sent */
 	bool again;		/* the request is sent once more, over another connection */
-	uint64_t due_ns;	/* over datagrams: the limit, once something else has come; or 0 */
+	uint64_t due_ns;	/* when the time of the request is over; 0: it has no limit */
 	uint32_t n_requests;	/* that were drawn */
 	uint32_t first;		/* its own number, before that of its first request */
 	char said[NM_SAID_MAX]; /* of an answer that is none */
@@ -70,11 +70,24 @@ bool nm_ask_drop(const struct nm_io *io, struct nm_flow *flow)
 	bool again = asking->again;
 
 	asking->again = false;
+	nm_counter_add(&io->count->requests, again);
 	nm_counter_add(&io->count->lost, again);
 	return again;
 }
 
+uint64_t nm_ask_due_ns(const struct nm_io *io, const struct nm_flow *flow)
+{
+	return ((struct asking *)nm_app_state(io, flow))->due_ns;
+}
+
 /* --- the request --- */
+
+/* The time of the request is over. A step that finds so waits, and the wait ends at once, by its
+ * limit. */
+static bool is_late(const struct asking *asking)
+{
+	return asking->due_ns && nm_clock_ns() >= asking->due_ns;
+}
 
 static enum nm_step fail(struct nm_flow *flow, struct asking *asking, const char *data, size_t n)
 {
@@ -92,8 +105,9 @@ static enum nm_step end_of_connection(struct nm_flow *flow, ssize_t n)
 }
 
 /* The request is over without an answer. */
-static void give_up(struct nm_flow *flow, _Atomic uint64_t *class)
+static void give_up(const struct nm_io *io, struct nm_flow *flow, _Atomic uint64_t *class)
 {
+	nm_counter_add(&io->count->requests, 1);
 	nm_counter_add(class, 1);
 	flow->request.outcome = NM_UNANSWERED;
 }
@@ -112,7 +126,7 @@ static enum nm_step lose(const struct nm_io *io, struct nm_flow *flow, struct as
 			 ssize_t n)
 {
 	if (asking->any || !is_safe(&asking->request) || !(flow->conn->traits & NM_CONN_ANSWERED)) {
-		give_up(flow, &io->count->lost);
+		give_up(io, flow, &io->count->lost);
 		return nm_flow_failed(flow, n);
 	}
 	asking->again = true;
@@ -122,7 +136,7 @@ static enum nm_step lose(const struct nm_io *io, struct nm_flow *flow, struct as
 static enum nm_step mistake(const struct nm_io *io, struct nm_flow *flow, struct asking *asking,
 			    const char *data, size_t n)
 {
-	give_up(flow, &io->count->malformed);
+	give_up(io, flow, &io->count->malformed);
 	return fail(flow, asking, data, n);
 }
 
@@ -173,7 +187,6 @@ static void draw(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *
 	const struct nm_opts_ask *opts = instr->opts;
 	struct nm_app_request *request = &asking->request;
 
-	nm_counter_add(&io->count->requests, 1);
 	if (!asking->n_requests++)
 		asking->first = (uint32_t)nm_rng(io->seed, flow->index);
 	*request = (struct nm_app_request){
@@ -195,17 +208,23 @@ static void draw(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *
 	}
 }
 
-static void begin(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
-		  struct asking *asking)
+/* NEXT: it is to be sent. */
+static enum nm_step begin(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
+			  struct asking *asking)
 {
-	if (asking->again)
-		nm_counter_add(&io->count->reissued, 1);
-	else
+	bool again = asking->again;
+
+	if (!again) {
 		draw(io, flow, instr, asking);
+		asking->due_ns = instr->timeout_ns ? nm_clock_ns() + instr->timeout_ns : 0;
+	}
 	asking->again = asking->any = asking->cut = false;
-	asking->due_ns = 0;
 	nm_app_parser_begin(&asking->parser);
 	flow->progress = SENDING;
+	if (again && is_late(asking))
+		return NM_STEP_WAIT_OUT;
+	nm_counter_add(&io->count->reissued, again);
+	return NM_STEP_NEXT;
 }
 
 /* NEXT: the kernel has all of it. What it has not taken is put together once more, as other flows
@@ -239,13 +258,14 @@ static enum nm_step send_request(struct nm_io *io, struct nm_flow *flow,
 			return NM_STEP_NEXT;
 		}
 	}
-	return NM_STEP_YIELD;
+	return is_late(asking) ? NM_STEP_WAIT_OUT : NM_STEP_YIELD;
 }
 
 /* --- the answer --- */
 
 static enum nm_step end(const struct nm_io *io, struct nm_flow *flow, const struct asking *asking)
 {
+	nm_counter_add(&io->count->requests, 1);
 	nm_app_count(io, asking->request.verb, (enum nm_class)asking->parser.class);
 	flow->conn->traits |=
 		NM_CONN_ANSWERED | (asking->parser.last || asking->cut ? NM_CONN_LAST : 0);
@@ -266,12 +286,12 @@ static enum nm_step await_answer(struct nm_io *io, struct nm_flow *flow,
 			return NM_STEP_WAIT_IN;
 		enum nm_io_status status = nm_conn_recv(io, conn, io->chunk, &n);
 
+		if (status == NM_IO_AGAIN || is_late(asking))
+			return NM_STEP_WAIT_IN;
 		if (status == NM_IO_EOF && asking->parser.to_end)
 			return end(io, flow, asking);
 		if (status >= NM_IO_EOF)
 			return lose(io, flow, asking, n);
-		if (status == NM_IO_AGAIN)
-			return NM_STEP_WAIT_IN;
 		asking->any = true;
 		switch (instr->ask.app->parse(&asking->parser, &asking->request, io->rx, (size_t)n,
 					      &taken)) {
@@ -298,7 +318,7 @@ enum nm_step nm_ask_step(struct nm_io *io, struct nm_flow *flow, const struct nm
 		answer = flow->conn->traits & NM_CONN_LAST ? end_of_connection(flow, 0)
 							   : look_for_unasked(io, flow, asking);
 		if (answer == NM_STEP_NEXT)
-			begin(io, flow, instr, asking);
+			answer = begin(io, flow, instr, asking);
 	}
 	if (answer == NM_STEP_NEXT && flow->progress == SENDING)
 		answer = send_request(io, flow, instr, asking);
@@ -348,23 +368,15 @@ static bool is_answer(struct nm_io *io, struct nm_flow *flow, const struct nm_in
 	return false;
 }
 
-/* Something else keeps coming, so that the flow never waits: its limit holds all the same. True: it
- * is over, and the pass goes on without an answer. */
-static bool is_over(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
-		    struct asking *asking)
+/* Nobody waits for the answer any more. */
+static enum nm_step give_up_message(struct nm_io *io, struct nm_flow *flow)
 {
-	uint64_t now_ns = nm_clock_ns();
-
-	if (!asking->due_ns)
-		asking->due_ns = now_ns + instr->timeout_ns;
-	if (now_ns < asking->due_ns)
-		return false;
 	nm_counter_add(&io->count->timeouts, 1);
-	nm_counter_add(&io->count->timed_out, 1);
+	give_up(io, flow, &io->count->timed_out);
 	flow->request.outcome = NM_TIMEOUT;
 	nm_datagram_give_up(flow->conn);
 	flow->progress = BEGIN;
-	return true;
+	return NM_STEP_NEXT;
 }
 
 static enum nm_step await_message(struct nm_io *io, struct nm_flow *flow,
@@ -381,18 +393,19 @@ static enum nm_step await_message(struct nm_io *io, struct nm_flow *flow,
 			/* Nothing else can come before the next request but what is late, which is
 			 * found with its answer. */
 			conn->flags &= io->in_kept;
-			return end(io, flow, asking);
+			if (!asking->due_ns || io->now_ns < asking->due_ns)
+				return end(io, flow, asking);
+			nm_counter_add(&io->count->late, 1);
+			return give_up_message(io, flow);
 		}
 		if (n < 0 && !nm_datagram_is_unreachable(n) &&
 		    nm_io_received_nothing(conn, n) != NM_IO_AGAIN)
 			return nm_flow_failed(flow, n);
-		if (n >= 0 && (!asking->due_ns || calls + 1 == NM_STEP_CALLS) &&
-		    is_over(io, flow, instr, asking))
-			return NM_STEP_NEXT;
 		if (!io->recv_flags)
 			return NM_STEP_WAIT_IN;
 	}
-	return NM_STEP_YIELD;
+	/* Something else keeps coming, so that the flow never waits: its limit holds all the same. */
+	return is_late(asking) ? give_up_message(io, flow) : NM_STEP_YIELD;
 }
 
 enum nm_step nm_ask_datagram_step(struct nm_io *io, struct nm_flow *flow,
@@ -402,7 +415,7 @@ enum nm_step nm_ask_datagram_step(struct nm_io *io, struct nm_flow *flow,
 	enum nm_step answer = NM_STEP_NEXT;
 
 	if (flow->progress == BEGIN)
-		begin(io, flow, instr, asking);
+		answer = begin(io, flow, instr, asking);
 	if (flow->progress == SENDING)
 		answer = send_message(io, flow, instr, asking);
 	return answer == NM_STEP_NEXT ? await_message(io, flow, instr, asking) : answer;

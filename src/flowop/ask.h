@@ -42,6 +42,9 @@ enum nm_step nm_ask_datagram_step(struct nm_io *io, struct nm_flow *flow,
  * False: there is nothing. */
 bool nm_ask_drop(const struct nm_io *io, struct nm_flow *flow);
 
+/* When the time of the request that is under way is over; 0: it has no limit. */
+uint64_t nm_ask_due_ns(const struct nm_io *io, const struct nm_flow *flow);
+
 /* Why the flow has failed with EPROTO at the instruction, which asks or serves: what the other end
  * has sent. */
 void nm_ask_why(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *instr,

@@ -2,6 +2,8 @@
 /* Sums up the counters of workers, and has the table that carries them to other rooms. */
 #include "stats/counters.h"
 
+#include <string.h>
+
 const struct nm_field nm_counts_fields[] = {
 #define FIELD(member, in_results, what)                                                            \
 	NM_FIELD(U64, struct nm_counts, member, .figure = in_results, .doc = what),
@@ -20,9 +22,16 @@ const struct nm_field nm_outcomes_fields[] = {
 
 void nm_counts_collect(struct nm_counts *into, const struct nm_counters *from)
 {
-#define COLLECT(name, ...) into->name += nm_counter_read(&from->name);
+	struct nm_counts one;
+	struct nm_outcomes outcomes;
+
+#define COLLECT(name, ...) one.name = nm_counter_read(&from->name);
 	NM_COUNTERS(COLLECT)
 #undef COLLECT
+	memcpy(&outcomes, &one.requests, sizeof outcomes);
+	if (nm_counter_read(&from->requests))
+		one.requests = nm_outcomes_sum(&outcomes);
+	nm_counts_add(into, &one);
 }
 
 void nm_counts_add(struct nm_counts *into, const struct nm_counts *from)

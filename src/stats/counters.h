@@ -19,8 +19,7 @@
 /* Requests of applications, and the classes in one of which each ends: as NM_COUNTERS. */
 #define NM_OUTCOMES(X)                                                                             \
 	X(requests, "requests",                                                                    \
-	  "Requests that this end has begun. Each ends as one of those below; a run that breaks "  \
-	  "off leaves some without an end.")                                                       \
+	  "Requests of this end that have ended, each as one of those below: their sum.")          \
 	X(hits, "hits", "Keys or names that get, delete or query asked for, and that were there.") \
 	X(misses, "misses", "Those that were not there.")                                          \
 	X(ok, "ok", "Requests that look nothing up (set, ping, echo, http), answered well.")       \
@@ -110,6 +109,15 @@ struct nm_outcomes {
 _Static_assert(offsetof(struct nm_counts, malformed) - offsetof(struct nm_counts, requests) ==
 		       offsetof(struct nm_outcomes, malformed),
 	       "they are next to each other");
+
+/* While the worker counts, its requests may be one off the sum of their classes. For all that is
+ * told of them they are that sum, so that parts of a run make up the whole: of an end that has
+ * asked. */
+static inline uint64_t nm_outcomes_sum(const struct nm_outcomes *outcomes)
+{
+	return outcomes->hits + outcomes->misses + outcomes->ok + outcomes->refused +
+	       outcomes->truncated + outcomes->timed_out + outcomes->lost + outcomes->malformed;
+}
 
 /* The fields of struct nm_counts. */
 extern const struct nm_field nm_counts_fields[];

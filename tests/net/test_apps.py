@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -74,7 +74,7 @@ class Server:
             threading.Thread(target=self._serve, args=(conn, len(self.connections) - 1), daemon=True).start()
 
     def _serve(self, conn: socket.socket, number: int) -> None:
-        with conn, conn.makefile("rb") as lines:
+        with conn, conn.makefile("rb") as lines, suppress(ConnectionError):
             for line in lines:
                 pieces = self._answer(self.connections[number], line)
                 self.connections[number] += 1

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain, count, repeat
 from pathlib import Path
 
 import pytest
@@ -130,6 +133,31 @@ def test_nsd(protocol: str, netmodel: Netmodel, profile: WriteProfile, tmp_path:
 # --- a server of the tests ---
 
 
+@contextmanager
+def taking_slowly() -> Iterator[str]:
+    """A server that takes what comes bit by bit, and never answers."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    over = threading.Event()
+
+    def take(conn: socket.socket) -> None:
+        with conn:
+            while conn.recv(1 << 17) and not over.wait(0.004):
+                pass
+
+    def listen() -> None:
+        while not over.is_set():
+            threading.Thread(target=take, args=(listener.accept()[0],), daemon=True).start()
+
+    threading.Thread(target=listen, daemon=True).start()
+    try:
+        yield "127.0.0.1:%d" % listener.getsockname()[1]
+    finally:
+        over.set()
+        with socket.create_connection(listener.getsockname()):
+            pass
+        listener.close()
+
+
 def each_tenth(bad: list[bytes] | None) -> Callable[[int, bytes], list[bytes] | None]:
     return lambda number, _line: bad if number % 10 == 9 else [b"PONG\r\n"]
 
@@ -159,6 +187,29 @@ def test_a_timeout_is_of_the_whole_answer(netmodel: Netmodel, profile: WriteProf
     assert "none of its 3 requests was answered: 3 have timed out" in document["run"]["incomplete_why"]
     assert document["hosts"][0]["counts"]["timed_out"] == 3
     assert document["run"]["elapsed_s"] < 2
+
+
+@pytest.mark.parametrize("flows", [1, 3])
+def test_a_timeout_holds_while_bytes_keep_coming(flows: int, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Flows that never wait, as there is always something to receive, have their limits all the same."""
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\n"
+    piece = bytes(1 << 20)
+    with serving(lambda _number, line: chain([answer], repeat(piece)) if line.startswith(b"GET") else []) as server:
+        body = asking("http", '<flowop type="http" options="timeout=200ms"/>', f"server={server.place}", f"nflows='{flows}'")
+        document = netmodel.measure(profile(body.replace('duration="200ms"', 'iterations="3"')), code=2)
+    of = document["hosts"][0]["counts"]
+    assert of["timed_out"] == of["requests"] == 3 * flows
+    assert document["run"]["elapsed_s"] < 3
+
+
+def test_a_timeout_is_of_the_sending_too(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """A large request that the server takes slowly, bit by bit."""
+    with taking_slowly() as place:
+        body = asking("memcache", '<flowop type="set" options="keys=k size=64m timeout=200ms"/>', f"server={place}", "")
+        document = netmodel.measure(profile(body.replace('duration="200ms"', 'iterations="2"')), code=2)
+    of = document["hosts"][0]["counts"]
+    assert of["timed_out"] == of["requests"] == 2
+    assert document["run"]["elapsed_s"] < 3
 
 
 @pytest.mark.parametrize("flows", [1, 3])
@@ -340,6 +391,18 @@ def test_reconnect_in_vain(connect: str, why: str, netmodel: Netmodel, profile: 
     path = profile(f'<group><transaction>\n<flowop type="connect" options="remotehost=local {connect}"/></transaction></group>')
     result = netmodel.run("-m", path, code=1)
     assert f"{path}:{line_of(path, 'reconnect')}: error: <flowop connect> {why}" in result.err
+
+
+def test_parts_of_a_run_add_up(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Requests that are under way at the edge of a window are in one of its sides, with how they have ended."""
+    asked = count()
+    with serving(lambda _number, _line: [b"", b"PONG\r\n"] if next(asked) % 3 == 1 else [b"PONG\r\n"], pause=0.12) as server:
+        path = profile(pinging(server.place, "", "timeout=100ms", "nflows='4'", 'duration="1200ms"'))
+        document = netmodel.measure(path, "--warmup", "370ms", "-i", "100ms")
+    parts = [document["totals"], *document["intervals"]]
+    outcomes = [part["outcomes"] for part in parts if "outcomes" in part]
+    assert len(outcomes) > 5 and sum(one["timed_out"] for one in outcomes) > 5
+    assert all(one["requests"] == ended(one) for one in outcomes)
 
 
 def test_text_and_keys(netmodel: Netmodel, profile: WriteProfile) -> None:

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waits that end by themselves. A datagram that comes late, or twice, is not the one for which a
- * flow waits: then the wait goes on, with its first deadline; so does that for an answer of which a
- * part has come. On a stream all other bytes that come are part of the message. */
+ * flow waits: then the wait goes on, with its first deadline. On a stream all other bytes that come
+ * are part of the message. A request has one limit, from its begin to the end of its answer. */
 #include "engine/loop/deadline.h"
 
 #include "engine/engine_priv.h"
 #include "engine/wait/waiter.h"
+#include "flowop/ask.h"
 #include "host/clock.h"
 #include "plan/shape.h"
 
 static bool goes_on(const struct nm_deadline *lifted, const struct nm_flow *flow)
 {
-	return lifted->flow == flow && (flow->at->lossy || nm_instr_asks(flow->at)) &&
-	       lifted->at == flow->at && lifted->left == flow->left &&
-	       lifted->repeated == flow->repeated &&
+	return lifted->flow == flow && flow->at->lossy && lifted->at == flow->at &&
+	       lifted->left == flow->left && lifted->repeated == flow->repeated &&
 	       lifted->iterations_left == flow->iterations_left;
 }
 
 void nm_deadline_set(struct nm_worker *worker, struct nm_flow *flow)
 {
 	worker->busy = true;
-	if (goes_on(&worker->lifted_deadline, flow)) {
+	if (nm_instr_asks(flow->at)) {
+		flow->timer.at_ns = nm_ask_due_ns(&worker->io, flow);
+	} else if (goes_on(&worker->lifted_deadline, flow)) {
 		flow->timer.at_ns = worker->lifted_deadline.due_ns;
 	} else {
 		/* If passes are measured io.now_ns is new enough, once timers run; unless receives

@@ -76,6 +76,7 @@ static void expire(struct nm_worker *worker, struct nm_flow *flow)
 	}
 	nm_counter_add(&worker->io.count->timeouts, 1);
 	if (nm_instr_asks(instr)) {
+		nm_counter_add(&worker->io.count->requests, 1);
 		nm_counter_add(&worker->io.count->timed_out, 1);
 		if (worker->observe.stats)
 			nm_flowop_stats_outcome(worker, instr,

@@ -22,7 +22,7 @@ struct counts {
 	_Atomic uint64_t operations, bytes_sent, bytes_received, errors, cpu_ns, busy_ns;
 };
 
-/* How requests have ended, by the members of struct nm_outcomes. */
+/* How requests have ended, by the members of struct nm_outcomes, of which the first is all. */
 struct outcomes {
 	_Atomic uint64_t count[NM_OUTCOMES__COUNT];
 };
@@ -254,8 +254,10 @@ void nm_flowop_stats_expired(struct nm_worker *worker, struct nm_flow *flow,
 void nm_flowop_stats_outcome(struct nm_worker *worker, const struct nm_instr *instr, size_t member)
 {
 	struct nm_flowop_stats *stats = worker->observe.stats;
+	struct outcomes *outcomes = &stats->outcomes[instr - stats->instrs];
 
-	nm_counter_add(&stats->outcomes[instr - stats->instrs].count[member / sizeof(uint64_t)], 1);
+	nm_counter_add(&outcomes->count[0], 1);
+	nm_counter_add(&outcomes->count[member / sizeof(uint64_t)], 1);
 }
 
 void nm_flowop_stats_drained(struct nm_worker *worker, const struct nm_conn *conn, uint64_t bytes)
@@ -408,14 +410,25 @@ static void add_sums(struct nm_flowop_sums *into, const struct counts *from)
 	into->busy_ns += nm_counter_read(&from->busy_ns);
 }
 
+static void add_outcomes(struct nm_outcomes *into, const struct outcomes *from)
+{
+	struct nm_outcomes one;
+
+	for (size_t i = 0; i < NM_OUTCOMES__COUNT; i++)
+		(&one.requests)[i] = nm_counter_read(&from->count[i]);
+	if (nm_counter_read(&from->count[0]))
+		one.requests = nm_outcomes_sum(&one);
+	for (size_t i = 0; i < NM_OUTCOMES__COUNT; i++)
+		(&into->requests)[i] += (&one.requests)[i];
+}
+
 void nm_flowop_stats_add_step(const struct nm_flowop_stats *stats, uint32_t instr,
 			      struct nm_flowop_sums *sums, struct nm_hist_snap *times)
 {
 	if (instr >= stats->n_instrs)
 		return;
 	add_sums(sums, &stats->steps[instr]);
-	for (size_t i = 0; i < NM_OUTCOMES__COUNT; i++)
-		(&sums->outcomes.requests)[i] += nm_counter_read(&stats->outcomes[instr].count[i]);
+	add_outcomes(&sums->outcomes, &stats->outcomes[instr]);
 	if (times && stats->times && nm_counter_read(&stats->steps[instr].operations))
 		nm_hist_collect(times, &stats->times[instr]);
 }
