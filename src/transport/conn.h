@@ -58,6 +58,9 @@ enum nm_conn_traits {
 	NM_CONN_MULTIPATH = 0x100, /* over Multipath TCP, and not yet known to be plain TCP */
 	NM_CONN_ANSWERED = 0x200,  /* its server has answered a request */
 	NM_CONN_LAST = 0x400,	   /* and has said that it answers no more of them */
+	/* One has been answered since it was last taken note of: by this connection, or by one that
+	 * the flow had before in its place. */
+	NM_CONN_HEARD = 0x800,
 };
 
 /* A flowop's wishes for the transport's connect, accept and attach. */

@@ -66,7 +66,8 @@ int nm_handshake_attach(struct nm_conn *conn, int fd, const void *opts,
 	if (r == 0)
 		return -EINPROGRESS;
 	conn->fd = -1;
-	conn->flags = conn->traits = 0;
+	conn->flags = 0;
+	conn->traits &= NM_CONN_HEARD;
 	return r;
 }
 

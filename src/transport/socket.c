@@ -42,7 +42,7 @@ static void forget(struct nm_conn *conn)
 {
 	conn->fd = -1;
 	conn->flags = 0;
-	conn->traits = 0;
+	conn->traits &= NM_CONN_HEARD;
 	conn->waiter = 0;
 	conn->resets = false;
 	conn->ahead = 0;

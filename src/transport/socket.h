@@ -15,7 +15,7 @@ static inline void nm_socket_begin(struct nm_conn *conn, int fd, bool accepted)
 	conn->fd = fd;
 	conn->ahead = 0;
 	conn->flags = NM_CONN_OPEN | NM_CONN_OUT | (accepted ? NM_CONN_IN : 0u);
-	conn->traits = accepted ? NM_CONN_ACCEPTED : 0;
+	conn->traits = (conn->traits & NM_CONN_HEARD) | (accepted ? NM_CONN_ACCEPTED : 0u);
 }
 
 /* Connects fd: 0, -EINPROGRESS, or another -errno, with which fd is closed. */

@@ -10,7 +10,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain, count, repeat
 from pathlib import Path
 
@@ -346,6 +346,78 @@ def test_gone(limit: str, code: int, netmodel: Netmodel, profile: WriteProfile) 
     else:
         assert_adds_up(document)
         assert of["lost"] <= 3
+
+
+@contextmanager
+def accepting_no_more(after: float) -> Iterator[str]:
+    """A server that is stopped, with no room for connections that wait for it: SYNs to it are dropped."""
+    listener = socket.create_server(("127.0.0.1", 0), backlog=1)
+    over = threading.Event()
+
+    def serve(conn: socket.socket, until: float) -> None:
+        with conn, suppress(ConnectionError):
+            while conn.recv(4096) and time.monotonic() < until:
+                conn.sendall(b"PONG\r\n")
+            over.wait()
+
+    def listen() -> None:
+        conns = [listener.accept()[0] for _ in range(3)]
+        for conn in conns:
+            threading.Thread(target=serve, args=(conn, time.monotonic() + after), daemon=True).start()
+
+    threading.Thread(target=listen, daemon=True).start()
+    try:
+        yield "127.0.0.1:%d" % listener.getsockname()[1]
+    finally:
+        over.set()
+        listener.close()
+
+
+@pytest.mark.parametrize("connect", ["", "reconnect=30s"])
+def test_connections_that_hang_end_with_the_time(connect: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    with accepting_no_more(0.5) as place:
+        document = netmodel.measure(profile(pinging(place, connect, "timeout=100ms", "nflows='3'", 'duration="2s"')), "-f")
+    assert_complete(document)
+    of = assert_adds_up(document)
+    assert of["timed_out"] >= 3 and of["ok"] > 3
+    assert document["run"]["elapsed_s"] < 4
+
+
+def test_connections_that_hang_are_no_stall(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Each attempt has its limit, so that something moves all the time."""
+    with accepting_no_more(0.5) as place:
+        path = profile(pinging(place, "", "timeout=100ms", "nflows='3'", 'duration="7s"'))
+        document = netmodel.measure(path, "--timeout", "5s")
+    assert_complete(document)
+    assert document["run"]["elapsed_s"] < 9
+
+
+def test_reconnect_limits_an_attempt_that_hangs(netmodel: Netmodel, profile: WriteProfile) -> None:
+    with accepting_no_more(0.5) as place:
+        path = profile(pinging(place, "reconnect=1s", "timeout=100ms", "nflows='3'", 'duration="20s"'))
+        document = netmodel.measure(path, code=2)
+    assert "within reconnect=1.00 s, at last: Connection timed out" in document["run"]["incomplete_why"]
+    assert document["run"]["elapsed_s"] < 2.9
+
+
+def test_each_outage_has_its_own_limit(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Also where each pass closes its connection, so that none that was good fails."""
+    with failing() as server:
+        passes = (
+            f'<flowop type="connect" options="remotehost=local app=memcache server=127.0.0.1:{server.port} reconnect=1500ms"/>'
+            '<flowop type="get" options="keys=k"/><flowop type="disconnect"/>'
+        )
+        keys = '<keyspace name="k" count="10" length="12" prefix="k:" law="uniform"/>'
+        body = f"{keys}<group><transaction name='ask' duration='4s' rate='50'>{passes}</transaction></group>"
+        with netmodel.started("-m", str(profile(body)), "--format", "json") as run:
+            for _ in range(2):
+                time.sleep(0.9)
+                server.end()
+                time.sleep(0.5)
+                server.start()
+            result = run.finish()
+    assert result.code == 0, result.err
+    assert result.json()["hosts"][0]["counts"]["failed_connects"] > 4
 
 
 @pytest.mark.parametrize("flows", [1, 3])

@@ -5,6 +5,7 @@
 #include "engine/loop/deadline.h"
 
 #include "engine/engine_priv.h"
+#include "engine/phase/retry.h"
 #include "engine/wait/waiter.h"
 #include "flowop/ask.h"
 #include "host/clock.h"
@@ -31,6 +32,8 @@ void nm_deadline_set(struct nm_worker *worker, struct nm_flow *flow)
 		    (!worker->timers.count && worker->io.recv_flags))
 			worker->io.now_ns = nm_clock_ns();
 		flow->timer.at_ns = worker->io.now_ns + flow->at->timeout_ns;
+		if (worker->reconnect.retries)
+			flow->timer.at_ns = nm_retry_due_ns(worker, flow, flow->timer.at_ns);
 	}
 	worker->lifted_deadline.flow = NULL;
 	nm_timers_add(&worker->timers, &flow->timer);

@@ -23,8 +23,8 @@
 #include "transport/transport.h"
 
 struct nm_retry {
-	uint64_t since_ns; /* of the first failure after the last answer; 0: there is none */
-	uint64_t tries;	   /* since then */
+	uint64_t since_ns; /* the begin of the first attempt after the last answer; 0: none */
+	uint64_t tries;	   /* that have failed since then */
 };
 
 struct nm_retry *nm_retry_new(uint32_t n_flows)
@@ -40,7 +40,7 @@ static uint64_t limit_ns(const struct nm_instr *opening)
 void nm_retry_limit(struct nm_instr *opening)
 {
 	if (!opening->timeout_ns)
-		opening->timeout_ns = limit_ns(opening);
+		opening->timeout_ns = NM_TUNE_ATTEMPT_NS;
 }
 
 bool nm_retry_concerns(const struct nm_worker *worker, const struct nm_instr *instr)
@@ -66,6 +66,21 @@ static struct nm_retry *retry_of(const struct nm_worker *worker, const struct nm
 	return &worker->reconnect.retries[nm_worker_number_of(worker, flow)];
 }
 
+/* All attempts have to end in time. */
+uint64_t nm_retry_due_ns(const struct nm_worker *worker, const struct nm_flow *flow,
+			 uint64_t due_ns)
+{
+	const struct nm_retry *retry = retry_of(worker, flow);
+	uint64_t most_ns;
+
+	if (!is_reopening(worker, flow->at) || !nm_instr_is_to_server(flow->at))
+		return due_ns;
+	most_ns = limit_ns(flow->at);
+	return most_ns && retry->since_ns && due_ns > retry->since_ns + most_ns
+		       ? retry->since_ns + most_ns
+		       : due_ns;
+}
+
 /* How long the flow pauses before it tries for another time: at first not at all. */
 static uint64_t pause_ns(const struct nm_worker *worker, const struct nm_flow *flow,
 			 const struct nm_retry *retry)
@@ -83,8 +98,7 @@ static uint64_t pause_ns(const struct nm_worker *worker, const struct nm_flow *f
 
 /* Nothing is asked any more: the flow goes on without a connection, which all that uses it finds
  * ended. */
-static void go_on_without(struct nm_worker *worker, struct nm_flow *flow,
-			  const struct nm_instr *resume)
+static void leave(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *resume)
 {
 	nm_waiter_disarm(worker, flow->conn);
 	if (flow->conn->transport)
@@ -97,6 +111,12 @@ static void go_on_without(struct nm_worker *worker, struct nm_flow *flow,
 	flow->progress = 0;
 	flow->timer.at_ns = 0;
 	flow->at = resume;
+}
+
+static void go_on_without(struct nm_worker *worker, struct nm_flow *flow,
+			  const struct nm_instr *resume)
+{
+	leave(worker, flow, resume);
 	nm_worker_queue(worker, flow);
 }
 
@@ -107,6 +127,16 @@ static void drop(struct nm_worker *worker, struct nm_flow *flow, const struct nm
 		return;
 	nm_flowop_stats_outcome(worker, instr, offsetof(struct nm_outcomes, lost));
 	nm_flowop_stats_expired(worker, flow, instr);
+}
+
+/* The phase is to end: what has not begun does not begin any more. */
+static void stop(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *resume)
+{
+	if (nm_instr_asks(resume)) {
+		drop(worker, flow, resume);
+		resume++;
+	}
+	leave(worker, flow, resume);
 }
 
 /* Whether the next that the pass does with the flow's connection is to close it. */
@@ -124,12 +154,8 @@ static void reopen(struct nm_worker *worker, struct nm_flow *flow, const struct 
 	const struct nm_instr *program = program_of(worker, instr);
 
 	if (atomic_load_explicit(&worker->commands.stop, memory_order_relaxed)) {
-		/* What has not begun does not begin any more. */
-		if (nm_instr_asks(resume)) {
-			drop(worker, flow, resume);
-			resume++;
-		}
-		go_on_without(worker, flow, resume);
+		stop(worker, flow, resume);
+		nm_worker_queue(worker, flow);
 		return;
 	}
 	if (closes_next(flow, resume)) {
@@ -146,19 +172,40 @@ static void reopen(struct nm_worker *worker, struct nm_flow *flow, const struct 
 static bool may_try(const struct nm_worker *worker, struct nm_retry *retry,
 		    const struct nm_instr *instr)
 {
-	uint64_t now_ns = nm_clock_ns(), most_ns = limit_ns(program_of(worker, instr));
+	uint64_t most_ns = limit_ns(program_of(worker, instr));
 
 	if (!most_ns)
 		return false;
 	nm_counter_add(&worker->io.count->failed_connects, 1);
-	if (!retry->since_ns)
-		retry->since_ns = now_ns;
 	retry->tries++;
-	return now_ns - retry->since_ns < most_ns;
+	return nm_clock_ns() - retry->since_ns < most_ns;
 }
 
-bool nm_retry_goes_on(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
-		      bool ended)
+/* The flow has lost a connection that was good, or has had one since its last failure: it tries from
+ * now on, or since an attempt began that has failed. */
+static void start_afresh(const struct nm_worker *worker, struct nm_flow *flow, uint64_t since_ns)
+{
+	*retry_of(worker, flow) = (struct nm_retry){.since_ns = since_ns};
+	flow->conn->traits &= ~(uint32_t)NM_CONN_HEARD;
+}
+
+/* The pause before the next attempt, which may still begin within the limit. */
+static uint64_t next_pause_ns(const struct nm_worker *worker, const struct nm_flow *flow,
+			      const struct nm_instr *instr)
+{
+	const struct nm_retry *retry = retry_of(worker, flow);
+	uint64_t wait_ns = pause_ns(worker, flow, retry);
+	uint64_t most_ns = limit_ns(program_of(worker, instr));
+	uint64_t gone_ns = nm_clock_ns() - retry->since_ns;
+
+	if (!most_ns || !wait_ns || gone_ns + wait_ns <= most_ns)
+		return wait_ns;
+	return gone_ns < most_ns ? most_ns - gone_ns : 0;
+}
+
+/* Something has failed that began so long ago: an attempt, or 0. */
+static bool goes_on(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
+		    bool ended, uint64_t took_ns)
 {
 	struct nm_retry *retry = retry_of(worker, flow);
 	bool asks = nm_instr_asks(instr),
@@ -168,8 +215,8 @@ bool nm_retry_goes_on(struct nm_worker *worker, struct nm_flow *flow, const stru
 
 	if (is_reopening(worker, instr))
 		resume = flow->resume;
-	if (was_good)
-		*retry = (struct nm_retry){.tries = 0};
+	if (was_good || (flow->conn->traits & NM_CONN_HEARD) || !retry->since_ns)
+		start_afresh(worker, flow, nm_clock_ns() - took_ns);
 	if (was_good ? !ended && !limit_ns(program_of(worker, instr))
 		     : !may_try(worker, retry, instr)) {
 		if (nm_instr_asks(resume))
@@ -178,16 +225,30 @@ bool nm_retry_goes_on(struct nm_worker *worker, struct nm_flow *flow, const stru
 	}
 	if (begun && worker->observe.stats)
 		nm_flowop_stats_expired(worker, flow, instr);
-	reopen(worker, flow, instr, resume, pause_ns(worker, flow, retry));
+	reopen(worker, flow, instr, resume, next_pause_ns(worker, flow, instr));
 	return true;
+}
+
+bool nm_retry_goes_on(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
+		      bool ended)
+{
+	return goes_on(worker, flow, instr, ended, 0);
 }
 
 bool nm_retry_expired(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
 {
-	if (!nm_instr_asks(instr))
-		return nm_retry_goes_on(worker, flow, instr, false);
+	bool asks = nm_instr_asks(instr);
+
+	if (!asks && (!is_reopening(worker, instr) || limit_ns(instr)))
+		return goes_on(worker, flow, instr, false, instr->timeout_ns);
+	if (!asks) {
+		/* A server that answers nothing, not even this, ends no run. */
+		retry_of(worker, flow)->tries++;
+		reopen(worker, flow, instr, flow->resume, next_pause_ns(worker, flow, instr));
+		return true;
+	}
 	flow->request.outcome = NM_TIMEOUT;
-	*retry_of(worker, flow) = (struct nm_retry){.tries = 0};
+	start_afresh(worker, flow, nm_clock_ns());
 	if (worker->observe.stats)
 		nm_flowop_stats_expired(worker, flow, instr);
 	reopen(worker, flow, instr, instr + 1, 0);
@@ -198,11 +259,16 @@ void nm_retry_stop(struct nm_worker *worker)
 {
 	for (uint32_t i = 0; worker->reconnect.retries && i < worker->n_flows; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
+		bool has_turn = flow->state == NM_FLOW_READY;
 
-		if (flow->state != NM_FLOW_ASLEEP || !is_reopening(worker, flow->at))
+		if (!is_reopening(worker, flow->at) || !nm_instr_is_to_server(flow->at) ||
+		    (!has_turn && flow->state != NM_FLOW_ASLEEP &&
+		     flow->state != NM_FLOW_WAITING && flow->state != NM_FLOW_WAITING_UNTIL))
 			continue;
 		nm_timers_remove(&worker->timers, &flow->timer);
-		reopen(worker, flow, flow->at, flow->resume, 0);
+		stop(worker, flow, flow->resume);
+		if (!has_turn)
+			nm_worker_queue(worker, flow);
 	}
 }
 
@@ -212,7 +278,7 @@ void nm_retry_why(const struct nm_worker *worker, const struct nm_flow *flow,
 	const struct nm_retry *retry = retry_of(worker, flow);
 	char limit[32];
 
-	if (!retry->tries)
+	if (!retry->tries || !limit_ns(program_of(worker, instr)))
 		return;
 	snprintf(why, why_size, "tried %llu times within reconnect=%s, at last: %s",
 		 (unsigned long long)retry->tries,

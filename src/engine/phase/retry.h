@@ -16,8 +16,11 @@ struct nm_worker;
 /* How a number of flows have tried, none of which has begun to: owned, for free(). NULL: out of
  * memory. Any thread. */
 struct nm_retry *nm_retry_new(uint32_t n_flows);
-/* Limits one attempt, where the profile does not: to as long as all may take. Any thread. */
+/* Limits one attempt to open a connection anew, where the profile does not. Any thread. */
 void nm_retry_limit(struct nm_instr *opening);
+/* When the attempt that the flow makes now, and that is to end at due_ns, has to end. */
+uint64_t nm_retry_due_ns(const struct nm_worker *worker, const struct nm_flow *flow,
+			 uint64_t due_ns);
 /* Whether the instruction opens a connection to such a server, or asks one. */
 bool nm_retry_concerns(const struct nm_worker *worker, const struct nm_instr *instr);
 /* Such an instruction has failed with flow->error; ended: the stream was over before the request
@@ -26,8 +29,8 @@ bool nm_retry_goes_on(struct nm_worker *worker, struct nm_flow *flow, const stru
 		      bool ended);
 /* The same for one that has waited too long. */
 bool nm_retry_expired(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr);
-/* The control thread has told the worker to stop: flows that wait before they try again do not. The
- * phase may end. */
+/* The control thread has told the worker to stop: flows that are opening a connection anew, or wait
+ * before they do, go on without it. The phase may end. */
 void nm_retry_stop(struct nm_worker *worker);
 /* Why the flow has failed at last; "" where it has not been tried again. */
 void nm_retry_why(const struct nm_worker *worker, const struct nm_flow *flow,
