@@ -267,9 +267,8 @@ static enum nm_step end(const struct nm_io *io, struct nm_flow *flow, const stru
 {
 	nm_counter_add(&io->count->requests, 1);
 	nm_app_count(io, asking->request.verb, (enum nm_class)asking->parser.class);
-	flow->conn->traits |=
-		NM_CONN_ANSWERED | NM_CONN_HEARD |
-		(asking->parser.last || asking->cut ? (uint32_t)NM_CONN_LAST : 0u);
+	flow->conn->traits |= NM_CONN_ANSWERED | NM_CONN_HEARD |
+			      (asking->parser.last || asking->cut ? (uint32_t)NM_CONN_LAST : 0u);
 	flow->progress = BEGIN;
 	return NM_STEP_NEXT;
 }

@@ -262,8 +262,8 @@ void nm_retry_stop(struct nm_worker *worker)
 		bool has_turn = flow->state == NM_FLOW_READY;
 
 		if (!is_reopening(worker, flow->at) || !nm_instr_is_to_server(flow->at) ||
-		    (!has_turn && flow->state != NM_FLOW_ASLEEP &&
-		     flow->state != NM_FLOW_WAITING && flow->state != NM_FLOW_WAITING_UNTIL))
+		    (!has_turn && flow->state != NM_FLOW_ASLEEP && flow->state != NM_FLOW_WAITING &&
+		     flow->state != NM_FLOW_WAITING_UNTIL))
 			continue;
 		nm_timers_remove(&worker->timers, &flow->timer);
 		stop(worker, flow, flow->resume);
