@@ -60,6 +60,8 @@
 /* One attempt takes no longer, unless the profile says so: a SYN that is lost goes out again after
  * 1 s. */
 #define NM_TUNE_ATTEMPT_NS 3000000000u
+/* Nor much longer than all of them may. */
+#define NM_TUNE_LAST_ATTEMPT_NS 100000000u
 
 /* --- SO_RCVLOWAT --- */
 

@@ -76,6 +76,9 @@ uint64_t nm_retry_due_ns(const struct nm_worker *worker, const struct nm_flow *f
 	if (!is_reopening(worker, flow->at) || !nm_instr_is_to_server(flow->at))
 		return due_ns;
 	most_ns = limit_ns(flow->at);
+	/* The last may begin when the time is over, and still tells why it fails. */
+	if (most_ns)
+		most_ns += NM_TUNE_LAST_ATTEMPT_NS;
 	return most_ns && retry->since_ns && due_ns > retry->since_ns + most_ns
 		       ? retry->since_ns + most_ns
 		       : due_ns;
