@@ -354,8 +354,11 @@ def accepting_no_more(after: float) -> Iterator[str]:
     listener = socket.create_server(("127.0.0.1", 0), backlog=1)
     over = threading.Event()
 
-    def serve(conn: socket.socket, until: float) -> None:
+    def serve(conn: socket.socket) -> None:
         with conn, suppress(ConnectionError):
+            conn.recv(4096)
+            until = time.monotonic() + after
+            conn.sendall(b"PONG\r\n")
             while conn.recv(4096) and time.monotonic() < until:
                 conn.sendall(b"PONG\r\n")
             over.wait()
@@ -363,7 +366,7 @@ def accepting_no_more(after: float) -> Iterator[str]:
     def listen() -> None:
         conns = [listener.accept()[0] for _ in range(3)]
         for conn in conns:
-            threading.Thread(target=serve, args=(conn, time.monotonic() + after), daemon=True).start()
+            threading.Thread(target=serve, args=(conn,), daemon=True).start()
 
     threading.Thread(target=listen, daemon=True).start()
     try:
