@@ -92,35 +92,40 @@ static struct nm_end_totals end_of_phases(const struct nm_result *result)
 			n_phases = result->groups[g].n_phases;
 	for (size_t k = 0; k < n_phases; k++)
 		add_phase(result, k, &sum, &seconds);
-	struct nm_end_totals end = end_of(&sum, seconds > 0 ? seconds : result->totals.seconds);
+	return end_of(&sum, seconds > 0 ? seconds : result->totals.seconds);
+}
+
+/* The slaves' counts where only a part of the phases is measured, over the time from the first of
+ * their windows to the last: several may have had their part one after the other. What is between
+ * the windows of one slave is no part of it. */
+static struct nm_end_totals end_of_windows(const struct nm_result *result)
+{
+	struct nm_counts counts = {0};
+	struct nm_span span = {.from_ns = 0};
+	double longest_s = 0, between_s = 0;
+
+	for (size_t h = 0; h < result->n_hosts; h++) {
+		const struct nm_host_window *window = &result->hosts[h].window;
+		const struct nm_span own = {window->from_ns, window->to_ns};
+
+		if (result->hosts[h].is_master || window->ns == 0)
+			continue;
+		nm_counts_add(&counts, &window->counts);
+		nm_span_cover(&span, own);
+		longest_s = fmax(longest_s, (double)window->ns / 1e9);
+		between_s = fmax(between_s, nm_span_s(own) - (double)window->ns / 1e9);
+	}
+	return end_of(&counts, fmax(longest_s, nm_span_s(span) - between_s));
+}
+
+static struct nm_end_totals all_slaves(const struct nm_result *result)
+{
+	struct nm_end_totals end = is_cut(result) ? end_of_windows(result) : end_of_phases(result);
 
 	for (size_t h = 0; h < result->n_hosts; h++)
 		if (!result->hosts[h].is_master)
 			add_after(&end, &result->hosts[h].window);
 	return end;
-}
-
-/* The slaves' counts where only a part of the phases is measured: each slave by its own window. A
- * slave that has no part in them adds nothing. */
-static struct nm_end_totals end_of_windows(const struct nm_result *result)
-{
-	struct nm_end_totals sum = {.known = false};
-
-	for (size_t h = 0; h < result->n_hosts; h++) {
-		struct nm_end_totals end = nm_slave_totals(&result->hosts[h]);
-
-		if (result->hosts[h].is_master || !end.known)
-			continue;
-		sum.known = true;
-		sum.transactions_per_s += end.transactions_per_s;
-		sum.sent_bits_per_s += end.sent_bits_per_s;
-		sum.received_bits_per_s += end.received_bits_per_s;
-		sum.bytes_received += end.bytes_received;
-		sum.bytes_mapped += end.bytes_mapped;
-		sum.after_bytes += end.after_bytes;
-		sum.after_s = fmax(sum.after_s, end.after_s);
-	}
-	return sum;
 }
 
 struct nm_end_totals nm_slaves_totals(const struct nm_result *result)
@@ -131,7 +136,7 @@ struct nm_end_totals nm_slaves_totals(const struct nm_result *result)
 		complete = complete && result->hosts[h].complete;
 	if (!complete)
 		return (struct nm_end_totals){.known = false};
-	return is_cut(result) ? end_of_windows(result) : end_of_phases(result);
+	return all_slaves(result);
 }
 
 void nm_ways_of(const struct nm_result *result, struct nm_ways *ret_ways)

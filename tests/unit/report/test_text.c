@@ -243,6 +243,26 @@ START_TEST(what_ended_long_after_the_time_is_told)
 }
 END_TEST
 
+/* Windows of slaves one after the other: their bytes are of all of that time, as the master's. */
+START_TEST(slaves_with_windows_of_other_lengths_are_over_one_time)
+{
+	let_slaves_lag();
+	run->grid.after = (struct nm_result_after){.transactions = 8, .seconds = 9};
+	for (size_t h = 1; h < run->n_hosts; h++)
+		run->hosts[h].window = (struct nm_host_window){.from_ns = 0};
+	run->hosts[1].window.from_ns = 1000000000;
+	run->hosts[1].window.ns = 1000000000;
+	run->hosts[1].window.to_ns = 2000000000;
+	run->hosts[1].window.counts.bytes_received = 1000000;
+	run->hosts[2].window.from_ns = 1000000000;
+	run->hosts[2].window.ns = 3000000000;
+	run->hosts[2].window.to_ns = 5000000000; /* two, and 1 s between them */
+	run->hosts[2].window.counts.bytes_received = 2000000;
+	render("kv");
+	has("\nremote_throughput=8000000\n"); /* 3 MB in 3 s */
+}
+END_TEST
+
 /* Slaves of which none has a part in what is measured have done nothing, and that is known. */
 START_TEST(slaves_without_a_part_have_a_rate_of_0)
 {
@@ -369,6 +389,7 @@ int main(void)
 	tcase_add_test(tests, a_rate_has_the_bytes_and_the_time_of_one_end);
 	tcase_add_test(tests, what_came_just_after_the_end_is_not_worth_a_line);
 	tcase_add_test(tests, what_ended_long_after_the_time_is_told);
+	tcase_add_test(tests, slaves_with_windows_of_other_lengths_are_over_one_time);
 	tcase_add_test(tests, slaves_without_a_part_have_a_rate_of_0);
 	tcase_add_test(tests, kv_has_the_throughput_of_both_ends);
 	tcase_add_test(tests, a_batch_of_datagrams_is_told_from_a_datagram);
