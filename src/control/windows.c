@@ -22,6 +22,7 @@ struct group {
 	uint64_t until_ns; /* with a timer to_at_ns: how long its time has lasted then */
 	bool until_end;	   /* that is all of its time, and the window may last longer */
 	struct nm_tail tail;
+	bool cut;		      /* it closes with its time: tail has its end */
 	bool closed;		      /* the window has been added to the totals */
 	struct nm_tally_snap *before; /* the figures before the present row; owned */
 };
@@ -71,7 +72,7 @@ static void begin_group(struct nm_windows *windows, uint32_t g)
 		       group->phases[windows->phase].measured;
 	mg->from_at_ns = mg->to_at_ns = UINT64_MAX;
 	mg->from_ns = mg->until_ns = 0;
-	mg->waits = mg->closed = false;
+	mg->waits = mg->closed = mg->cut = false;
 	mg->tail.at_ns = 0;
 	if (!mg->measured)
 		return;
@@ -344,9 +345,9 @@ static void run(struct nm_sampler *base, uint64_t now_ns)
 		end_row(windows, nm_interval_pass(&windows->grid, now_ns), now_ns);
 }
 
-bool nm_windows_are_cut(const struct nm_windows *windows, uint32_t g, uint64_t now_ns)
+bool nm_windows_cut(struct nm_windows *windows, uint32_t g, uint64_t now_ns)
 {
-	const struct group *mg = &windows->groups[g];
+	struct group *mg = &windows->groups[g];
 	const struct nm_group *group = &windows->plan->groups[g];
 	uint64_t begin_ns;
 	struct nm_tail_window window = {.from_passes =
@@ -359,7 +360,8 @@ bool nm_windows_are_cut(const struct nm_windows *windows, uint32_t g, uint64_t n
 	group_times(windows, g, now_ns, &begin_ns, &window.end_ns);
 	window.from_ns = mg->from_ns ? mg->from_ns : begin_ns;
 	nm_engine_counts(windows->engine, g, windows->phase, &window.counts);
-	return nm_tail_is_cut(&mg->tail, &window);
+	mg->cut = nm_tail_is_cut(&mg->tail, &window);
+	return mg->cut;
 }
 
 /* Closes the window as the last flow has left, at end_ns: scratch holds the group's figures. Passes
@@ -371,7 +373,7 @@ static void close_at_end(struct nm_windows *windows, uint32_t g, uint64_t end_ns
 	struct nm_counts *counts = &windows->scratch->counts;
 	uint64_t all = counts->iterations, from_ns = window_begin(windows, g, end_ns);
 
-	if (nm_windows_are_cut(windows, g, end_ns)) {
+	if (mg->cut) {
 		nm_tail_cut(&mg->tail, counts);
 		windows->result->grid.after.transactions += all - counts->iterations;
 		if (end_ns - mg->tail.at_ns > windows->after_ns)

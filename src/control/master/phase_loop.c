@@ -369,8 +369,7 @@ static void cut_windows(struct nm_master *master, uint64_t now_ns)
 	uint32_t phase = master->phases.phase;
 
 	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
-		if (!master->phases.groups[g].runs ||
-		    !nm_windows_are_cut(master->windows, g, now_ns))
+		if (!master->phases.groups[g].runs || !nm_windows_cut(master->windows, g, now_ns))
 			continue;
 		nm_usage_sampler_cut(master->local.usage, g, now_ns);
 		for (uint32_t h = 0; h < master->n_links; h++)

@@ -202,7 +202,7 @@ START_TEST(what_ends_long_after_the_time_is_not_in_the_window)
 	counts->bytes_received = 600;
 	counts->errors = 1;
 	engine->parts[0][0].end_ns = end_ns;
-	if (nm_windows_are_cut(windows, 0, end_ns))
+	if (nm_windows_cut(windows, 0, end_ns))
 		nm_usage_sampler_cut(usage, 0, end_ns);
 	nm_samplers_end(&samplers, true, end_ns + S);
 	nm_windows_finish(windows);
@@ -218,6 +218,22 @@ START_TEST(what_ends_long_after_the_time_is_not_in_the_window)
 	ck_assert_uint_eq(window.counted.ns, tails[_i].seconds * S);
 	ck_assert_uint_eq(window.counted.after_bytes, tails[_i].seconds == 10 ? 0 : 100);
 	ck_assert_uint_eq(window.counted.after_ns, (tails[_i].seconds - 10) * S);
+}
+END_TEST
+
+/* A phase that ends before its flows have is cut on no host, so that all have the same. */
+START_TEST(a_window_that_nobody_has_cut_has_all)
+{
+	engine->parts[0][0].begin_ns = 100 * S;
+	begin(100 * S);
+	engine->parts[0][0].sample.counts.iterations = 1000;
+	run(110 * S);
+	engine->parts[0][0].sample.counts.iterations = 1002;
+	nm_samplers_end(&samplers, true, 113 * S);
+	nm_windows_finish(windows);
+	ck_assert_uint_eq(result->totals.counts.iterations, 1002);
+	ck_assert_double_eq(result->totals.seconds, 13);
+	ck_assert_uint_eq(result->grid.after.transactions, 0);
 }
 END_TEST
 
@@ -251,9 +267,9 @@ START_TEST(arrivals_are_all_in_the_window)
 	engine->parts[0][0].sample.counts.iterations = 1000;
 	run(110 * S);
 	engine->parts[0][0].end_ns = 113 * S;
-	ck_assert(!nm_windows_are_cut(windows, 0, 113 * S));
+	ck_assert(!nm_windows_cut(windows, 0, 113 * S));
 	phase.arrivals.law = NULL;
-	ck_assert(nm_windows_are_cut(windows, 0, 113 * S));
+	ck_assert(nm_windows_cut(windows, 0, 113 * S));
 }
 END_TEST
 
@@ -294,6 +310,7 @@ int main(void)
 	tcase_add_test(late, the_time_does_not_begin_before_the_first_flow);
 	tcase_add_loop_test(late, what_ends_long_after_the_time_is_not_in_the_window, 0,
 			    (int)(sizeof tails / sizeof *tails));
+	tcase_add_test(late, a_window_that_nobody_has_cut_has_all);
 	tcase_add_test(late, a_host_that_has_left_in_time_keeps_all);
 	tcase_add_test(late, arrivals_are_all_in_the_window);
 	tcase_add_test(late, what_ends_soon_after_the_time_is_in_the_window);
