@@ -273,6 +273,26 @@ START_TEST(arrivals_are_all_in_the_window)
 }
 END_TEST
 
+/* One turn of the thread has brought both, as where it stood still. */
+START_TEST(a_host_whose_window_opens_with_the_end_of_the_time_keeps_all)
+{
+	struct nm_usage_window window;
+
+	order.usage_from_ns = (int64_t)(9 * S);
+	engine->parts[0][0].begin_ns = 100 * S;
+	begin(100 * S);
+	engine->parts[0][0].sample.counts.iterations = 7;
+	run(111 * S);
+	engine->parts[0][0].sample.counts.iterations = 9;
+	engine->parts[0][0].end_ns = 120 * S;
+	nm_usage_sampler_cut(usage, 0, 120 * S);
+	nm_samplers_end(&samplers, true, 120 * S);
+	nm_usage_sampler_window(usage, 120 * S, &window);
+	ck_assert_uint_eq(window.counted.counts.iterations, 2);
+	ck_assert_uint_eq(window.counted.ns, 9 * S);
+}
+END_TEST
+
 /* By 5 % no figure is wrong, and by less than 100 ms the machine may have been busy. */
 START_TEST(what_ends_soon_after_the_time_is_in_the_window)
 {
@@ -312,6 +332,7 @@ int main(void)
 			    (int)(sizeof tails / sizeof *tails));
 	tcase_add_test(late, a_window_that_nobody_has_cut_has_all);
 	tcase_add_test(late, a_host_that_has_left_in_time_keeps_all);
+	tcase_add_test(late, a_host_whose_window_opens_with_the_end_of_the_time_keeps_all);
 	tcase_add_test(late, arrivals_are_all_in_the_window);
 	tcase_add_test(late, what_ends_soon_after_the_time_is_in_the_window);
 	suite_add_tcase(suite, late);
