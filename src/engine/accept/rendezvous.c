@@ -37,6 +37,7 @@
 #define PREAMBLE_NS	5000000000u /* the time for a preamble */
 #define DEFER_S		5	    /* seconds for the kernel to wait for its begin */
 #define PAUSE_NS	100000000u  /* the pause when descriptors are lacked */
+#define NO_PORT_NS	500000000u  /* so long a port may be lacked */
 #define EVENTS		64
 
 /* A place to which connections come: one listener of a transport, with all its sockets. */
@@ -93,7 +94,8 @@ struct nm_rendezvous {
 	int epoll_fd;
 	struct nm_thread thread;
 	_Atomic bool ends;
-	/* The first accept for which this host had no port left, set once. */
+	uint64_t no_port_ns; /* since when there is none; 0: there was one */
+	/* The first accept for which this host had no port left for long, set once. */
 	_Atomic bool lacks_port;
 	struct nm_engine_error no_port;
 };
@@ -535,14 +537,20 @@ static void reply(const struct nm_rendezvous *all, const struct source *listener
 		     (const struct sockaddr *)&peer->sa, peer->len);
 }
 
-/* This end of a connection cannot be made, as the kernel has no port for it. */
+/* This end of a connection cannot be made, as the kernel has no port for it. Another program may
+ * give some back, and the preamble will come again. */
 static void tell_no_port(struct nm_rendezvous *all, const struct nm_instr *accept,
 			 const struct nm_preamble *preamble)
 {
 	const struct nm_group *group = &all->engine->plan->groups[preamble->group];
 	uint64_t one = 1;
 
-	if (atomic_load_explicit(&all->lacks_port, memory_order_relaxed))
+	uint64_t now_ns = nm_clock_ns();
+
+	if (!all->no_port_ns)
+		all->no_port_ns = now_ns;
+	if (now_ns - all->no_port_ns < NO_PORT_NS ||
+	    atomic_load_explicit(&all->lacks_port, memory_order_relaxed))
 		return;
 	all->no_port = (struct nm_engine_error){.group = preamble->group,
 						.flow = preamble->flow,
@@ -580,6 +588,7 @@ static void meet(struct nm_rendezvous *all, const struct source *listener,
 			tell_no_port(all, accept, preamble);
 		if (fd < 0)
 			return;
+		all->no_port_ns = 0;
 		*known = (struct nm_preamble_known){
 			.serial = preamble->serial,
 			.port = accept->transport->datagram->port_of(&conn)};

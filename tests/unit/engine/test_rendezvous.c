@@ -19,7 +19,7 @@
 
 static struct accepting a;
 static struct nm_rendezvous *rendezvous;
-static int failure, n_met;
+static _Atomic int failure, n_met;
 static struct sockaddr_un at; /* of the listener that was opened last */
 static socklen_t at_len;
 
@@ -68,6 +68,8 @@ static int fake_meet(int listen_fd, bool same_port, const void *opts, const stru
 	(void)opts;
 	(void)peer;
 	n_met++;
+	if (failure)
+		return failure;
 	return dup(listen_fd);
 }
 
@@ -310,6 +312,52 @@ START_TEST(a_datagram_is_answered_and_makes_one_connection)
 }
 END_TEST
 
+/* Until the rendezvous has found no port for the connection once more, which it does not answer. */
+static bool lacks_port(int fd, const struct nm_preamble *preamble,
+		       struct nm_preamble_sender *sender)
+{
+	struct nm_preamble hello = *preamble;
+	struct nm_engine_error error;
+	char wire[NM_PREAMBLE_BYTES];
+	int before = n_met;
+
+	memcpy(hello.cookie, sender->cookie, sizeof hello.cookie);
+	pack(&hello, wire);
+	ck_assert_int_eq(send(fd, wire, sizeof wire, 0), sizeof wire);
+	while (n_met == before)
+		usleep(1000);
+	usleep(20000); /* it tells just after that */
+	return nm_rendezvous_lacks_port(rendezvous, &error);
+}
+
+START_TEST(ports_that_are_lacked_for_a_moment_are_no_failure)
+{
+	struct nm_preamble preamble = accepting_preamble(2, 5);
+	struct nm_preamble_sender sender = {.serial = 5};
+	uint32_t port = 0;
+
+	start(&datagram);
+	a.engine.event_fd = -1;
+	int fd = connect_to(SOCK_DGRAM);
+
+	ck_assert_int_eq(say_hello(fd, &preamble, &sender, &port), NM_PREAMBLE_CHALLENGED);
+	failure = -EADDRINUSE;
+	ck_assert(!lacks_port(fd, &preamble, &sender));
+	failure = 0;
+	ck_assert_int_eq(say_hello(fd, &preamble, &sender, &port), NM_PREAMBLE_ANSWERED);
+	close(handed_over(0, 2));
+	usleep(600000);
+	preamble.serial = sender.serial = 6;
+	ck_assert_int_eq(say_hello(fd, &preamble, &sender, &port), NM_PREAMBLE_CHALLENGED);
+	failure = -EADDRINUSE;
+	ck_assert(!lacks_port(fd, &preamble, &sender));
+	usleep(600000);
+	ck_assert(lacks_port(fd, &preamble, &sender));
+	close(fd);
+	stop();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("rendezvous");
@@ -321,6 +369,7 @@ int main(void)
 	tcase_add_test(tcase, what_is_not_complete_in_the_end_is_closed);
 	tcase_add_test(tcase, accepts_share_a_port_that_the_profile_names);
 	tcase_add_test(tcase, a_datagram_is_answered_and_makes_one_connection);
+	tcase_add_test(tcase, ports_that_are_lacked_for_a_moment_are_no_failure);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
