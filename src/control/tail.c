@@ -21,8 +21,11 @@ bool nm_tail_is_cut(const struct nm_tail *tail, const struct nm_tail_window *win
 	uint64_t passes = tail->counts.iterations - window->from_passes;
 	uint64_t late = window->counts.iterations - tail->counts.iterations;
 
-	return passes >= window->n_flows && (double)late * (double)(at_ns - window->from_ns) <
-						    (double)passes * (double)(end_ns - at_ns);
+	double often = window->queues ? 2 : 1;
+
+	return passes >= window->n_flows &&
+	       often * (double)late * (double)(at_ns - window->from_ns) <
+		       (double)passes * (double)(end_ns - at_ns);
 }
 
 void nm_tail_cut(const struct nm_tail *tail, struct nm_counts *counts)

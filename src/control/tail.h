@@ -26,12 +26,14 @@ struct nm_tail_window {
 	uint64_t from_passes;	 /* before it has opened */
 	struct nm_counts counts; /* in all, at its end */
 	uint32_t n_flows;
+	bool queues; /* passes are due by themselves, and may have to wait for a flow */
 };
 
 /* Whether the window closes with its time, and not with the last flow. It does where it would be
  * longer than its time by more than 100 ms and more than 5 %, where there is a pass for each flow
  * in it, and where passes ended less often after its time than in it: so a flow's last pass has
- * taken longer than its passes on average. Data that go one way move on to the end, at the rate of
+ * taken longer than its passes on average; where passes queue, less than half as often, as a queue
+ * that is served on keeps the flows busy. Data that go one way move on to the end, at the rate of
  * the path, whenever a pass ends. */
 bool nm_tail_is_cut(const struct nm_tail *tail, const struct nm_tail_window *window);
 /* Sets the counts at the end back to those when the time was over, but for errors. */

@@ -411,8 +411,8 @@ void nm_usage_sampler_cut(struct nm_usage_sampler *usage, uint32_t group, uint64
 	struct part *part = &usage->parts[group];
 
 	nm_engine_times(usage->config.engine, group, usage->order.phase, &begin_ns, &end_ns);
-	/* Where this host has left in time, all of it is in the window; and a window that has opened
-	 * later has nothing of the time in it. */
+	/* Where this host has left in time, all of it is in the window; and a window that has
+	 * opened later has nothing of the time in it. */
 	part->cut = usage->running && part->tail.at_ns > usage->count_from_ns &&
 		    part->tail.at_ns < (end_ns ? end_ns : now_ns);
 }

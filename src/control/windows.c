@@ -350,12 +350,14 @@ bool nm_windows_cut(struct nm_windows *windows, uint32_t g, uint64_t now_ns)
 	struct group *mg = &windows->groups[g];
 	const struct nm_group *group = &windows->plan->groups[g];
 	uint64_t begin_ns;
-	struct nm_tail_window window = {.from_passes =
-						mg->from_ns ? mg->from->counts.iterations : 0,
-					.n_flows = group->n_flows};
+	struct nm_tail_window window = {
+		.from_passes = mg->from_ns ? mg->from->counts.iterations : 0,
+		.n_flows = group->n_flows,
+		.queues = windows->phase < group->n_phases &&
+			  group->phases[windows->phase].arrivals.law,
+	};
 
-	/* Of what falls due by itself, all that was due belongs to the window. */
-	if (!mg->tail.at_ns || mg->closed || group->phases[windows->phase].arrivals.law)
+	if (!mg->tail.at_ns || mg->closed)
 		return false;
 	group_times(windows, g, now_ns, &begin_ns, &window.end_ns);
 	window.from_ns = mg->from_ns ? mg->from_ns : begin_ns;
