@@ -44,7 +44,6 @@ struct nm_windows {
 	uint64_t begin_ns, run_begin_ns;
 	uint64_t union_from_ns, union_to_ns; /* all windows of its groups; 0: none yet */
 	uint64_t longest_ns;		     /* until its last timed group stops; 0: not known */
-	uint64_t after_ns; /* how long it lasted after that, where that is no part of its window */
 	struct nm_interval grid;
 	uint64_t row_ns;    /* where the present row begins, after the begin */
 	uint64_t row_at_ns; /* when that was read */
@@ -101,7 +100,7 @@ static void begin(struct nm_sampler *base, const struct nm_phase_order *order, u
 	windows->longest_ns = order->stop_ns;
 	if (windows->run_begin_ns == 0)
 		windows->run_begin_ns = begin_ns;
-	windows->union_from_ns = windows->union_to_ns = windows->after_ns = 0;
+	windows->union_from_ns = windows->union_to_ns = 0;
 	windows->row_ns = 0;
 	windows->row_at_ns = begin_ns;
 	for (uint32_t g = 0; g < windows->plan->n_groups; g++) {
@@ -377,9 +376,13 @@ static void close_at_end(struct nm_windows *windows, uint32_t g, uint64_t end_ns
 
 	if (mg->cut) {
 		nm_tail_cut(&mg->tail, counts);
-		windows->result->grid.after.transactions += all - counts->iterations;
-		if (end_ns - mg->tail.at_ns > windows->after_ns)
-			windows->after_ns = end_ns - mg->tail.at_ns;
+		const struct nm_result_after after = {
+			.transactions = all - counts->iterations,
+			.seconds = (double)(end_ns - mg->tail.at_ns) / 1e9,
+		};
+
+		nm_result_after_add(&windows->result->groups[g].after, after);
+		nm_result_after_add(&windows->result->grid.after, after);
 		end_ns = mg->tail.at_ns;
 	}
 	close_window(windows, g, from_ns, end_ns);
@@ -429,7 +432,6 @@ static void end(struct nm_sampler *base, uint64_t now_ns)
 	if (windows->grid.interval_ns && last_ns > windows->row_at_ns)
 		end_row(windows, last_ns - windows->begin_ns, last_ns);
 	windows->grid.next_ns = UINT64_MAX;
-	windows->result->grid.after.seconds += (double)windows->after_ns / 1e9;
 	if (windows->union_to_ns <= windows->union_from_ns)
 		return;
 	windows->total_ns += windows->union_to_ns - windows->union_from_ns;

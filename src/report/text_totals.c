@@ -509,6 +509,18 @@ static void add_transactions(struct nm_table *table, const struct nm_window *tot
 		      nm_format_duration(totals->seconds, b, sizeof(b)), batch);
 }
 
+static void add_after_of(struct nm_table *table, const struct nm_result_group *group)
+{
+	char time[TEXT];
+
+	if (group->after.seconds <= 0)
+		return;
+	nm_table_cell(table, "%s", "");
+	nm_table_cell(table, "group %s: %" PRIu64 ", up to %s", group->name,
+		      group->after.transactions,
+		      nm_format_duration(group->after.seconds, time, sizeof(time)));
+}
+
 /* Passes that the rates are without. */
 static void add_after_time(struct nm_table *table, const struct nm_result *result)
 {
@@ -518,8 +530,11 @@ static void add_after_time(struct nm_table *table, const struct nm_result *resul
 	if (after->seconds <= 0)
 		return;
 	nm_table_cell(table, "after that");
-	nm_table_cell(table, "%" PRIu64 " more ended within %s: in the latency alone",
+	nm_table_cell(table,
+		      "%" PRIu64 " more ended up to %s after their time: in the latency alone",
 		      after->transactions, nm_format_duration(after->seconds, time, sizeof(time)));
+	for (size_t g = 0; result->n_groups > 1 && g < result->n_groups; g++)
+		add_after_of(table, &result->groups[g]);
 }
 
 /* A stream is first of all a throughput, anything else first of all its transactions. */

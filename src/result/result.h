@@ -42,6 +42,7 @@ struct nm_result_group {
 	bool processes, opens_fast; /* its workers; and its connections of passes, as asked for */
 	bool maps;		    /* its hosts map the bytes that they receive, as asked for */
 	struct nm_window totals;    /* measured phases, warm-up and cool-down cut */
+	struct nm_result_after after;
 	struct nm_result_phase *phases;
 	size_t n_phases;
 	bool forgiven; /* a flowop that may fail has failed: the counts are not compared any more */

@@ -3,6 +3,7 @@
 #include "result/window.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,4 +58,10 @@ const struct nm_latency *nm_window_time(const struct nm_window *window, enum nm_
 	if (time < NM_TIME__SIZED)
 		return &window->times[time];
 	return window->sized ? &window->sized[time - NM_TIME__SIZED] : &none;
+}
+
+void nm_result_after_add(struct nm_result_after *after, struct nm_result_after more)
+{
+	after->transactions += more.transactions;
+	after->seconds = fmax(after->seconds, more.seconds);
 }

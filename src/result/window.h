@@ -24,8 +24,9 @@ double nm_span_s(struct nm_span span);
 /* What ended too long after the time of its transaction to be in the window. */
 struct nm_result_after {
 	uint64_t transactions;
-	double seconds; /* how long it took */
+	double seconds; /* how long after that the last flow has left, at most; 0: nothing did */
 };
+void nm_result_after_add(struct nm_result_after *after, struct nm_result_after more);
 
 enum nm_part { NM_PART_WARMUP, NM_PART_MEASURED, NM_PART_COOLDOWN };
 

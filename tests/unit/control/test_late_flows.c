@@ -211,6 +211,7 @@ START_TEST(what_ends_long_after_the_time_is_not_in_the_window)
 	ck_assert_uint_eq(result->totals.counts.errors, 1);
 	ck_assert_double_eq(result->totals.seconds, (double)tails[_i].seconds);
 	ck_assert_uint_eq(result->grid.after.transactions, tails[_i].all - tails[_i].passes);
+	ck_assert_uint_eq(result->groups[0].after.transactions, tails[_i].all - tails[_i].passes);
 	ck_assert_double_eq(result->grid.after.seconds,
 			    (double)(tails[_i].to_s - 100 - tails[_i].seconds));
 	ck_assert_uint_eq(result->groups[0].phases[0].whole.counts.iterations, tails[_i].all);
