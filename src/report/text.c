@@ -294,6 +294,20 @@ static void add_psp(struct nm_table *table, const struct nm_result_host *host)
 	}
 }
 
+/* Windows may have closed before the last flow has left, and what hosts have used is until then. */
+static void print_usage_time(const struct nm_result *result, FILE *out)
+{
+	uint64_t longest_ns = 0;
+	char text[TEXT];
+
+	for (size_t i = 0; i < result->n_hosts; i++)
+		if (result->hosts[i].has_usage && result->hosts[i].usage.at_ns > longest_ns)
+			longest_ns = result->hosts[i].usage.at_ns;
+	if (result->grid.after.seconds > 0 && longest_ns)
+		fprintf(out, "  what hosts have used is over %s, until the last flow had left\n",
+			nm_format_duration((double)longest_ns / 1e9, text, sizeof(text)));
+}
+
 static void print_hosts(const struct nm_result *result, unsigned width, FILE *out)
 {
 	static const char *const names[] = {
@@ -324,6 +338,7 @@ static void print_hosts(const struct nm_result *result, unsigned width, FILE *ou
 	if (any)
 		nm_table_print(&table, 2, out);
 	nm_table_fini(&table);
+	print_usage_time(result, out);
 	print_interrupts(result, width, out);
 	print_softnet(result, width, out);
 }

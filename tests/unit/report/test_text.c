@@ -234,9 +234,15 @@ START_TEST(what_ended_long_after_the_time_is_told)
 {
 	let_slaves_lag();
 	run->grid.after = (struct nm_result_after){.transactions = 8, .seconds = 9};
+	run->groups[1].after = run->grid.after;
 	run->groups[0].phases[1].slaves.iterations = 40001; /* in windows of 2 s: 40000 */
 	render("text");
-	has("\n  after that    8 more ended within 9.00 s: in the latency alone\n");
+	has("\n  after that    8 more ended up to 9.00 s after their time: in the latency alone\n"
+	    "                group ");
+	has(": 8, up to 9.00 s\n");
+	has("\n  what hosts have used is over ");
+	render("json");
+	has("\"transactions_after\":");
 	render("kv");
 	has("\ntransactions_after=8\ntransactions_after_time=9.000000\n");
 	has("\nremote_throughput=4000000\n"); /* 1 MB in 2 s */
