@@ -62,7 +62,7 @@ def test_iperf3_s_datagrams_have_their_loss_and_what_has_arrived() -> None:
     document = json.loads(said("iperf3", test))
     end, found = document["end"], row("iperf3", test)
     assert end["sum"]["lost_packets"] > 0
-    assert found["loss_pct"] == pytest.approx(end["sum"]["lost_percent"])
+    assert found["loss_pct"] == pytest.approx(end["sum"]["lost_percent"], rel=1e-4)  # some were on their way
     assert found["received_MBps"] == pytest.approx(end["sum_received"]["bits_per_second"] / 8e6)
     assert found["received_MBps"] < end["sum"]["bits_per_second"] / 8e6  # which is what was sent
     del end["sum_received"]
@@ -110,6 +110,62 @@ def test_uperf_s_datagrams_have_no_figure_where_its_server_has_told_none() -> No
     test = of("UDP_STREAM")
     found = figures.of_pairs([read("uperf", test, said("uperf", test) + "Error saying goodbye with n1\n")])
     assert found["received_MBps"] is None and found["loss_pct"] is None
+
+
+@pytest.mark.parametrize("driver", ["iperf3", "netperf", "uperf"])
+def test_datagrams_of_which_none_has_arrived_are_all_lost(driver: str) -> None:
+    """As each says it, of a path that drops all of them."""
+    log = (SAID / f"{driver}-udp_stream-1-nothing.txt").read_text()
+    found = figures.of_pairs([read(driver, of("UDP_STREAM"), log)])
+    assert (found["received_MBps"], found["loss_pct"]) == (0.0, 100.0)
+
+
+def test_an_old_iperf3_does_not_tell_whether_all_or_none_has_arrived() -> None:
+    document = json.loads((SAID / "iperf3-udp_stream-1-nothing.txt").read_text())
+    del document["end"]["sum_received"]
+    found = figures.of_pairs([read("iperf3", of("UDP_STREAM"), json.dumps(document))])
+    assert found["received_MBps"] is None and found["loss_pct"] is None
+
+
+def test_datagrams_after_the_last_that_has_arrived_are_lost() -> None:
+    test = of("UDP_STREAM")
+    document = json.loads(said("iperf3", test))
+    sums = [document["end"][name] for name in ("sum", "sum_received")]
+    for one in sums:
+        one["lost_packets"] = 0
+    sums[1]["packets"] = document["end"]["sum_sent"]["packets"] / 2
+    assert figures.of_pairs([read("iperf3", test, json.dumps(document))])["loss_pct"] == 50.0
+
+
+def test_uperf_s_datagrams_have_no_figure_without_the_line_of_its_server() -> None:
+    test = of("UDP_STREAM")
+    log = re.sub(r".*\nmaster", "master", said("uperf", test))
+    assert figures.of_pairs([read("uperf", test, log)])["received_MBps"] is None
+
+
+@pytest.mark.parametrize("name", ["MEAN_LATENCY", "P50_LATENCY", "P99_LATENCY", "MAX_LATENCY"])
+def test_what_netperf_does_not_know_is_no_latency(name: str) -> None:
+    test = of("TCP_RR", size=64)
+    log = re.sub(f"^{name}=.*", f"{name}=-1", said("netperf", test), flags=re.MULTILINE)
+    found, key = read("netperf", test, log)["totals"], name.partition("_")[0].lower()
+    assert key not in found["latency_s"] and len(found["latency_s"]) == 4 and found["transactions_per_s"] > 0
+
+
+def test_what_netperf_does_not_know_has_not_arrived_nor_been_lost() -> None:
+    test = of("UDP_STREAM")
+    log = re.sub(r"^(REMOTE_\w+)=.*", r"\1=-1", said("netperf", test), flags=re.MULTILINE)
+    found = figures.of_pairs([read("netperf", test, log)])
+    assert found["received_MBps"] is None and found["loss_pct"] is None
+
+
+def test_what_is_no_number_is_no_result() -> None:
+    test = of("TCP_RR", size=64)
+    log = re.sub(r"^(ELAPSED_TIME)=.*", r"\1=0.00", said("netperf", of("TCP_STREAM")), flags=re.MULTILINE)
+    assert "netperf has failed: " in refused("netperf", of("TCP_STREAM"), log)
+    log = re.sub(r"^(THROUGHPUT)=.*", r"\1=nan", said("netperf", test), flags=re.MULTILINE)
+    assert "netperf has failed: " in refused("netperf", test, log)
+    log = re.sub(r"timestamp_ms:\S+ name:Txn2", "timestamp_ms:1.0 name:Txn2", said("uperf", of("TCP_STREAM")))
+    assert "uperf has failed: " in refused("uperf", of("TCP_STREAM"), log)
 
 
 @pytest.mark.parametrize(

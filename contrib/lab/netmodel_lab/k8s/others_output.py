@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from netmodel_lab.k8s.problems import MeasurementProblem
@@ -22,7 +22,8 @@ def document(driver: str, log: str, why: str, test: Test, facts: Json) -> Json:
     """facts: version and image. Raises MeasurementProblem when the program has failed, or its output is not whole."""
     try:
         found = _READERS[driver](log, test)
-    except (ValueError, KeyError, TypeError, IndexError) as error:
+        json.dumps(found, allow_nan=False)
+    except (ValueError, KeyError, TypeError, IndexError, ArithmeticError) as error:
         said = "; ".join(line.strip() for line in log.splitlines()[-3:] if line.strip())
         raise MeasurementProblem([f"{driver} has failed: {error}; {why or 'exit code 0'}: {said}"]) from None
     if why:
@@ -58,25 +59,33 @@ def _is_stream(test: Test) -> bool:
 
 
 def _iperf3(log: str, test: Test) -> Json:
-    """Which sums count follows from the protocol: with UDP, sum and sum_sent are of what was sent."""
     result, _ = json.JSONDecoder().raw_decode(log[max(log.find("{"), 0) :])
     if result.get("error"):
         raise ValueError(str(result["error"]))
     end = result["end"]
     if test.profile == "UDP_STREAM":
-        whole = end["sum"]
-        sent, lost = float(whole["packets"]), float(whole["lost_packets"])
-        # Before 3.11 there is no sum of what was received, and sum has the rate of the sender.
-        arrived = (end.get("sum_received") or {}).get("bits_per_second")
-        if not arrived:
-            arrived = float(whole["bits_per_second"]) * (1 - lost / sent) if sent else 0.0
-        return _totals(seconds=whole["seconds"], received=arrived, sent_messages=sent, lost_messages=max(lost, 0.0))
+        return _iperf3_datagrams(end["sum"], end.get("sum_sent"), end.get("sum_received"))
     received, sent_sum = end["sum_received"], end["sum_sent"]
     return _totals(
         seconds=received["seconds"],
         received=float(received["bits_per_second"]),
         retransmits=sent_sum.get("retransmits"),
     )
+
+
+def _iperf3_datagrams(whole: Json, sent_sum: Json | None, received: Json | None) -> Json:
+    """whole and sent_sum are of what was sent. Before 3.11 whole is all that there is, with the sender's rate: then a
+    server that has received nothing is known by its jitter alone. What the server tells as lost is missing before the
+    last that it has seen; all that came later is lost, too."""
+    sent, lost = float((sent_sum or whole)["packets"]), float(whole["lost_packets"])
+    if received is not None:
+        rate = float(received["bits_per_second"])
+        lost += max(sent - float(received["packets"]), 0.0)
+    elif lost or whole["jitter_ms"]:
+        rate = float(whole["bits_per_second"]) * (1 - lost / sent) if sent else 0.0
+    else:
+        return _totals(seconds=whole["seconds"])
+    return _totals(seconds=whole["seconds"], received=rate, sent_messages=sent, lost_messages=max(lost, 0.0))
 
 
 # --- netperf -k ---
@@ -101,31 +110,43 @@ def _netperf(log: str, test: Test) -> Json:
     parts = [part for part in parts if "THROUGHPUT" in part and "FAILED" not in part]
     if len(parts) != test.parallelism:
         raise ValueError(f"{len(parts)} of {test.parallelism} processes have told a result")
-    numbers = [{name: float(part[name]) for name in _NUMBERS if name in part} for part in parts]
-    seconds = max(part["ELAPSED_TIME"] for part in numbers)
-    known = [part["LOCAL_TRANSPORT_RETRANS"] for part in numbers]
-    retransmits = sum(known) if min(known) >= 0 else None
+    numbers = {name: [float(part[name]) for part in parts] for name in _NUMBERS if name in parts[0]}
+    times, retransmits = numbers["ELAPSED_TIME"], _known(numbers, "LOCAL_TRANSPORT_RETRANS")
+    seconds, resent = max(times), sum(retransmits) if retransmits else None
     if _is_stream(test):
-        received = sum(part["REMOTE_BYTES_RECVD"] / part["ELAPSED_TIME"] * 8 for part in numbers)
+        arrived = _known(numbers, "REMOTE_BYTES_RECVD")
+        received = sum(each / time * 8 for each, time in zip(arrived, times, strict=True)) if arrived else None
         if test.profile != "UDP_STREAM":
-            return _totals(seconds=seconds, received=received, retransmits=retransmits)
-        sent, got = (sum(part[name] for part in numbers) for name in ("LOCAL_SEND_CALLS", "REMOTE_RECV_CALLS"))
-        return _totals(seconds=seconds, received=received, sent_messages=sent, lost_messages=max(sent - got, 0.0))
-    rates = [part["THROUGHPUT"] for part in numbers]
+            return _totals(seconds=seconds, received=received, retransmits=resent)
+        sent, got = (_known(numbers, name) for name in ("LOCAL_SEND_CALLS", "REMOTE_RECV_CALLS"))
+        lost = max(sum(sent) - sum(got), 0.0) if sent and got else None
+        return _totals(seconds=seconds, received=received, sent_messages=sum(sent or ()), lost_messages=lost)
     if {part["THROUGHPUT_UNITS"] for part in parts} != {"Trans/s"}:
         raise ValueError("its throughput is not in Trans/s")
-    return _totals(seconds=seconds, rate=sum(rates), latency=_netperf_latency(numbers, rates), retransmits=retransmits)
+    rate = sum(numbers["THROUGHPUT"])
+    return _totals(seconds=seconds, rate=rate, latency=_netperf_latency(numbers), retransmits=resent)
 
 
-def _netperf_latency(numbers: Sequence[dict[str, float]], rates: Sequence[float]) -> Json:
-    counts = [rate * part["ELAPSED_TIME"] for rate, part in zip(rates, numbers, strict=True)]
+def _known(numbers: dict[str, list[float]], name: str) -> list[float] | None:
+    """Of all processes. netperf says -1 of what it does not know."""
+    found = numbers[name]
+    return found if min(found) >= 0 else None
+
+
+def _netperf_latency(numbers: dict[str, list[float]]) -> Json:
+    counts = [rate * time for rate, time in zip(numbers["THROUGHPUT"], numbers["ELAPSED_TIME"], strict=True)]
     count = sum(counts)
     if not count:
         return {}
-    mean = sum(part["MEAN_LATENCY"] * each for part, each in zip(numbers, counts, strict=True)) / count
-    found: Json = {"count": count, "mean": mean / 1e6, "max": max(part["MAX_LATENCY"] for part in numbers) / 1e6}
-    if len(numbers) == 1:
-        found |= {"p50": numbers[0]["P50_LATENCY"] / 1e6, "p99": numbers[0]["P99_LATENCY"] / 1e6}
+    found: Json = {"count": count}
+    means = _known(numbers, "MEAN_LATENCY")
+    if means:
+        found["mean"] = sum(mean * each for mean, each in zip(means, counts, strict=True)) / count / 1e6
+    of_one = ("p50", "p99") if len(counts) == 1 else ()
+    for name in ("max", *of_one):
+        values = _known(numbers, f"{name.upper()}_LATENCY")
+        if values:
+            found[name] = max(values) / 1e6
     return found
 
 
@@ -134,6 +155,7 @@ def _netperf_latency(numbers: Sequence[dict[str, float]], rates: Sequence[float]
 _PROGRESS = re.compile(r"timestamp_ms:([\d.]+) name:Txn2 nr_bytes:(\d+) nr_ops:(\d+)")
 _BODY = re.compile(r"^Txn1\s+(\d+)\s+([\d.]+)(ns|us|ms|s)\s+\S+\s+([\d.]+)(ns|us|ms|s)\s", re.MULTILINE)
 _LOSS = re.compile(r"^Difference\(%\)\s+\S+\s+(-?[\d.]+)%", re.MULTILINE)
+_SERVER = re.compile(r"^.*\s[\d.]+s\s+([\d.]+)\w*\s+\S+\s+\d+\s+[\d.]+\s*\nmaster\s", re.MULTILINE)  # its data
 _UNIT_S = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
@@ -155,10 +177,11 @@ def _uperf(log: str, test: Test) -> Json:
         )
     if test.profile != "UDP_STREAM":
         return _totals(seconds=seconds, received=rate)
-    told = _LOSS.search(log)
-    if told is None or not _server_told(log):
+    told, server = _LOSS.search(log), _SERVER.search(log)
+    if told is None or server is None or not _server_told(log):
         return _totals(seconds=seconds)  # what has arrived is not known
-    lost = max(float(told[1]), 0.0) / 100
+    # Beside nothing its difference is 0 %.
+    lost = max(float(told[1]), 0.0) / 100 if float(server[1]) else 1.0
     sent = float(lines[-1][1]) / test.messagesize
     return _totals(seconds=seconds, received=rate * (1 - lost), sent_messages=sent, lost_messages=sent * lost)
 
