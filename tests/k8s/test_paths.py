@@ -105,7 +105,7 @@ def test_through_a_service(lab: Lab, tests_space: tuple[str, str], profile: str)
 
 @pytest.mark.long
 def test_two_pairs_through_services_meet_nobody_else(lab: Lab, tests_space: tuple[str, str]) -> None:
-    text = "tests:\n" + entry("one", "TCP_STREAM", duration=2, more="service: true")
+    text = "tests:\n" + entry("one", "TCP_STREAM", duration=10, more="service: true")
     done = lab("run", lab.file(text), *ON, *tests_space, "-o", "out", "--pairs", "2")
     assert done.returncode == 0, done.stderr
     whole(lab)

@@ -31,7 +31,7 @@ from netmodel_lab.k8s.catalog import CATALOG
 from netmodel_lab.k8s.figures import Cell, mean
 from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.paths import PATHS
-from netmodel_lab.k8s.problems import ApiProblem, MeasurementProblem
+from netmodel_lab.k8s.problems import ApiProblem, MeasurementProblem, SkewProblem
 from netmodel_lab.k8s.settings import Limits, Pods, Settings, Where, as_json, from_json, points
 from netmodel_lab.problems import EnvironmentProblem, UsageProblem
 
@@ -602,7 +602,7 @@ def pair_of(start_s: float | None, **messages: int) -> Json:
 def test_pairs_that_did_not_run_together_have_no_sum() -> None:
     results.check_together([pair_of(10.0), pair_of(11.9)], 10)
     results.check_together([pair_of(None)], 10)
-    with pytest.raises(MeasurementProblem, match=r"its pairs are 2\.1 s apart, more than 20% of 10 s"):
+    with pytest.raises(SkewProblem, match=r"its pairs are 2\.1 s apart, more than 20% of 10 s"):
         results.check_together([pair_of(10.0), pair_of(12.1)], 10)
     with pytest.raises(MeasurementProblem, match="not known"):
         results.check_together([pair_of(10.0), pair_of(None)], 10)

@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed; requirements-dev.txt has it")
 
-from netmodel_lab.k8s import figures, manifests, options, others, others_output, waits
+from netmodel_lab.k8s import figures, manifests, options, others, others_output, results, waits
 from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.placement import Pair
 from netmodel_lab.k8s.problems import MeasurementProblem
@@ -186,6 +186,27 @@ def test_outputs_that_are_no_result(driver: str, test: Test, log: str, text: str
 def test_a_result_of_a_program_that_has_failed_does_not_count() -> None:
     test = of("TCP_STREAM", 2)
     assert refused("iperf3", test, said("iperf3", test), "exit code 1") == "iperf3 has failed: exit code 1"
+
+
+def test_starts_are_as_exact_as_programs_tell_them() -> None:
+    found = others_output.start("uperf", said("uperf", of("TCP_STREAM")))
+    assert found["start_s"] % 1 and found["start_error_s"] == 0
+    log = json.loads(said("iperf3", of("TCP_STREAM", 2)))
+    assert others_output.start("iperf3", json.dumps(log)) == {}
+    log["start"]["timestamp"]["timemillisecs"] = 1700000000250
+    assert others_output.start("iperf3", json.dumps(log))["start_s"] == 1700000000.25
+    stopped = {"state": {"terminated": {"startedAt": "2026-01-31T12:00:00Z"}}}
+    assert results.times({"status": {"containerStatuses": [stopped]}})["start_error_s"] == 1
+
+
+def test_short_tests_of_pairs_whose_starts_are_known_to_a_second(tmp_path: Path) -> None:
+    given = ("--netperf", "--netperf-image", "n:1", "--uperf", "--uperf-image", "u:1")
+    assert asked(tmp_path, *given).drivers
+    with pytest.raises(UsageProblem) as caught:
+        asked(tmp_path, *given, "--pairs", "2")
+    assert caught.value.lines == [
+        "a: duration: 1: must be at least 5 with --netperf and several pairs, as its starts are known to a second"
+    ]
 
 
 @pytest.mark.parametrize(("address", "flag"), [("10.0.0.1", "-4"), ("fd00::1", "-6"), ("s0.tests.svc", None)])

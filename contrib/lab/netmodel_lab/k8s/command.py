@@ -175,7 +175,7 @@ def _measure(
     left: Sequence[Point],
 ) -> None:
     all_points = points(settings)
-    driver = Driver(cluster, settings, left, key, _say if words.debug else None, store.nodes(all_points))
+    driver = Driver(cluster, settings, left, key, _say if words.debug else None, store.nodes(all_points), _say)
     try:
         with opened(driver, _say, f"netmodel-lab k8s clean {settings.run}"):
             for point in left:

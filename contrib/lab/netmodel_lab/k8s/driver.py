@@ -15,8 +15,8 @@ from netmodel_lab.k8s.cluster import JOB, NODE, SERVICE_CIDR, Cluster
 from netmodel_lab.k8s.manifests import Dial
 from netmodel_lab.k8s.others import NETMODEL
 from netmodel_lab.k8s.placement import Nodes, Pair, Places, choose, verify, verify_nodes, verify_relation
-from netmodel_lab.k8s.problems import ApiProblem, MeasurementProblem
-from netmodel_lab.k8s.settings import Point, Settings
+from netmodel_lab.k8s.problems import ApiProblem, MeasurementProblem, SkewProblem
+from netmodel_lab.k8s.settings import MOST_TRIES, Point, Settings
 from netmodel_lab.k8s.slaves import Slave, Slaves
 from netmodel_lab.k8s.waits import Waits, ended
 from netmodel_lab.problems import EnvironmentProblem
@@ -45,10 +45,12 @@ class Driver:
         key: str | None = None,
         tell: Callable[[str], None] | None = None,
         before: Nodes | None = None,
+        say: Callable[[str], None] | None = None,
     ) -> None:
-        """tell: is called with each object that is made. before: where the samples that are there were measured."""
+        """tell: is called with each object that is made, say with what the user must know. before: where the samples
+        that are there were measured."""
         self._cluster, self._settings, self._points, self._tell = cluster, settings, points, tell
-        self._before = before or {}
+        self._before, self._say = before or {}, say
         self._key = key or secrets.token_hex(32)
         self._expires = settings.expires()
         self._waits = Waits(cluster, settings.limits)
@@ -117,7 +119,20 @@ class Driver:
     # --- a sample ---
 
     def sample(self, point: Point) -> list[Sample]:
-        """One for each pair; all pairs at the same time. Raises MeasurementProblem when one has none that counts."""
+        """One for each pair; all pairs at the same time. Raises MeasurementProblem when one has none that counts. When
+        pods start is the cluster's: pairs that have not run together have another try."""
+        for number in range(1, MOST_TRIES + 1):
+            try:
+                return self._try(point)
+            except MeasurementProblem as problem:
+                if not isinstance(problem, SkewProblem) or number == MOST_TRIES:
+                    self._has_failed = True
+                    raise
+                if self._say:
+                    self._say(f"{point.title}: {'; '.join(problem.lines)}: try {number + 1} of {MOST_TRIES}")
+        raise AssertionError
+
+    def _try(self, point: Point) -> list[Sample]:
         self._slaves.stand_again(point)
         pairs = self._places[point.place]
         dials = [self._slaves.dial(point, pair) for pair in pairs]
@@ -133,7 +148,6 @@ class Driver:
             found = [self._result(point, i, *one) for i, one in enumerate(each)]
             results.check_together([one.document for one in found], point.test.duration)
         except MeasurementProblem:
-            self._has_failed = True
             self._end(jobs)
             raise
         if self._settings.keep != "always":
@@ -181,7 +195,8 @@ class Driver:
             "client": results.end(pod, client_node),
         }
         if point.network == "external":
-            address = dict(point.test.model.params)["server"] if point.test.model else self._settings.external
+            model = point.test.model
+            address = dict(model.params)["server"] if model and model.is_alone else self._settings.external
             return Sample(
                 number,
                 document,
@@ -202,7 +217,7 @@ class Driver:
             return results.parse(log, why)
         facts = {"version": slave.version if slave else None, "image": self._settings.drivers[point.driver]}
         found = others_output.document(point.driver, log, why, point.test, facts)
-        return found | {"run": results.times(pod)}
+        return found | {"run": results.times(pod) | others_output.start(point.driver, log)}
 
     def _node(self, name: str) -> Json:
         """As it is now: labels may have changed since the run began."""

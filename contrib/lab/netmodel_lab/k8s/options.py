@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from netmodel_lab.k8s import netperf_file
 from netmodel_lab.k8s.others import OTHERS
 from netmodel_lab.k8s.paths import FAMILIES, NAMES, OTHER_PATHS, PATHS
 from netmodel_lab.k8s.placement import PLACEMENTS
+from netmodel_lab.k8s.results import LEAST_S
 from netmodel_lab.k8s.search import CREDENTIALS
 from netmodel_lab.k8s.settings import Keep, Limits, Pattern, Placement, Pods, Settings, Where, new_run
 from netmodel_lab.problems import UsageProblem, nearest
@@ -288,6 +289,17 @@ def _drivers(options: argparse.Namespace, wrong: list[str]) -> dict[str, str]:
     return found
 
 
+def _short(drivers: Iterable[str], tests: Sequence[netperf_file.Test]) -> list[str]:
+    """Where it would not be known whether pairs have run at the same time."""
+    return [
+        f"{test.name}: duration: {test.duration}: must be at least {LEAST_S} with {OTHERS[name].option} and several "
+        "pairs, as its starts are known to a second"
+        for name in drivers
+        for test in tests
+        if test.profile in OTHERS[name].profiles and test.duration < LEAST_S and not OTHERS[name].tells_start
+    ]
+
+
 def _where(options: argparse.Namespace, tests: Sequence[netperf_file.Test]) -> Where:
     short: Placement = "same-node" if options.local else "other-zone" if options.across else "other-node"
     placements: tuple[Placement, ...] = ("external",) if options.serverIP else options.placement or (short,)
@@ -374,6 +386,8 @@ def settings(options: argparse.Namespace) -> Settings:
     ):
         wrong += [f"{test.name}: service: {text}" for test in tests if test.service and is_wrong]
     wrong += _alone(options, tests)
+    if options.pairs > 1 or options.pattern == "all-to-all":
+        wrong += _short(drivers, tests)
     if "service" in (options.paths or ()):
         wrong += [
             f"{test.name}: service: is the same as {other.name} with --paths service"

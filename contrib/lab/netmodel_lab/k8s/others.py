@@ -43,6 +43,7 @@ class Other:
     ports: Callable[[int], int]
     is_single: bool = False
     has_file: bool = False
+    tells_start: bool = False  # to less than a second; otherwise the kubelet alone does
 
 
 # --- iperf3 ---
@@ -141,6 +142,7 @@ OTHERS: dict[str, Other] = {
         _uperf_client,
         lambda _parallelism: 1,
         has_file=True,
+        tells_start=True,
     ),
 }
 

@@ -31,6 +31,17 @@ def document(driver: str, log: str, why: str, test: Test, facts: Json) -> Json:
     return {"schema": SCHEMA, "driver": {"name": driver, **facts}, "totals": found, "output": log}
 
 
+def start(driver: str, log: str) -> Json:
+    """When it has begun to measure, where its output, which document() has read, tells that exactly."""
+    if driver == "uperf":
+        return {"start_s": float(_PROGRESS.findall(log)[0][0]) / 1e3, "start_error_s": 0.0}
+    if driver == "iperf3":
+        found, _ = json.JSONDecoder().raw_decode(log[log.find("{") :])
+        stamp = ((found.get("start") or {}).get("timestamp") or {}).get("timemillisecs")
+        return {} if stamp is None else {"start_s": float(stamp) / 1e3, "start_error_s": 0.0}
+    return {}
+
+
 def _totals(
     *,
     seconds: float,

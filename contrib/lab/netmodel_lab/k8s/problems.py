@@ -23,6 +23,10 @@ class MeasurementProblem(Problem):
     code = Exit.FAILED
 
 
+class SkewProblem(MeasurementProblem):
+    """Its pairs have not run at the same time, which another try may put right."""
+
+
 class ApiProblem(EnvironmentProblem):
     """An answer of the API server that is no success."""
 

@@ -10,11 +10,12 @@ from typing import Any
 
 from netmodel_lab.k8s.figures import start_skew_s
 from netmodel_lab.k8s.placement import zone
-from netmodel_lab.k8s.problems import MeasurementProblem
+from netmodel_lab.k8s.problems import MeasurementProblem, SkewProblem
 
 Json = dict[str, Any]
 _SAID = 5  # lines of a log that failed
 MOST_SKEW = 0.2  # of the duration, between the first start of a pair and the last
+LEAST_S = int(1 / MOST_SKEW)  # of a duration, where a start is known to a second: two within it may be that far apart
 
 
 def parse(log: str, why: str) -> Json:
@@ -37,12 +38,15 @@ def parse(log: str, why: str) -> Json:
 
 
 def check_together(documents: Sequence[Json], duration: float) -> None:
-    """Raises MeasurementProblem when pairs have not run at the same time: their sum would be of no moment."""
+    """Raises SkewProblem when pairs have not run at the same time: their sum would be of no moment."""
     skew = start_skew_s(documents)
-    if len(documents) > 1 and (skew is None or skew > MOST_SKEW * duration):
-        how = "not known" if skew is None else f"{skew:.1f} s"
-        said = f"the starts of its pairs are {how} apart, more than {MOST_SKEW:.0%} of {duration} s"
-        raise MeasurementProblem([f"{said}: the sum does not count"])
+    if len(documents) < 2:
+        return
+    if skew is None:
+        raise MeasurementProblem(["how far the starts of its pairs are apart is not known: the sum does not count"])
+    if skew > MOST_SKEW * duration:
+        said = f"the starts of its pairs are {skew:.1f} s apart, more than {MOST_SKEW:.0%} of {duration} s"
+        raise SkewProblem([f"{said}: the sum does not count"])
 
 
 def _split(log: str) -> tuple[Json | None, list[str]]:
@@ -74,8 +78,8 @@ def times(pod: Json) -> Json:
         state = one.get("state") or {}
         started = (state.get("terminated") or state.get("running") or {}).get("startedAt")
         if started:
-            return {"start": started, "start_s": datetime.fromisoformat(started).timestamp()}
-    return {"start": None, "start_s": None}
+            return {"start": started, "start_s": datetime.fromisoformat(started).timestamp(), "start_error_s": 1.0}
+    return {"start": None, "start_s": None, "start_error_s": None}
 
 
 def end(pod: Json, node: Json) -> Json:

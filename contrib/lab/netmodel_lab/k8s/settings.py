@@ -22,6 +22,7 @@ Pattern = Literal["pairs", "many-to-one", "all-to-all", "matrix"]
 Placement = Literal["other-node", "same-node", "same-zone", "other-zone", "same-pod", "external"]
 PROFILES = pathlib.Path(__file__).parent / "profiles"
 DATA_PORT, CONTROL_PORT = 21000, 20000
+MOST_TRIES = 3  # of a sample whose pairs have not started together
 TTL_S = 3600  # of what nobody has removed
 
 
@@ -94,7 +95,7 @@ class Settings:
 
     def expires(self) -> str:
         """When nothing of the run is of use any more."""
-        seconds = sum(point.test.duration + 30 for point in points(self)) * 2 + TTL_S
+        seconds = sum(point.test.duration + 30 for point in points(self)) * (MOST_TRIES + 1) + TTL_S
         return str(int(time.time() + seconds))
 
 

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""netmodel-lab k8s: a sample, by a cluster that answers as it is told to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+
+pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed; requirements-dev.txt has it")
+
+from netmodel_lab.k8s.cluster import JOB, Cluster, Kind
+from netmodel_lab.k8s.driver import Driver
+from netmodel_lab.k8s.manifests import Dial
+from netmodel_lab.k8s.models import Model
+from netmodel_lab.k8s.netperf_file import Test
+from netmodel_lab.k8s.placement import Pair
+from netmodel_lab.k8s.problems import MeasurementProblem
+from netmodel_lab.k8s.settings import Limits, Pods, Settings, Where, points
+from netmodel_lab.k8s.slaves import Slaves
+from netmodel_lab.k8s.waits import Waits
+
+Json = dict[str, Any]
+
+
+class Scripted:
+    """A cluster, what waits for its pods, and slaves: a client prints what is said, in the order of their Jobs."""
+
+    def __init__(self, said: Sequence[Json], nodes: str = "ba") -> None:
+        """nodes: of clients, by turns."""
+        self.said, self.nodes, self.made, self.there = said, nodes, list[str](), dict[str, Json]()
+
+    def create(self, item: Json) -> Json:
+        self.there[item["metadata"]["name"]] = {**item, "number": len(self.made)}
+        self.made.append(item["metadata"]["name"])
+        return item
+
+    def get(self, kind: Kind, name: str, namespace: str | None = None) -> Json | None:
+        return self.there.get(name) if kind is JOB else {"metadata": {"name": name, "labels": {}}, "status": {}}
+
+    def delete(self, item: Json, grace_s: int | None = None) -> None:
+        del self.there[item["metadata"]["name"]]
+
+    def gone(self, *_: str) -> None:
+        pass
+
+    def started(self, name: str, namespace: str) -> Json:
+        number = self.there[name]["number"]
+        node, meta = self.nodes[number % 2], {"name": f"{name}-{number}", "namespace": namespace, "uid": name}
+        return {"metadata": meta, "spec": {"nodeName": node, "containers": [{"name": "c"}]}, "status": {}}
+
+    def finished(self, _name: str, pod: Json, _limit_s: float, _server: str | None) -> Json:
+        return {**pod, "status": {"phase": "Succeeded"}}
+
+    def log(self, name: str, _namespace: str) -> str:
+        document = self.said[int(name.rpartition("-")[2])]
+        return json.dumps({"schema": "netmodel.result/1", "run": {"complete": True, **document}})
+
+    def stand_again(self, _point: Any) -> None:
+        pass
+
+    def of(self, *_: Any) -> None:
+        pass
+
+    def dial(self, *_: Any) -> Dial:
+        return Dial("10.0.0.1", 20000)
+
+
+def driver(script: Scripted, settings: Settings, pairs: tuple[Pair, ...], said: list[str]) -> Driver:
+    found = Driver(cast(Cluster, script), settings, points(settings), "00", say=said.append)
+    found._waits, found._slaves = cast(Waits, script), cast(Slaves, script)
+    found._places = dict.fromkeys(settings.where.places, pairs)
+    return found
+
+
+TEST = Test("one", "TCP_STREAM", 5, 1, 64, 1)
+BOTH = (Pair("a", "b"), Pair("b", "a", slave=1))
+
+
+def of(test: Test, **more: Any) -> Settings:
+    return Settings("abcd1234", "id", (test,), ("pod",), Pods("netmodel:1"), Where(pairs=2), Limits(), **more)
+
+
+def starts(*starts: float) -> list[Json]:
+    return [{"start_s": start} for start in starts]
+
+
+def test_pairs_that_did_not_start_together_have_another_try() -> None:
+    script, said = Scripted(starts(10.0, 12.0, 20.0, 23.0, 30.0, 30.5)), list[str]()
+    settings = of(TEST)
+    found = driver(script, settings, BOTH, said).sample(points(settings)[0])
+    assert [one.document["run"]["start_s"] for one in found] == [30.0, 30.5]
+    assert len(script.made) == 6 and script.there == {}
+    assert [line.rpartition(": ")[2] for line in said] == ["try 2 of 3", "try 3 of 3"]
+    assert "2.0 s apart" in said[0] and "3.0 s apart" in said[1]
+
+
+def test_pairs_that_never_start_together_have_no_sample() -> None:
+    script, said = Scripted(starts(*map(float, range(0, 60, 10)))), list[str]()
+    settings = of(TEST)
+    with pytest.raises(MeasurementProblem, match=r"10\.0 s apart"):
+        driver(script, settings, BOTH, said).sample(points(settings)[0])
+    assert len(script.made) == 6 and len(said) == 2
+
+
+@pytest.mark.parametrize("wrong", [{"complete": False, "start_s": 1.0}, {"start_s": None}])
+def test_what_another_try_would_not_put_right_has_none(wrong: Json) -> None:
+    script, said = Scripted([{"start_s": 1.0}, wrong]), list[str]()
+    settings = of(TEST)
+    with pytest.raises(MeasurementProblem):
+        driver(script, settings, BOTH, said).sample(points(settings)[0])
+    assert len(script.made) == 2 and said == []
+
+
+@pytest.mark.parametrize(
+    ("params", "address"), [((), "10.1.2.3"), ((("num_flows", "2"),), "10.1.2.3"), ((("server", "web:80"),), "web:80")]
+)
+def test_the_address_of_a_server_outside(params: tuple[tuple[str, str], ...], address: str) -> None:
+    test = Test("one", "http", 1, 1, 0, 1, model=Model("http", params, sets=("host", "test_length")))
+    settings = replace(of(test, external="10.1.2.3"), where=Where(placements=("external",)))
+    (found,) = driver(Scripted(starts(1.0)), settings, BOTH[:1], []).sample(points(settings)[0])
+    assert found.k8s["server"] == {"address": address} and found.k8s["relation"] == "external"
