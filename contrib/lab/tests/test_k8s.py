@@ -611,6 +611,13 @@ def test_pairs_that_did_not_run_together_have_no_sum() -> None:
 def test_loss_of_pairs_is_that_of_all_messages() -> None:
     both = [pair_of(0.0, sent=900, lost=0), pair_of(0.0, sent=100, lost=50)]
     assert figures.of_pairs(both)["loss_pct"] == 5.0
+    assert figures.of_pairs([*both, {"run": {"start_s": 0.0}, "totals": {}}])["loss_pct"] is None
+
+
+def test_the_longest_latency_of_pairs_is_known_when_all_tell_theirs() -> None:
+    one = {"run": {"start_s": 0.0}, "totals": {"latency_s": {"count": 1, "max": 1e-3}}}
+    assert figures.of_pairs([one, one])["max_us"] == pytest.approx(1000)
+    assert figures.of_pairs([one, {**one, "totals": {}}])["max_us"] is None
 
 
 def test_throttled_pods_have_no_verdict() -> None:
@@ -654,7 +661,7 @@ def test_csv_has_the_columns_of_k8s_netperf_first() -> None:
     one = cell(STREAM, "pod", [100.0, 110.0])
     head, line, *rest = outputs.csv_results([one], of(STREAM), "now").splitlines()
     assert head.startswith("Driver,Profile,Same node,Host Network,VM mode,Service,External Server,UDN Info,")
-    assert head.endswith("Latency Metric,Run,UUID,Time,Test,Server node,Client node,Path,Place")
+    assert head.endswith("Latency Metric,Run,UUID,Time,Test,Server node,Client node,Path,Place,Model")
     assert line.startswith("netmodel,TCP_STREAM,false,false,false,false,false,,,,,,10,1,2,1024,0,")
     assert ",105.000000,Mb/s," in line
     assert rest == []

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import base64
+import csv
+import io
 import json
 import re
 import ssl
@@ -21,10 +23,13 @@ import pytest
 pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed; requirements-dev.txt has it")
 
 from conftest import Lab, rows
-from test_k8s import RR, STREAM, cell, of
+from test_k8s import ENDS, RR, STREAM, cell, of
 
 from netmodel_lab import foreign
-from netmodel_lab.k8s import outputs, prometheus, rules, search
+from netmodel_lab.k8s import figures, outputs, prometheus, rules, search
+from netmodel_lab.k8s.figures import Cell
+from netmodel_lab.k8s.models import Model
+from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.search import Index, Target, identifier
 from netmodel_lab.k8s.settings import points
 from netmodel_lab.k8s.store import Store
@@ -233,6 +238,60 @@ def test_resume_sends_what_is_done(lab: Lab, tmp_path: Path, recorder: Recorder)
     assert (tmp_path / "node.prom").read_text() == (tmp_path / "out" / "metrics.prom").read_text()
     for path in (tmp_path / "out").rglob("*"):
         assert path.is_dir() or "hunter2" not in path.read_text()
+
+
+# --- profiles of one's own ---
+
+
+def sent(ways: tuple[int, int], received: float | None = 8e6, **more: Any) -> Json:
+    """A result of a profile of one's own: bytes of the client, out and in."""
+    totals = {"seconds": 1.0, "transactions_per_s": 500.0, "throughput": {"received_bits_per_s": received}}
+    return {
+        "run": {"start_s": 1.0},
+        "totals": totals | dict(zip(("bytes_sent", "bytes_received"), ways, strict=True)) | more,
+    }
+
+
+def model_cell(result: Json, params: tuple[tuple[str, str], ...] = ()) -> Cell:
+    test = Test("mine", "udp_stream", 3, 1, 0, 1, model=Model("udp_stream", params))
+    (point,) = points(of(test))
+    facts = {**ENDS, "relation": "other node"}
+    return Cell(point, (figures.row(of(test), point, {"pairs": [{"result": result, "k8s": facts}]}, None),))
+
+
+def test_a_stream_of_one_s_own_has_what_has_arrived_and_its_loss() -> None:
+    lossy = model_cell(sent((1000, 0), loss=0.53))
+    assert lossy.is_stream and lossy.figure == "received_MBps"
+    assert lossy.throughput and lossy.throughput.mean == 8.0 and lossy.unit == "Mb/s"
+    tables = dict(outputs.results([lossy], of()))
+    assert list(tables) == ["Stream Results", "UDP Loss Percent"]
+    assert tables["UDP Loss Percent"][1][-1] == "53.00"
+    assert "UDP Percent Loss,netmodel,udp_stream" in outputs.csv_losses([lossy], of(), "now")
+    rows = tuple({**lossy.rows[0], "received_MBps": value} for value in (1.0, 1.01, 0.99))
+    earlier = [{**row, "received_MBps": row["received_MBps"] * 2} for row in rows]
+    now = replace(lossy, rows=rows)
+    (found,) = rules.baseline([now], {rules.key_of(now): earlier}, 10)
+    assert found.is_worse  # with as many sent as before
+
+
+def test_what_is_answered_or_not_told_is_no_stream() -> None:
+    asked = model_cell(sent((1000, 1000), retransmits=3))
+    assert not asked.is_stream and asked.unit == "OP/s"
+    assert [title for title, _ in outputs.results([asked], of())] == [
+        "Rr Results",
+        "RR Latency Results",
+        "TCP Retransmissions",
+    ]
+    assert not model_cell(sent((1000, 0), received=None)).is_stream  # to a server that is no slave
+
+
+def test_a_profile_of_one_s_own_has_no_sizes_and_is_told_from_others() -> None:
+    cells = [model_cell(sent((1000, 0)), (("size", size),)) for size in ("1", "2")]
+    lines = list(csv.DictReader(io.StringIO(outputs.csv_results(cells, of(), "now"))))
+    for line, size in zip(lines, ("1", "2"), strict=True):
+        assert [line[name] for name in ("Parallelism", "Message Size", "Burst")] == [""] * 3
+        assert line["Model"] == f"udp_stream size={size}"
+    assert [name for name in cells[0].rows[0] if name.startswith("p.")] == ["p.duration"]
 
 
 # --- Prometheus ---

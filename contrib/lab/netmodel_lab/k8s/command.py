@@ -29,7 +29,7 @@ from netmodel_lab.folder import write_whole
 from netmodel_lab.k8s import cleaning, options, outputs, prometheus, report, rules
 from netmodel_lab.k8s.cluster import NODE, Cluster
 from netmodel_lab.k8s.driver import Driver, opened
-from netmodel_lab.k8s.figures import Cell, Row, cells, of_pairs
+from netmodel_lab.k8s.figures import Cell, Row, cells, is_stream, of_pairs
 from netmodel_lab.k8s.others import OTHERS
 from netmodel_lab.k8s.placement import every_node
 from netmodel_lab.k8s.problems import MeasurementProblem
@@ -204,10 +204,11 @@ def _sample(driver: Driver, point: Point, store: Store, *, is_quiet: bool) -> No
     pairs = [{"pair": one.pair, "result": one.document, "k8s": one.k8s, "histogram": one.histogram} for one in found]
     store.keep(point, pairs, None)
     if not is_quiet:
-        figures = of_pairs([one.document for one in found])
+        documents = [one.document for one in found]
+        figures = of_pairs(documents)
         arrived, rate = figures.get("received_MBps"), figures.get("transactions_per_s")
-        is_stream = point.test.entry.is_stream
-        told = f"{arrived * 8:.0f} Mb/s" if is_stream and arrived is not None else with_unit(rate, "1/s")
+        is_one_way = is_stream(point.test, documents)
+        told = f"{arrived * 8:.0f} Mb/s" if is_one_way and arrived is not None else with_unit(rate, "1/s")
         print(f"{time.strftime('%H:%M:%S')}  {point.title}  {told}", file=sys.stderr)
 
 

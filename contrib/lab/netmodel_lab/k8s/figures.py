@@ -12,6 +12,7 @@ from scipy import special
 
 from netmodel_lab.columns import figures, reach
 from netmodel_lab.k8s import histograms
+from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.settings import Point, Settings
 
 Json = dict[str, Any]
@@ -48,7 +49,8 @@ def row(settings: Settings, point: Point, document: Json | None, why: str | None
         "why": why,
     }
     found |= {"profile": test.profile, **{f"d.{name}": str(value) for name, value in given.items()}}
-    found |= {f"p.{name}": float(value) for name, value in given.items() if isinstance(value, int)}
+    sizes = () if test.model else ("messagesize", "messagereadsize", "parallelism", "burst")
+    found |= {f"p.{name}": float(getattr(test, name)) for name in ("duration", *sizes)}
     if document and why is None:
         ends = [one["k8s"] for one in document["pairs"]]
         for name in ("server", "client"):
@@ -57,9 +59,23 @@ def row(settings: Settings, point: Point, document: Json | None, why: str | None
         results = [one["result"] for one in document["pairs"]]
         logged = [one.get("histogram") for one in document["pairs"]]
         found |= {"relation": common([end["relation"] for end in ends]), **of_pairs(results, logged)}
+        found |= {"is_stream": is_stream(test, results)} if test.model else {}
         found["throttled_s"] = _throttled_s(results)
         found["is_throttling_unknown"] = any(map(_is_throttling_unknown, document["pairs"]))
     return found
+
+
+def is_stream(test: Test, documents: Sequence[Json]) -> bool:
+    """Whether what has arrived is the figure. A profile of one's own is a stream when its bytes go one way, and both
+    ends tell of them."""
+    if not test.model:
+        return test.entry.is_stream
+    for document in documents:
+        ways = [reach(document, "totals", name) for name in ("bytes_sent", "bytes_received")]
+        arrived = reach(document, "totals", "throughput", "received_bits_per_s")
+        if arrived is None or sum(bool(way) for way in ways) != 1:
+            return False
+    return bool(documents)
 
 
 def common(values: Sequence[str]) -> str:
@@ -97,7 +113,7 @@ def of_pairs(documents: Sequence[Json], logged: Sequence[str | None] = ()) -> Ro
     if len(means) == len(parts) and sum(counts) > 0:
         found["mean_us"] = sum(mean * count for mean, count in zip(means, counts, strict=True)) / sum(counts)
     longest = [part["max_us"] for part in parts if part.get("max_us") is not None]
-    found["max_us"] = max(longest, default=None)
+    found["max_us"] = max(longest) if len(longest) == len(parts) else None
     found |= histograms.percentiles(logged) if logged else {}
     found["loss_pct"] = _loss_pct(documents)
     found["seconds"] = max((part["seconds"] for part in parts if part.get("seconds")), default=None)
@@ -113,13 +129,15 @@ def start_skew_s(documents: Sequence[Json]) -> float | None:
 
 
 def _loss_pct(documents: Sequence[Json]) -> float | None:
-    """Of the messages that all pairs have sent, both ways."""
+    """Of the messages that all pairs have sent, both ways. None: one does not tell."""
 
-    def counted(name: str) -> float:
-        ways = [(document, way) for document in documents for way in ("to_slaves", "to_master")]
-        return sum(reach(document, "totals", "messages", way, name) or 0.0 for document, way in ways)
+    def counted(document: Json, name: str) -> list[float]:
+        each = [reach(document, "totals", "messages", way, name) for way in ("to_slaves", "to_master")]
+        return [value for value in each if value is not None]
 
-    sent, lost = counted("sent"), counted("lost")
+    if not all(counted(document, "lost") for document in documents):
+        return None
+    sent, lost = (sum(sum(counted(document, name)) for document in documents) for name in ("sent", "lost"))
     return lost / sent * 100 if sent else None
 
 
@@ -165,7 +183,15 @@ class Cell:
 
     @property
     def is_stream(self) -> bool:
-        return self.point.test.entry.is_stream
+        """Of a profile of one's own its samples tell."""
+        if not self.point.test.model:
+            return self.point.test.entry.is_stream
+        return bool(self.rows) and all(row.get("is_stream") for row in self.rows)
+
+    @property
+    def figure(self) -> str:
+        """Of rows, which is its throughput: of streams what has arrived."""
+        return "received_MBps" if self.is_stream else "transactions_per_s"
 
     @property
     def unit(self) -> str:
@@ -178,10 +204,8 @@ class Cell:
 
     @property
     def throughput(self) -> Mean | None:
-        """Of streams what has arrived."""
-        if not self.is_stream:
-            return self.of("transactions_per_s")
-        return mean([None if row.get("received_MBps") is None else row["received_MBps"] * 8 for row in self.rows])
+        scale = 8 if self.is_stream else 1
+        return mean([None if row.get(self.figure) is None else row[self.figure] * scale for row in self.rows])
 
     def of(self, name: str) -> Mean | None:
         return mean([row.get(name) for row in self.rows])

@@ -62,9 +62,9 @@ def _common(cell: Cell, settings: Settings) -> list[str]:
     ]
 
 
-def _own(test: Test, value: int) -> str:
+def _own(test: Test, value: int, none: str = "-") -> str:
     """What a profile of one's own has not: its parameters say it."""
-    return "-" if test.model else str(value)
+    return none if test.model else str(value)
 
 
 def _number(value: float | None) -> str:
@@ -92,7 +92,12 @@ _MEAN: Column = ("Avg Latency", lambda cell: _average(cell.of("mean_us"), "usec"
 
 
 def _is(name: str) -> Callable[[Cell], bool]:
-    return lambda cell: cell.point.test.profile.startswith(name)
+    return lambda cell: not cell.point.test.model and cell.point.test.profile.startswith(name)
+
+
+def _tells(name: str, figure: str) -> Callable[[Cell], bool]:
+    """Profiles of one's own have it where one of their samples has."""
+    return lambda cell: _is(name)(cell) or bool(cell.point.test.model and cell.of(figure))
 
 
 _TABLES: tuple[tuple[str, Callable[[Cell], bool], tuple[Column, ...]], ...] = (
@@ -100,8 +105,12 @@ _TABLES: tuple[tuple[str, Callable[[Cell], bool], tuple[Column, ...]], ...] = (
     ("Rr Results", lambda cell: not cell.is_stream, _VALUE),
     ("Stream Latency Results", _is("TCP_STREAM_LAT"), (_MEAN, _P50, _P99)),
     ("RR Latency Results", lambda cell: not cell.is_stream, (_MEAN, _P50, _P99)),
-    ("TCP Retransmissions", _is("TCP"), (("Avg value", lambda cell: _average(cell.of("retransmits"))),)),
-    ("UDP Loss Percent", _is("UDP"), (("Avg value", lambda cell: _average(cell.of("loss_pct"))),)),
+    (
+        "TCP Retransmissions",
+        _tells("TCP", "retransmits"),
+        (("Avg value", lambda cell: _average(cell.of("retransmits"))),),
+    ),
+    ("UDP Loss Percent", _tells("UDP", "loss_pct"), (("Avg value", lambda cell: _average(cell.of("loss_pct"))),)),
 )
 
 
@@ -166,7 +175,7 @@ def _document(cell: Cell, settings: Settings, stamp: str, pairs: dict[int, list[
         "acrossAZ": None if relation == "mixed" else relation == "other zone",
         "samples": len(cell.rows),
         "messageSize": None if test.model else test.messagesize,
-        "burst": test.burst,
+        "burst": None if test.model else test.burst,
         "throughput": _of(throughput),
         "latency": _of(cell.of("p99_us")),
         "tputMetric": cell.unit,
@@ -264,7 +273,7 @@ _CSV_COMMON = (
     "Confidence metric - low",
     "Confidence metric - high",
 )
-_CSV_OURS = ("Run", "UUID", "Time", "Test", "Server node", "Client node", "Path", "Place")
+_CSV_OURS = ("Run", "UUID", "Time", "Test", "Server node", "Client node", "Path", "Place", "Model")
 
 
 def _csv_common(cell: Cell, settings: Settings) -> list[str]:
@@ -280,10 +289,10 @@ def _csv_common(cell: Cell, settings: Settings) -> list[str]:
         _yes(point.network == "external"),
         *[""] * 5,
         str(test.duration),
-        str(test.parallelism),
+        _own(test, test.parallelism, ""),
         str(len(cell.rows)),
-        str(test.messagesize),
-        str(test.burst),
+        _own(test, test.messagesize, ""),
+        _own(test, test.burst, ""),
         "" if low is None else f"{low:.6f}",
         "" if high is None else f"{high:.6f}",
     ]
@@ -315,10 +324,8 @@ def csv_results(cells: Sequence[Cell], settings: Settings, stamp: str) -> str:
 
 def csv_losses(cells: Sequence[Cell], settings: Settings, stamp: str) -> str:
     lines = []
-    for title, name, has in (
-        ("TCP Retransmissions", "retransmits", _is("TCP")),
-        ("UDP Percent Loss", "loss_pct", _is("UDP")),
-    ):
+    for title, kind, name in (("TCP Retransmissions", "TCP", "retransmits"), ("UDP Percent Loss", "UDP", "loss_pct")):
+        has = _tells(kind, name)
         lines += [
             [title, *_csv_common(cell, settings), _plain(_of(cell.of(name))), *_csv_ours(cell, settings, stamp)]
             for cell in cells
@@ -331,7 +338,8 @@ def _csv_ours(cell: Cell, settings: Settings, stamp: str) -> list[str]:
     first: Row = cell.rows[0]
     nodes = [str(first.get(name) or "") for name in ("server_node", "client_node")]
     point = cell.point
-    return [settings.run, settings.uuid, stamp, point.test.name, *nodes, point.way, point.place]
+    model = point.test.model.shown if point.test.model else ""
+    return [settings.run, settings.uuid, stamp, point.test.name, *nodes, point.way, point.place, model]
 
 
 def _plain(value: float | None) -> str:

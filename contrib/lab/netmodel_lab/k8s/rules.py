@@ -12,7 +12,6 @@ from typing import Any
 
 from netmodel_lab import inference
 from netmodel_lab.k8s.figures import Cell, Row
-from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.others import NETMODEL
 from netmodel_lab.problems import UsageProblem
 
@@ -152,17 +151,13 @@ def read_baseline(path: Path) -> dict[Key, list[Row]]:
     return found
 
 
-def figure_of(test: Test) -> str:
-    return "received_MBps" if test.entry.is_stream else "transactions_per_s"
-
-
 def baseline(cells: Sequence[Cell], before: dict[Key, list[Row]], percent: float) -> list[Finding]:
     """Worse: the loss is larger than what is tolerated, and is sure: its 99 % interval leaves no room for none. Holm's
     method keeps the chance of any false alarm among all cells at 1 %."""
     compared: list[tuple[str, inference.Difference]] = []
     found: list[Finding] = []
     for cell in cells:
-        title, name = f"{cell.title}: beside the baseline", figure_of(cell.point.test)
+        title, name = f"{cell.title}: beside the baseline", cell.figure
         earlier = before.get(key_of(cell), [])
         a, b = _values(earlier, name), _values(cell.rows, name)
         known = _throttled(title, [*earlier, *cell.rows]) or _known(title, a, b)
