@@ -46,7 +46,7 @@ def test_a_file_and_an_open_loop(lab: Lab, tests_space: tuple[str, str]) -> None
     paced, served = lab.rows()
     assert 300 < paced["transactions_per_s"] < 700
     assert (served["d.network"], served["relation"]) == ("service", "other node")
-    assert "size=200 num_flows=4" in paced["d.model"]
+    assert "num_flows=4 size=200" in paced["d.model"]
     assert "paced.xml" in done.stdout
 
 

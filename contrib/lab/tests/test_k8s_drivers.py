@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,10 @@ pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed
 
 from netmodel_lab.k8s import figures, manifests, options, others, others_output, results, waits
 from netmodel_lab.k8s.netperf_file import Test
-from netmodel_lab.k8s.placement import Pair
+from netmodel_lab.k8s.placement import Pair, Places
 from netmodel_lab.k8s.problems import MeasurementProblem
 from netmodel_lab.k8s.settings import Limits, Pods, Settings, Where, points
-from netmodel_lab.k8s.slaves import other_dial
+from netmodel_lab.k8s.slaves import other_dial, verify_ports
 from netmodel_lab.problems import UsageProblem
 
 Json = dict[str, Any]
@@ -259,6 +260,20 @@ def test_servers_of_one_client_at_a_time_are_as_many_as_clients() -> None:
     service = manifests.service(whole, 0, 2, "service", ["TCP"], "1", 0, "netperf")["spec"]
     assert [one["port"] for one in service["ports"]] == [22800, 22801, 22802]
     assert service["selector"][manifests.DRIVER] == "netperf"
+
+
+def test_ports_that_there_are_not() -> None:
+    pair: Places = {"other-node": (Pair("a", "b"),)}
+    for test, text in (
+        (of("TCP_STREAM", 60000), "--netperf: parallelism 60000 needs ports to 82800"),
+        (replace(of("TCP_STREAM", 1001), service=True), "--netperf: parallelism 1001 needs a Service with 1002 ports"),
+    ):
+        whole = settings(test, netperf="n:1")
+        with pytest.raises(UsageProblem, match=text):
+            verify_ports(whole, points(whole), pair)
+    for test in (of("TCP_STREAM", 42000), replace(of("TCP_STREAM", 999), service=True)):
+        whole = settings(test, netperf="n:1", iperf3="i:1")
+        verify_ports(whole, points(whole), pair)
 
 
 def asked(tmp_path: Path, *words: str) -> Settings:

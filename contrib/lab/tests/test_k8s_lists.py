@@ -98,6 +98,35 @@ def test_a_file_goes_to_the_cluster_with_its_parameters(tmp_path: Path) -> None:
     assert (point.place, other.place) == ("other-node", "other-node")
 
 
+def test_files_have_room_together(tmp_path: Path) -> None:
+    text = "tests:\n"
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.xml").write_text(WEB + f"<!-- {name * 500_000} -->")
+        text += model(name, f"{name}.xml")
+    (found,) = mistakes(tmp_path, text)
+    assert "a ConfigMap has no room for the 100" in found and found.endswith(
+        "bytes of all profiles; 900000 are the most"
+    )
+
+
+def test_equal_profiles_are_refused_however_they_are_written(tmp_path: Path) -> None:
+    (tmp_path / "web.xml").write_text(WEB)
+    text = "tests:\n" + model("a", "web.xml", params='num_flows: 2, arrivals: "poisson(5k)"')
+    text += model("b", "./web.xml", params='arrivals: "poisson(5k)", num_flows: 2')
+    (found,) = mistakes(tmp_path, text)
+    assert "is the same as a before" in found
+
+
+def test_parameters_without_a_value(tmp_path: Path) -> None:
+    text = "tests:\n" + model("a", "http", params="server: ") + model("b", "http", params='server: ""')
+    text += model("c", "http", params="num_flows: ")
+    assert [line.partition(" ")[2] for line in mistakes(tmp_path, text)] == [
+        "a: params: server: has no value",
+        "b: params: server: has no value",
+        "c: params: num_flows: has no value",
+    ]
+
+
 def test_a_server_of_others_has_no_slave(tmp_path: Path) -> None:
     settings = asked(tmp_path, "tests:\n" + model("web", "http", params='server: "web:80"'))
     (point,) = points(settings)

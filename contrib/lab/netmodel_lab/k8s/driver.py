@@ -17,7 +17,7 @@ from netmodel_lab.k8s.others import NETMODEL
 from netmodel_lab.k8s.placement import Nodes, Pair, Places, choose, verify, verify_nodes, verify_relation
 from netmodel_lab.k8s.problems import ApiProblem, MeasurementProblem, SkewProblem
 from netmodel_lab.k8s.settings import MOST_TRIES, Point, Settings
-from netmodel_lab.k8s.slaves import Slave, Slaves
+from netmodel_lab.k8s.slaves import Slave, Slaves, verify_ports
 from netmodel_lab.k8s.waits import Waits, ended
 from netmodel_lab.problems import EnvironmentProblem
 
@@ -70,6 +70,7 @@ class Driver:
         self._nodes = {str(node["metadata"]["name"]): node for node in nodes}
         self._places = choose(nodes, self._settings.where, self._settings.pods)
         verify_nodes(self._places, self._before)
+        verify_ports(self._settings, self._points, self._places)
         return self._places
 
     def open(self) -> None:

@@ -125,16 +125,20 @@ def secret(settings: Settings, namespace: str, key: str, expires: str) -> Json:
     }
 
 
+def files(settings: Settings) -> dict[str, str]:
+    """Profiles that the image does not have, by their names."""
+    return own_profiles(settings) | others.files(tuple(settings.drivers), settings.tests)
+
+
 def config_map(settings: Settings, namespace: str, expires: str) -> Json | None:
-    """Profiles that the image does not have."""
-    files = own_profiles(settings) | others.files(tuple(settings.drivers), settings.tests)
-    if not files:
+    data = files(settings)
+    if not data:
         return None
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": _meta(settings, f"nm-{settings.run}", namespace, expires),
-        "data": files,
+        "data": data,
     }
 
 

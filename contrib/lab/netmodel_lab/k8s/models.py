@@ -5,6 +5,7 @@ stock profile or a file beside the list."""
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +16,13 @@ from netmodel_lab.program import Parameter, Program
 KEY, PARAMS = "netmodel", "params"
 KEYS = (KEY, PARAMS, "duration", "samples", "service")
 _OURS = {"host": "the run sets it", "port": "the run sets it", "test_length": "it is the key duration"}
-_MOST = 900_000  # bytes of a file, as a ConfigMap has at most 1 MiB
+MOST = 900_000  # bytes of files, as a ConfigMap has at most 1 MiB
 
 
 @dataclass(frozen=True)
 class Model:
-    """What a test runs. text: of a file, which goes to the cluster. sets: which parameters the run gives values."""
+    """What a test runs. params: in the order of their names. text: of a file, which goes to the cluster. sets: which
+    parameters the run gives values."""
 
     profile: str
     params: tuple[tuple[str, str], ...] = ()
@@ -77,10 +79,10 @@ def read(
         wrong(f"{profile}: {error}")
         return None
     sets = tuple(name for name in _OURS if name in known)
-    found = Model(profile, tuple(given.items()), text, sets)
+    found = Model(os.path.normpath(profile), tuple(sorted(given.items())), text, sets)
     mistakes = _mistakes(found, known, is_service=is_service)
-    if len(text.encode()) > _MOST:
-        mistakes.append(f"a ConfigMap has no room for its {len(text.encode())} bytes; {_MOST} are the most")
+    if len(text.encode()) > MOST:
+        mistakes.append(f"a ConfigMap has no room for its {len(text.encode())} bytes; {MOST} are the most")
     if not mistakes:
         ours = {"test_length": f"{duration}s"} if "test_length" in sets else {}
         mistakes = program.check(str(path or profile), {**given, **ours})

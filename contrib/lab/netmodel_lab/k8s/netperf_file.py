@@ -180,6 +180,10 @@ def _model(name: str, entry: CommentedMap, at: Place, reader: _Reader) -> Test |
         reader.wrong(entry.lc.value("service"), f"{name}: service: {_shown(service)}: must be true or false")
     if not isinstance(params, CommentedMap | dict) or any(isinstance(one, dict | list) for one in params.values()):
         reader.wrong(entry.lc.value(models.PARAMS), f"{name}: params: must be a map of names and values")
+    else:
+        for key, one in params.items():
+            if one is None or (key == "server" and one == ""):
+                reader.wrong(entry.lc.value(models.PARAMS), f"{name}: params: {key}: has no value")
     if len(reader.mistakes) > before:
         return None
     given = {

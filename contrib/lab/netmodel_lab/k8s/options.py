@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from netmodel_lab.k8s import netperf_file
+from netmodel_lab.k8s.manifests import files
+from netmodel_lab.k8s.models import MOST
 from netmodel_lab.k8s.others import OTHERS
 from netmodel_lab.k8s.paths import FAMILIES, NAMES, OTHER_PATHS, PATHS
 from netmodel_lab.k8s.placement import PLACEMENTS
@@ -402,7 +404,7 @@ def settings(options: argparse.Namespace) -> Settings:
     run, whole = new_run(options.uuid)
     short = ("host",) if options.hostNet else ("pod", "host") if options.all else ("pod",)
     keep: Keep = getattr(options, "keep", "never") if getattr(options, "clean", True) else "always"
-    return Settings(
+    found = Settings(
         run=run,
         uuid=whole,
         tests=tuple(tests),
@@ -418,6 +420,10 @@ def settings(options: argparse.Namespace) -> Settings:
         families=options.ip_family or ("",),
         drivers=drivers,
     )
+    size = sum(len(text.encode()) for text in files(found).values())
+    if size > MOST:
+        raise UsageProblem([f"a ConfigMap has no room for the {size} bytes of all profiles; {MOST} are the most"])
+    return found
 
 
 def _version() -> str:

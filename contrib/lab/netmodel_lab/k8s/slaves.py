@@ -10,15 +10,16 @@ from typing import Any
 from netmodel_lab.k8s import manifests
 from netmodel_lab.k8s.cluster import POD, Cluster
 from netmodel_lab.k8s.manifests import Dial
-from netmodel_lab.k8s.others import NETMODEL, OTHERS, data_port
+from netmodel_lab.k8s.others import NETMODEL, OTHERS, all_ports, data_port
 from netmodel_lab.k8s.paths import Family
 from netmodel_lab.k8s.placement import Pair, Places, door, first_of, node_address, stands, verify
 from netmodel_lab.k8s.problems import ApiProblem, MeasurementProblem
 from netmodel_lab.k8s.settings import CONTROL_PORT, Point, Settings
 from netmodel_lab.k8s.waits import Waits, ended, is_ready
-from netmodel_lab.problems import EnvironmentProblem
+from netmodel_lab.problems import EnvironmentProblem, UsageProblem
 
 Json = dict[str, Any]
+_LAST_PORT, _SERVICE_PORTS = 65535, 1000
 _PORTS_TRIED = 4  # of a node, for a slave in its network, or for a Service
 _TAKEN = ("Address already in use", "free ports")  # the slave's words, and the scheduler's
 
@@ -59,6 +60,27 @@ def other_dial(settings: Settings, point: Point, pair: Pair, address: str, port:
     driver = point.driver
     data = data_port(driver, port, pair.lane, lanes, settings.parallelism)
     return Dial(address, port + (pair.lane if OTHERS[driver].is_single else 0), data)
+
+
+def verify_ports(settings: Settings, points: Sequence[Point], places: Places) -> None:
+    """Raises UsageProblem when a server of another program would need ports that there are not."""
+    stand, wrong = stands(places), []
+    for number, layout, driver in manifests.slaves(points, places):
+        if driver == NETMODEL:
+            continue
+        for attempt in range(_PORTS_TRIED):
+            port = manifests.control_port(settings, number, layout, attempt, driver)
+            every = all_ports(driver, port, stand[number].lanes, settings.parallelism)
+            if every[-1] > _LAST_PORT:
+                wrong.append(f"{OTHERS[driver].option}: parallelism {settings.parallelism} needs ports to {every[-1]}")
+    for way in manifests.services(points, places):
+        if way.driver != NETMODEL:
+            count = len(all_ports(way.driver, 0, stand[way.slave].lanes, settings.parallelism))
+            if count > _SERVICE_PORTS:
+                said = f"parallelism {settings.parallelism} needs a Service with {count} ports"
+                wrong.append(f"{OTHERS[way.driver].option}: {said}; {_SERVICE_PORTS} are the most")
+    if wrong:
+        raise UsageProblem(list(dict.fromkeys(wrong)))
 
 
 class Slaves:
