@@ -64,7 +64,8 @@ def test_netperf_and_uperf_beside_netmodel(lab: Lab, tests_space: tuple[str, str
     assert done.returncode == 0, done.stderr
     for row in lab.rows():
         figure = "received_MBps" if row["profile"].endswith("STREAM") else "transactions_per_s"
-        assert row[figure] is None or row[figure] > 0
+        is_told = (row["d.driver"], row["profile"]) != ("uperf", "UDP_STREAM")  # its server does not always
+        assert (row[figure] or 0) > 0 or (row[figure] is None and not is_told)
         assert (row["p99_us"] is None) == (row["d.driver"] != "netmodel")
 
 
