@@ -122,6 +122,8 @@ def _netperf(log: str, test: Test) -> Json:
     if len(parts) != test.parallelism:
         raise ValueError(f"{len(parts)} of {test.parallelism} processes have told a result")
     numbers = {name: [float(part[name]) for part in parts] for name in _NUMBERS if name in parts[0]}
+    if min(numbers["ELAPSED_TIME"]) <= 0 or min(numbers["THROUGHPUT"]) < 0:
+        raise ValueError("it does not tell its time, or its throughput")
     times, retransmits = numbers["ELAPSED_TIME"], _known(numbers, "LOCAL_TRANSPORT_RETRANS")
     seconds, resent = max(times), sum(retransmits) if retransmits else None
     if _is_stream(test):
