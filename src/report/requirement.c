@@ -211,8 +211,10 @@ static int make_share(struct nm_requirement_term *term)
 	size_t prefix = strlen(term->figure) - strlen(ERRORS);
 
 	term->quantity = NM_QUANTITY_SHARE;
-	return asprintf(&term->passes, "%.*stransactions", (int)prefix, term->figure) < 0 ? -ENOMEM
-											  : 0;
+	if (asprintf(&term->passes, "%.*stransactions", (int)prefix, term->figure) < 0 ||
+	    asprintf(&term->unanswered, "%.*smessages.unanswered", (int)prefix, term->figure) < 0)
+		return -ENOMEM;
+	return 0;
 }
 
 static int read_limit(struct reader *reader, struct nm_requirement_term *term)
@@ -320,6 +322,7 @@ static void term_fini(struct nm_requirement_term *term)
 {
 	free(term->figure);
 	free(term->passes);
+	free(term->unanswered);
 	*term = (struct nm_requirement_term){.figure = NULL};
 }
 

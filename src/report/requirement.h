@@ -29,7 +29,9 @@ struct nm_requirement_term {
 	enum nm_quantity quantity; /* of the figure */
 	double percentile;	   /* that the figure needs; NaN: none */
 	bool is_of_errors;	   /* which may be required as a share of all passes, too */
-	char *passes; /* then the figure of those that succeeded; NULL: it is a count */
+	/* Then the figures of the passes, of which some failed, and of those that are none, since
+	 * their answer was lost; NULL: it is a count. */
+	char *passes, *unanswered;
 	double limit; /* in the unit of the document: seconds, bits a second, 0 to 1 */
 };
 

@@ -29,22 +29,38 @@ static bool value_of(const struct nm_named_series *documents, size_t run, const 
 	       nm_named_value(&at, ret_value, why, WHY);
 }
 
+/* Makes a number of errors their share of all passes. A pass that failed counts as a transaction,
+ * one without its answer does not. */
+static bool make_share(const struct nm_named_series *documents, size_t run,
+		       const struct nm_requirement_term *term, double *value, char why[WHY])
+{
+	double passes, unanswered;
+
+	if (!value_of(documents, run, term->passes, &passes, why))
+		return false;
+	/* Only where messages may be lost. */
+	if (!value_of(documents, run, term->unanswered, &unanswered, why))
+		unanswered = 0;
+	if (*value + passes + unanswered == 0) {
+		snprintf(why, WHY, "nothing was done");
+		return false;
+	}
+	*value = fmin((*value + unanswered) / (passes + unanswered), 1);
+	return true;
+}
+
 /* The mean over the runs. False: some run has not measured it, for the reason in why, if known. */
 static bool measure(const struct nm_named_series *documents, const struct nm_requirement_term *term,
 		    double *ret_value, char why[WHY])
 {
-	double sum = 0, value, passes;
+	double sum = 0, value;
 
 	*why = '\0';
 	for (size_t i = 0; i < documents->count; i++) {
 		if (!value_of(documents, i, term->figure, &value, why) ||
-		    (term->passes && !value_of(documents, i, term->passes, &passes, why)))
+		    (term->passes && !make_share(documents, i, term, &value, why)))
 			return false;
-		if (term->passes && value + passes == 0) {
-			snprintf(why, WHY, "nothing was done");
-			return false;
-		}
-		sum += term->passes ? value / (value + passes) : value;
+		sum += value;
 	}
 	*ret_value = sum / (double)documents->count;
 	return documents->count > 0;

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from nmtest import FOR_LONG, PROFILES, SOON_S, Netmodel, Result, defines, free_port, line_of
+from compose import connect, group, once, op, read, times, write
+from nmtest import FOR_LONG, PROFILES, SOON_S, Netmodel, Result, defines, free_port, line_of, phase_of
 
 SHORT = ("-m", "tcp_rr", *defines(test_length="100ms"))
 LONG = ("-m", "tcp_rr", *defines(test_length=FOR_LONG))
@@ -54,6 +55,23 @@ def test_a_requirement_that_is_met_ends_with_0_and_is_in_all_reports(netmodel: N
     assert "  requirements: 2 of 2 met\n    met  transactions >= 1 " in text.out, text
     assert "    met  not latency.p99 <= 1ns " in text.out, text
     assert not text.err, text
+
+
+@pytest.mark.parametrize(
+    ("protocol", "more", "transactions"),
+    [("tcp", "canfail", 5), ("udp", "", 0)],
+)
+def test_errors_are_a_share_of_all_passes(
+    protocol: str, more: str, transactions: int, netmodel: Netmodel, profile: Callable[..., Path]
+) -> None:
+    """No answer comes in time. A failed pass of a stream is a transaction, an unanswered one of datagrams is none."""
+    late = op("think", "duration=60ms idle at=slave") + read(100, f"timeout=1ms {more}")
+    path = profile(group(once(connect(options=f"protocol={protocol}")), times(5, write(10), late, name="ask")))
+    words = ("--require", "group.Group0.transaction.ask.errors < 90%", "--require", "errors < 50%", "--format", "json", "-q")
+    document = netmodel.run("-m", path, *words).json()
+    assert [one["met"] for one in document["requirements"]] == [False, False]
+    assert document["requirements"][0]["value"] == 1
+    assert phase_of(document, "ask")["transactions"] == transactions
 
 
 def test_one_that_is_not_met_ends_with_4(netmodel: Netmodel) -> None:
@@ -175,7 +193,7 @@ def test_a_wrong_requirement_of_a_profile_has_its_line(netmodel: Netmodel, tmp_p
         first, second = result.lines()
         line = line_of(profile, "errors &lt; 1ms")
         assert first == f'{profile}:{line}: error: <require> that="errors < 1ms": at "ms": errors is a count: ' + (
-            "its units are k, M, G, T or none"
+            "its units are k, M, G, T or none, or % of all passes"
         )
         assert second.startswith(f'{profile}:{line + 1}: error: <require> that="latency < 1s": latency: it has several')
 
