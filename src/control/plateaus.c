@@ -14,6 +14,7 @@ struct group {
 	const struct nm_plateau *watched; /* of the present phase; NULL: none */
 	struct nm_plateau_seen seen;
 	uint64_t settled_ns;
+	bool is_over; /* the group has done the phase: nothing more is watched */
 	struct nm_tally_snap *before; /* owned; made when needed */
 };
 
@@ -47,6 +48,7 @@ static void begin(struct nm_sampler *base, const struct nm_phase_order *order, u
 
 		group->watched = NULL;
 		group->settled_ns = 0;
+		group->is_over = false;
 		group->seen.count = 0;
 		if (!of->runs || order->phase >= of->n_phases ||
 		    !of->phases[order->phase].waits.until.figure)
@@ -80,16 +82,17 @@ static double time_of(const struct nm_hist_snap *times, double percentile)
 static double value_of(const struct nm_plateau *plateau, const struct nm_tally_snap *row,
 		       uint64_t ns)
 {
-	double seconds = (double)ns / 1e9;
+	const double seconds = (double)ns / 1e9;
+	const double bytes = (double)row->counts.bytes_sent + (double)row->counts.bytes_received;
 
-	if (!row->counts.iterations)
+	/* A pass that moves much may take longer than an interval. */
+	if (plateau->figure == NM_PLATEAU_BITS ? !(bytes > 0) : !row->counts.iterations)
 		return NAN;
 	switch (plateau->figure) {
 	case NM_PLATEAU_TRANSACTIONS:
 		return (double)row->counts.iterations / seconds;
 	case NM_PLATEAU_BITS:
-		return ((double)row->counts.bytes_sent + (double)row->counts.bytes_received) * 8 /
-		       seconds;
+		return bytes * 8 / seconds;
 	case NM_PLATEAU_RESPONSE:
 		return nm_tally_keeps(row, NM_TIME_RESPONSE)
 			       ? time_of(&row->response, plateau->percentile)
@@ -117,6 +120,11 @@ static void watch(struct nm_plateaus *plateaus, uint32_t g, uint64_t now_ns)
 		group->settled_ns = now_ns;
 }
 
+static bool is_watched(const struct group *group)
+{
+	return group->watched && !group->settled_ns && !group->is_over;
+}
+
 static void run(struct nm_sampler *base, uint64_t now_ns)
 {
 	struct nm_plateaus *plateaus = plateaus_of(base);
@@ -125,9 +133,9 @@ static void run(struct nm_sampler *base, uint64_t now_ns)
 	if (now_ns < plateaus->grid.next_ns)
 		return;
 	for (uint32_t g = 0; g < plateaus->plan->n_groups; g++) {
-		if (plateaus->groups[g].watched && !plateaus->groups[g].settled_ns)
+		if (is_watched(&plateaus->groups[g]))
 			watch(plateaus, g, now_ns);
-		any |= plateaus->groups[g].watched && !plateaus->groups[g].settled_ns;
+		any |= is_watched(&plateaus->groups[g]);
 	}
 	(void)nm_interval_pass(&plateaus->grid, now_ns);
 	plateaus->row_at_ns = now_ns;
@@ -186,6 +194,11 @@ uint64_t nm_plateaus_settled_ns(const struct nm_plateaus *plateaus, uint32_t gro
 	return plateaus->groups[group].settled_ns;
 }
 
+void nm_plateaus_leave(struct nm_plateaus *plateaus, uint32_t group)
+{
+	plateaus->groups[group].is_over = true;
+}
+
 bool nm_plateaus_missed(const struct nm_plateaus *plateaus, uint32_t group, char *why,
 			size_t why_size)
 {
@@ -199,15 +212,15 @@ bool nm_plateaus_missed(const struct nm_plateaus *plateaus, uint32_t group, char
 		least = fmin(least, of->seen.values[i]);
 		most = fmax(most, of->seen.values[i]);
 	}
-	if (count)
+	if (count == NM_PLATEAU_ROWS)
 		(void)snprintf(why, why_size,
 			       "%s has not settled within %.4g %%: in the last intervals it was "
 			       "from %.4g to %.4g",
 			       of->watched->name, of->watched->share * 100, least, most);
 	else
 		(void)snprintf(why, why_size,
-			       "%s has not settled: it was not measured in the last "
-			       "interval",
-			       of->watched->name);
+			       "%s has not settled: it was measured in %u of the last %d "
+			       "intervals (-i)",
+			       of->watched->name, count, NM_PLATEAU_ROWS);
 	return true;
 }

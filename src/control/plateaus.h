@@ -22,6 +22,9 @@ struct nm_sampler *nm_plateaus_base(struct nm_plateaus *plateaus);
 /* When the figure of the group has settled in the present phase; 0: it has not, or none is
  * watched. */
 uint64_t nm_plateaus_settled_ns(const struct nm_plateaus *plateaus, uint32_t group);
+/* The group has done its passes of the present phase, or is told to stop: what it does afterwards
+ * says nothing about its figure. */
+void nm_plateaus_leave(struct nm_plateaus *plateaus, uint32_t group);
 /* Whether a figure of the group is watched in the present phase or the last one, and has not
  * settled; then with a phrase in why. */
 bool nm_plateaus_missed(const struct nm_plateaus *plateaus, uint32_t group, char *why,

@@ -92,3 +92,28 @@ def test_an_interrupted_warm_up_is_no_failure_of_it(netmodel: Netmodel, profile:
 def test_what_is_wrong_is_told(more: str, until: str, message: str, netmodel: Netmodel, profile: WriteProfile) -> None:
     result = netmodel.run("-m", profile(warming(until, more)), "--check", code=1)
     assert f'<transaction> until="{until}": {message}' in result.err
+
+
+def test_intervals_that_were_too_few_are_told(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """All passes are done in a moment, whatever the duration allows."""
+    path = profile(warming("plateau(latency.p50,90%)", 'duration="20s" total="8"'))
+    result = netmodel.run("-m", path, "-i", "2s", code=2)
+    assert "latency.p50 has not settled: it was measured in 0 of the last 5 intervals (-i)" in result.err
+    assert "over after 20 s" not in result.err
+
+
+def test_a_group_is_not_watched_behind_its_own_warm_up(netmodel: Netmodel, profile: WriteProfile) -> None:
+    text = warming("plateau(latency.p50,0.000001%)", 'duration="700ms"').replace('name="asks"', 'name="short"')
+    other = warming("", 'duration="1500ms" measure="no"').replace(' until=""', "")
+    result = netmodel.run("-m", profile(text + other), "-i", "100ms", code=2)
+    assert "group short: the warm-up is over after 0.7 s, and latency.p50 has not settled within 1e-06 %: in the last" in result.err
+
+
+def test_bits_are_watched_within_a_long_pass(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """A pass takes longer than five intervals."""
+    body = 10 * (THINK.replace("5ms", "30ms") + '<flowop type="write" options="size=1000"/>')
+    text = f"""<group name="sends" nflows="1">{CONNECT}
+      <transaction duration="20s" until="plateau(bits_per_s,100%)">{body}</transaction></group>"""
+    result = netmodel.run("-m", profile(text), "-i", "50ms", "--format", "json")
+    assert "has not settled" not in result.err
+    assert result.json()["groups"][0]["phases"][1]["seconds"] < 15
