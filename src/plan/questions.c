@@ -179,6 +179,7 @@ static int read_lines(FILE *file, struct names *into, uint16_t type, unsigned *r
 	ssize_t length;
 	int r = 0;
 
+	errno = 0;
 	for (*ret_line = 0; r == 0 && (length = getline(&line, &room, file)) > 0;) {
 		size_t n = (size_t)length - (line[length - 1] == '\n');
 
@@ -196,7 +197,7 @@ static int read_lines(FILE *file, struct names *into, uint16_t type, unsigned *r
 			r = add_line(into, line + begin, n - begin, type, why, why_size);
 	}
 	free(line);
-	return r ? r : ferror(file) ? -EIO : 0;
+	return r || feof(file) ? r : errno == ENOMEM ? -ENOMEM : -EIO;
 }
 
 static struct many *join(const struct nm_opts_ask *opts, const struct names *from)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The recorded times of arrivals, from files that only the master reads. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/diag.h"
 #include "plan/diag.h"
@@ -116,7 +119,8 @@ static int read_lines(FILE *file, struct times *into, unsigned *ret_line, char *
 		if (++*ret_line > 1 || !is_header(line))
 			r = add_line(into, line, why, why_size);
 	}
-	if (r == 0 && ferror(file))
+	/* Without memory for a line there is neither. */
+	if (r == 0 && !feof(file))
 		r = errno ? -errno : -EIO;
 	free(line);
 	return r;
@@ -159,17 +163,40 @@ static void measure(struct nm_trace *trace)
 			trace->longest_ns = trace->at_ns[i] - trace->at_ns[i - 1];
 }
 
+/* A pipe could be read only once, and would be waited for. 0; -EINVAL: it is no regular file; or
+ * another error. */
+static int open_file(const char *path, FILE **ret)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat stat;
+	int r = 0;
+
+	if (fd < 0 || fstat(fd, &stat) != 0)
+		r = -errno;
+	else if (!S_ISREG(stat.st_mode))
+		r = S_ISDIR(stat.st_mode) ? -EISDIR : -EINVAL;
+	else if (!(*ret = fdopen(fd, "r")))
+		r = -errno;
+	if (r < 0 && fd >= 0)
+		(void)close(fd);
+	return r;
+}
+
 /* 0 with *ret, to be freed; -ENOMEM; or another error with a phrase in why. */
 static int read_file(const char *path, struct times *ret, char *why, size_t why_size)
 {
 	char wrong[256];
 	unsigned line = 0;
-	FILE *file = fopen(path, "re");
-	int r = file ? read_lines(file, ret, &line, wrong, sizeof wrong) : -errno;
+	FILE *file = NULL;
+	int r = open_file(path, &file);
 
+	if (r == 0)
+		r = read_lines(file, ret, &line, wrong, sizeof wrong);
 	if (file)
 		(void)fclose(file);
-	if (r == -EINVAL)
+	if (r == -EINVAL && !file)
+		(void)snprintf(why, why_size, "is no regular file, which can be read again");
+	else if (r == -EINVAL)
 		(void)snprintf(why, why_size, "line %u: %s", line, wrong);
 	else if (r < 0)
 		(void)snprintf(why, why_size, "%s", strerror(-r));

@@ -315,3 +315,12 @@ def test_wrong_traces_are_told_by_line(text: str, words: str, message: str, netm
     assert f'arrivals="trace({file}{words})": {file}: {message}' in result.err
     result = netmodel.run("-m", "tcp_rr", *defines(arrivals="trace(/nowhere/t)"), "--check", code=1)
     assert "/nowhere/t: No such file or directory" in result.err
+
+
+def test_a_trace_that_is_no_file_is_refused(netmodel: Netmodel, tmp_path: Path) -> None:
+    """Nobody writes into the FIFO: who opens it would wait."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    for path in (fifo, "/dev/zero"):
+        result = netmodel.run("-m", "tcp_rr", *defines(arrivals=f"trace({path})"), "--check", code=1)
+        assert f"{path}: is no regular file" in result.err
