@@ -42,6 +42,30 @@ static int check_params(const struct nm_runner *runner, const char *path,
 	return NM_EXIT_OK;
 }
 
+/* What its trials were judged by, and over which part of a run. */
+static int check_options(const struct nm_runner *runner, const char *path,
+			 const struct nm_earlier_search *earlier, struct nm_diags *diags)
+{
+	const struct {
+		const char *option, *member;
+		uint64_t ns;
+	} times[] = {{"warmup", "warmup_s", runner->args->run.warmup_ns},
+		     {"cooldown", "cooldown_s", runner->args->run.cooldown_ns}};
+	const char *unlike = nm_earlier_search_unlike(earlier, &runner->judge.requirements);
+
+	if (unlike)
+		return refuse(path, diags,
+			      "its search had other requirements: only one of both has '%.100s'",
+			      unlike);
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+		double then_s = nm_earlier_search_run(earlier, times[i].member);
+
+		if (!(fabs(then_s - (double)times[i].ns / 1e9) < 1e-9))
+			return refuse(path, diags, "its search had another --%s", times[i].option);
+	}
+	return NM_EXIT_OK;
+}
+
 /* Whether it is of the same search, and can go on. */
 static int check(const struct nm_runner *runner, const char *path,
 		 const struct nm_earlier_search *earlier, const struct nm_sweep *told,
@@ -65,16 +89,20 @@ static int check(const struct nm_runner *runner, const char *path,
 			      "its search has ended (%.20s): only one that was "
 			      "interrupted goes on",
 			      then->outcome);
-	return check_params(runner, path, earlier, diags);
+	int code = check_params(runner, path, earlier, diags);
+
+	return code == NM_EXIT_OK ? check_options(runner, path, earlier, diags) : code;
 }
 
-/* Whether the search asks for just this trial next. */
-static bool is_asked(const struct nm_search *search, const struct nm_range *range,
-		     const struct nm_trial *trial)
+/* Whether the search asks for just this trial next. One that failed may have had fewer runs. */
+static bool is_asked(const struct nm_args_run *args, const struct nm_search *search,
+		     const struct nm_range *range, const struct nm_trial *trial)
 {
 	struct nm_search_trial asked;
 
-	if (!nm_search_ask(search, &asked) ||
+	if (!nm_search_ask(search, &asked) || (args->has_seed && asked.seed != trial->seed) ||
+	    trial->n_runs > args->repeat * asked.window ||
+	    (trial->pass && trial->n_runs < args->repeat * asked.window) ||
 	    strcmp(nm_search_step_name(asked.step), trial->step) != 0)
 		return false;
 	if (isnan(asked.value) || !trial->value)
@@ -115,7 +143,7 @@ int nm_cli_resume(const struct nm_runner *runner, const struct nm_range *range,
 		const struct nm_trial *trial = &then->trials[i];
 		const struct nm_search_verdict verdict = nm_search_verdict_of(trial);
 
-		if (!is_asked(search, range, trial))
+		if (!is_asked(&runner->args->run, search, range, trial))
 			return refuse(path, diags,
 				      "this search would not make its trial %zu (%.30s, %.60s): it "
 				      "was made with other options",
@@ -127,5 +155,7 @@ int nm_cli_resume(const struct nm_runner *runner, const struct nm_range *range,
 			code = NM_EXIT_INTERNAL;
 		}
 	}
+	if (code == NM_EXIT_OK && search->outcome != NM_SEARCH_GOES_ON)
+		return refuse(path, diags, "nothing of its search is left to run");
 	return code;
 }

@@ -203,8 +203,8 @@ static int begin_search(struct sweep *sweep, struct nm_diags *diags)
 	int code = nm_cli_resume(&sweep->runner, &sweep->range, sweep->search, &sweep->told,
 				 &sweep->earlier, diags);
 
-	for (size_t i = 0; i < sweep->told.n_trials; i++)
-		sweep->any_complete |= sweep->told.trials[i].pass;
+	/* The first incomplete run would have ended it. */
+	sweep->any_complete = sweep->told.n_trials > 0;
 	return code;
 }
 
@@ -487,8 +487,14 @@ static int report_all(struct sweep *sweep, struct nm_diags *diags)
 	if (code == NM_EXIT_OK && sweep->kept.n_runs) {
 		runner->view.sweep = &sweep->told;
 		code = nm_judge_series(&runner->judge, &sweep->kept, &runner->view, diags) == 0
-			       ? nm_runner_report(runner, &sweep->kept, diags)
+			       ? NM_EXIT_OK
 			       : NM_EXIT_INTERNAL;
+		/* All that passed may have been trials of an earlier search. */
+		if (sweep->search && sweep->search->outcome == NM_SEARCH_FOUND &&
+		    !sweep->kept_passed)
+			runner->view.verdicts = NULL;
+		if (code == NM_EXIT_OK)
+			code = nm_runner_report(runner, &sweep->kept, diags);
 	}
 	int told = tell_end(sweep, diags);
 

@@ -14,7 +14,7 @@ struct group {
 	const struct nm_plateau *watched; /* of the present phase; NULL: none */
 	struct nm_plateau_seen seen;
 	uint64_t settled_ns;
-	bool is_over; /* the group has done the phase: nothing more is watched */
+	bool is_over;		      /* the group has done the phase: nothing more is watched */
 	struct nm_tally_snap *before; /* owned; made when needed */
 };
 

@@ -96,6 +96,18 @@ static bool read_window(const json_t *object, const struct nm_percentiles *perce
 	return true;
 }
 
+/* The first of the members without which a search cannot go on, and which may be null; NULL: it has
+ * all. Documents of older versions lack them. */
+static const char *lacking(const json_t *object)
+{
+	static const char *const names[] = {"typical", "typical_limit", "reached"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!json_object_get(object, names[i]))
+			return names[i];
+	return NULL;
+}
+
 /* Reads a trial, with texts of its own: 0, -ENOMEM, or -EINVAL with the name of what is wrong. */
 static int read_trial(const json_t *object, const struct nm_percentiles *percentiles,
 		      struct nm_trial *ret, const char **ret_wrong)
@@ -106,18 +118,19 @@ static int read_trial(const json_t *object, const struct nm_percentiles *percent
 
 	*ret = (struct nm_trial){.step = text_of(object, "step"),
 				 .judged = verdict,
-				 .pass = verdict && strcmp(verdict, "pass") == 0,
+				 .pass = !reason,
 				 .load = text_of(object, "load"),
 				 .offered_per_s = real_of(object, "offered_per_s"),
 				 .achieved_per_s = real_of(object, "achieved_per_s"),
 				 .typical = real_of(object, "typical"),
 				 .typical_limit = real_of(object, "typical_limit"),
 				 .reached = real_of(object, "reached")};
-	*ret_wrong = !ret->step							? "step"
+	*ret_wrong = !ret->step || (verdict && (strcmp(verdict, "pass") == 0) != ret->pass)
+			     ? (ret->step ? "verdict" : "step")
 		     : !read_count(json_object_get(object, "seed"), &ret->seed) ? "seed"
 		     : !read_count(json_object_get(object, "runs"), &n_runs) || n_runs > UINT32_MAX
 			     ? "runs"
-			     : NULL;
+			     : lacking(object);
 	if (*ret_wrong)
 		return -EINVAL;
 	ret->n_runs = (uint32_t)n_runs;
@@ -137,8 +150,10 @@ static int read_trials(const json_t *list, const struct nm_percentiles *percenti
 {
 	size_t count = json_array_size(list);
 
-	if (count > MOST_TRIALS)
-		count = MOST_TRIALS;
+	if (count > MOST_TRIALS) {
+		snprintf(why, why_size, "it has more than %d trials", MOST_TRIALS);
+		return -EINVAL;
+	}
 	for (size_t i = 0; i < count; i++) {
 		struct nm_trial trial;
 		const char *wrong = NULL;
@@ -172,9 +187,11 @@ static int read_document(struct nm_earlier_search *search, const struct nm_perce
 	told->range = text_of(sweep, "range");
 	told->objective = text_of(end, "objective");
 	told->outcome = text_of(end, "outcome");
-	if (told->parameter && told->range && told->objective && told->outcome)
-		return read_trials(json_object_get(sweep, "trials"), percentiles, told, why,
-				   why_size);
+	const json_t *trials = json_object_get(sweep, "trials");
+
+	if (told->parameter && told->range && told->objective && told->outcome &&
+	    json_is_array(trials))
+		return read_trials(trials, percentiles, told, why, why_size);
 	snprintf(why, why_size, "it is not of a search");
 	return -EINVAL;
 }
@@ -208,6 +225,44 @@ const char *nm_earlier_search_param(const struct nm_earlier_search *search, cons
 	const json_t *profile = json_object_get(search->document.document, "profile");
 
 	return text_of(json_object_get(profile, "params"), name);
+}
+
+double nm_earlier_search_run(const struct nm_earlier_search *search, const char *name)
+{
+	return real_of(json_object_get(search->document.document, "run"), name);
+}
+
+/* Whether it is one of the command line, which are the same for all values; the objective is
+ * compared by itself. */
+static bool is_of_line(const char *origin)
+{
+	return origin && (strcmp(origin, "--require") == 0 || strcmp(origin, "--fail-if") == 0);
+}
+
+const char *nm_earlier_search_unlike(const struct nm_earlier_search *search,
+				     const struct nm_requirements *now)
+{
+	const json_t *list = json_object_get(search->document.document, "requirements");
+	size_t n = json_array_size(list), k = 0;
+
+	for (size_t i = 0; i < now->count; i++) {
+		const struct nm_requirement *own = &now->items[i];
+
+		if (!is_of_line(own->origin))
+			continue;
+		while (k < n && !is_of_line(text_of(json_array_get(list, k), "from")))
+			k++;
+		const json_t *then = json_array_get(list, k++);
+		const char *text = text_of(then, "text"), *from = text_of(then, "from");
+
+		if (!text || !from || strcmp(text, own->text) != 0 ||
+		    strcmp(from, own->origin) != 0)
+			return own->text;
+	}
+	for (; k < n; k++)
+		if (is_of_line(text_of(json_array_get(list, k), "from")))
+			return text_of(json_array_get(list, k), "text");
+	return NULL;
 }
 
 void nm_earlier_search_fini(struct nm_earlier_search *search)

@@ -4,6 +4,7 @@
 #define NM_REPORT_SWEEP_READ_H
 
 #include "report/compare.h"
+#include "report/requirement.h"
 #include "report/sweep.h"
 
 struct nm_earlier_search {
@@ -22,6 +23,11 @@ int nm_earlier_search_parse(const char *path, const char *text, size_t length,
 /* The profile, and the value of one of its parameters; NULL: the document has none. */
 const char *nm_earlier_search_profile(const struct nm_earlier_search *search);
 const char *nm_earlier_search_param(const struct nm_earlier_search *search, const char *name);
+/* A number of its member `run`; NaN: there is none. */
+double nm_earlier_search_run(const struct nm_earlier_search *search, const char *name);
+/* The first of --require and --fail-if that only one of both has; NULL: they have the same. */
+const char *nm_earlier_search_unlike(const struct nm_earlier_search *search,
+				     const struct nm_requirements *now);
 void nm_earlier_search_fini(struct nm_earlier_search *search);
 
 #endif

@@ -157,6 +157,7 @@ def test_an_interrupted_search_goes_on(netmodel: Netmodel, validate: Validate, t
         assert result.err.count("\n") == len(whole["sweep"]["trials"]) - trials, "only what is missing is run"
         assert document["sweep"]["trials"][:trials] == whole["sweep"]["trials"][:trials]
         assert document["sweep"]["search"] == whole["sweep"]["search"]
+        assert all(one["met"] for one in document.get("requirements") or []), "nothing of a failed trial beside what was found"
         asked = [[(trial["value"], trial["step"], trial["seed"]) for trial in one["sweep"]["trials"]] for one in (whole, document)]
         assert asked[0] == asked[1]
 
@@ -181,6 +182,14 @@ def test_the_capacity_of_an_interrupted_search_is_kept(netmodel: Netmodel, tmp_p
         ({"objective": "errors == 0"}, (), "its search had --objective 'errors == 0'"),
         ({"objective": None}, (), "it is not of a search"),
         ({}, ("-D", "num_flows=2"), "its search had num_flows=1, and this one has 2"),
+        ({}, ("--seed", "99"), "this search would not make its trial 1 (low, 1): it was made with other options"),
+        ({}, ("--repeat", "2"), "this search would not make its trial 1 (low, 1): it was made with other options"),
+        ({}, ("--warmup", "100ms"), "its search had another --warmup"),
+        (
+            {},
+            ("--require", "transactions <= 3"),
+            "its search had other requirements: only one of both has 'transactions <= 3'",
+        ),
         ({}, ("--percentiles", "42"), 'its trial 1 lacks "latency_s", or a percentile of it that this line asks for'),
     ],
 )
@@ -196,6 +205,17 @@ def test_only_the_same_search_goes_on(
     assert (result.out, result.err) == ("", f"netmodel: --search-resume {file}: {why}\n")
 
 
+def test_what_has_ended_or_is_no_list_does_not_go_on(netmodel: Netmodel, tmp_path: Path) -> None:
+    words = ("-m", "tcp_rr", *defines(num_transactions=5), "--search", "num_flows=1..4", "--objective", "transactions <= 1")
+    whole = netmodel.run(*words, "--confirm", "0", "--format", "json", "-q", code=4).json()
+    file = tmp_path / "search.json"
+    file.write_text(json.dumps(interrupted(whole, len(whole["sweep"]["trials"]))))
+    result = netmodel.run(*words, "--confirm", "0", "--search-resume", file, code=1)
+    assert "nothing of its search is left to run" in result.err
+    file.write_text(json.dumps(interrupted(whole, 0)).replace('"trials": []', '"trials": {}'))
+    assert "it is not of a search" in netmodel.run(*words, "--confirm", "0", "--search-resume", file, code=1).err
+
+
 def test_a_search_of_other_trials_does_not_go_on(netmodel: Netmodel, tmp_path: Path) -> None:
     words = (*COUNTED, "--confirm", "0", "--format", "json", "-q")
     document = interrupted(netmodel.run(*words, code=0).json(), 3)
@@ -204,6 +224,10 @@ def test_a_search_of_other_trials_does_not_go_on(netmodel: Netmodel, tmp_path: P
     file.write_text(json.dumps(document))
     result = netmodel.run(*words, "--search-resume", file, code=1)
     assert "this search would not make its trial 3 (bracket, 5): it was made with other options" in result.err
+    del document["sweep"]["trials"][0]["reached"]
+    file.write_text(json.dumps(document))
+    assert 'its trial 1 lacks "reached"' in netmodel.run(*words, "--search-resume", file, code=1).err
+    document["sweep"]["trials"][0]["reached"] = None
     del document["sweep"]["trials"][1]["step"]
     file.write_text(json.dumps(document))
     assert 'its trial 2 lacks "step"' in netmodel.run(*words, "--search-resume", file, code=1).err
