@@ -354,7 +354,10 @@ static bool try(struct sweep *sweep, const struct nm_search_trial *asked, struct
 	char *text;
 
 	if (try_compile(sweep, asked->value, &text) != NM_EXIT_OK) {
-		sweep->code = out_of_memory(diags); /* nothing else goes wrong the second time */
+		/* A file that the profile names may be gone, or be another by now. */
+		sweep->code = compile(sweep, asked->value, NULL, diags) == NM_EXIT_USAGE
+				      ? NM_EXIT_FAILED
+				      : out_of_memory(diags);
 		return false;
 	}
 	runner->seed = asked->seed;

@@ -116,8 +116,13 @@ static int read_lines(FILE *file, struct times *into, unsigned *ret_line, char *
 	errno = 0;
 	for (*ret_line = 0; r == 0 && (length = getline(&line, &room, file)) > 0;) {
 		line[length - (line[length - 1] == '\n')] = '\0';
-		if (++*ret_line > 1 || !is_header(line))
-			r = add_line(into, line, why, why_size);
+		char *text = line;
+
+		/* Spreadsheets mark files as UTF-8. */
+		if (++*ret_line == 1 && strncmp(text, "\xEF\xBB\xBF", 3) == 0)
+			text += 3;
+		if (*ret_line > 1 || !is_header(text))
+			r = add_line(into, text, why, why_size);
 	}
 	/* Without memory for a line there is neither. */
 	if (r == 0 && !feof(file))

@@ -324,3 +324,21 @@ def test_a_trace_that_is_no_file_is_refused(netmodel: Netmodel, tmp_path: Path) 
     for path in (fifo, "/dev/zero"):
         result = netmodel.run("-m", "tcp_rr", *defines(arrivals=f"trace({path})"), "--check", code=1)
         assert f"{path}: is no regular file" in result.err
+
+
+@pytest.mark.parametrize("text", ["1\n2\n", "time\n1\n2\n"])
+def test_a_trace_may_have_the_mark_of_a_spreadsheet(text: str, netmodel: Netmodel, tmp_path: Path) -> None:
+    file = tmp_path / "trace.csv"
+    file.write_text(text, encoding="utf-8-sig")
+    netmodel.run("-m", "tcp_rr", *defines(arrivals=f"trace({file})"), "--check", code=0)
+
+
+def test_a_trace_that_goes_away_between_trials_is_named(netmodel: Netmodel, tmp_path: Path) -> None:
+    file = tmp_path / "trace"
+    file.write_text("0\n0.01\n")
+    more = defines(test_length="300ms", arrivals=f"trace({file},loop)")
+    with netmodel.started("-m", "tcp_rr", *more, "--scan", "num_flows=1..60:1") as master:
+        master.wait_line("num_flows=1")
+        file.unlink()
+        result = master.finish()
+    assert result.code == 2 and f"{file}: No such file or directory" in result.err, result
