@@ -247,6 +247,7 @@ const char *nm_earlier_search_unlike(const struct nm_earlier_search *search,
 
 	for (size_t i = 0; i < now->count; i++) {
 		const struct nm_requirement *own = &now->items[i];
+		const char *required = own->text;
 
 		if (!is_of_line(own->origin))
 			continue;
@@ -255,9 +256,8 @@ const char *nm_earlier_search_unlike(const struct nm_earlier_search *search,
 		const json_t *then = json_array_get(list, k++);
 		const char *text = text_of(then, "text"), *from = text_of(then, "from");
 
-		if (!text || !from || strcmp(text, own->text) != 0 ||
-		    strcmp(from, own->origin) != 0)
-			return own->text;
+		if (!text || !from || strcmp(text, required) != 0 || strcmp(from, own->origin) != 0)
+			return required;
 	}
 	for (; k < n; k++)
 		if (is_of_line(text_of(json_array_get(list, k), "from")))
