@@ -404,7 +404,7 @@ static enum nm_step await_message(struct nm_io *io, struct nm_flow *flow,
 		if (!io->recv_flags)
 			return NM_STEP_WAIT_IN;
 	}
-	/* Something else keeps coming, so that the flow never waits: its limit holds all the same. */
+	/* Something else keeps coming, so that the flow never waits: its limit holds anyway. */
 	return is_late(asking) ? give_up_message(io, flow) : NM_STEP_YIELD;
 }
 

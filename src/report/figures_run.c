@@ -179,8 +179,7 @@ static const struct nm_figure run_figures[] = {
 		  .doc = "Only where a window closed with its time: transactions that ended so "
 			 "long after that that the totals have them in the latency alone; 0 where "
 			 "flows ended without one."),
-	NM_FIGURE(REAL, struct nm_result, grid.after.seconds, "transactions_after_s",
-		  .has = has_after,
+	NM_FIGURE(REAL, struct nm_result, grid.after.seconds, "after_s", .has = has_after,
 		  .doc = "With transactions_after: how long after its time the last flow of a "
 			 "group has left, at most."),
 	NM_FIGURE(REAL, struct nm_result, start_skew_s, "start_skew_s", .known = skew_known,
@@ -427,8 +426,7 @@ static const struct nm_figure group_figures[] = {
 	NM_FIGURE(COUNT32, struct nm_result_group, n_workers, "workers", .key = "threads"),
 	NM_FIGURE(COUNT, struct nm_result_group, after.transactions, "transactions_after",
 		  .has = has_group_after, .doc = "This group's part of the run's."),
-	NM_FIGURE(REAL, struct nm_result_group, after.seconds, "transactions_after_s",
-		  .has = has_group_after),
+	NM_FIGURE(REAL, struct nm_result_group, after.seconds, "after_s", .has = has_group_after),
 	NM_FIGURE(LIST, struct nm_result_group, phases, "phases", .object = &nm_phase_object,
 		  .count_offset = offsetof(struct nm_result_group, n_phases),
 		  .item_size = sizeof(struct nm_result_phase)),

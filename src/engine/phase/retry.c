@@ -184,8 +184,8 @@ static bool may_try(const struct nm_worker *worker, struct nm_retry *retry,
 	return nm_clock_ns() - retry->since_ns < most_ns;
 }
 
-/* The flow has lost a connection that was good, or has had one since its last failure: it tries from
- * now on, or since an attempt began that has failed. */
+/* The flow has lost a connection that was good, or has had one since its last failure: it tries
+ * from now on, or since an attempt began that has failed. */
 static void start_afresh(const struct nm_worker *worker, struct nm_flow *flow, uint64_t since_ns)
 {
 	*retry_of(worker, flow) = (struct nm_retry){.since_ns = since_ns};
