@@ -129,6 +129,7 @@ _BY_CHANCE = re.compile(
     r'|.*\bload\W{1,3}(verdict \W)?(ok|connections|generator|overload|errors)\b|.*\bload\.advice '
     r"|(.*\.)?(complete|slowdown)_(under_|over_)?\d+(_|kb|mb).*[ =]|  .*  (complete|slowdown)  #"
     r"|  #-#s  |.*#/s planned$|hosts\[\]\.(throttling|pressure|unhalted)|(remote_)?thrott\w+_periods="
+    r"|.*half of its flows have taken less than # of their ideal time"  # the machine's loopback is a fast link
 )
 _WHOLE = re.compile(r"(hosts\[\]\.intervals|host_interval)\[\]\.cpu$")  # nothing, where an interval is short
 _EMPTY = re.compile(r"(?<=  )-(?=  |$)")

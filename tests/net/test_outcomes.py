@@ -345,7 +345,7 @@ def test_gone(limit: str, code: int, netmodel: Netmodel, profile: WriteProfile) 
         assert "within reconnect=500 ms, at last: Connection refused" in document["run"]["incomplete_why"]
     else:
         assert_adds_up(document)
-        assert of["lost"] <= 3
+        assert of["lost"] <= 6  # a server that ends may take connections for a moment
 
 
 @contextmanager
