@@ -290,7 +290,7 @@ def test_recorded_times_are_replayed(words: str, due: int, warning: str | None, 
 def test_whole_seconds_are_spread(words: str, spread: bool, netmodel: Netmodel, tmp_path: Path) -> None:
     file = tmp_path / "trace"
     file.write_text("10\n10\n10\n10\n11\n")
-    args = ["--format", "json", "-i", "100ms", *defines(test_length="400ms", arrivals=f"trace({file},speed=2.5{words})")]
+    args = ["--format", "json", "-i", "100ms", *defines(test_length="400ms", arrivals=f"trace({file},speed=2{words})")]
     result = netmodel.run("-m", "tcp_rr", *args)
     assert ("spread evenly" in result.err) == spread
     assert [row["transactions"] for row in result.json()["intervals"]][:3] == ([1, 1, 1] if spread else [4, 0, 0])

@@ -306,7 +306,7 @@ def test_a_connection_that_cannot_be_opened_anew(can_fail: str, netmodel: Netmod
     thread = threading.Thread(target=listen, daemon=True)
     thread.start()
     place = f"127.0.0.1:{listener.getsockname()[1]}"
-    path = profile(asking("", f"server={place} timeout=300ms {can_fail}"))
+    path = profile(asking("", f"server={place} timeout=300ms {can_fail}", transaction='duration="20s"'))
     said = netmodel.measure(path, code=2)["run"]["incomplete_why"]
     thread.join(10)
     for conn in (listener, *held):

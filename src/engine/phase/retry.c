@@ -242,7 +242,9 @@ bool nm_retry_expired(struct nm_worker *worker, struct nm_flow *flow, const stru
 {
 	bool asks = nm_instr_asks(instr);
 
-	if (!asks && (!is_reopening(worker, instr) || limit_ns(instr)))
+	/* Also the profile's own limit of an attempt says when it is enough. */
+	if (!asks && (!is_reopening(worker, instr) || limit_ns(instr) ||
+		      instr->timeout_ns != NM_TUNE_ATTEMPT_NS))
 		return goes_on(worker, flow, instr, false, instr->timeout_ns);
 	if (!asks) {
 		/* A server that answers nothing, not even this, ends no run. */
