@@ -594,7 +594,7 @@ def test_a_full_disk_is_told(netmodel: Netmodel) -> None:
 @pytest.mark.needs("netns")
 def test_a_run_of_this_host_without_its_loopback_interface(netmodel: Netmodel) -> None:
     result = netmodel.run("-m", "tcp_rr", prefix=("unshare", "--net"), code=2)
-    assert "slave local: cannot be started: Network is unreachable: the loopback interface is down" in result.err
+    assert "slave local: cannot be started: Network is down: the loopback interface is down (ip link set lo up)" in result.err
 
 
 @pytest.mark.parametrize("workload", ["tcp_rr", "udp_rr"])
