@@ -103,7 +103,10 @@ struct nm_residency *nm_residency_begin(const char *dir, const struct nm_cpu_lis
 					      .cpus = cpus,
 					      .before = calloc(cpus->count, sizeof(struct reading)),
 					      .now = calloc(cpus->count, sizeof(struct reading))};
+		/* Without a visit at first: most machines have none, and no CPU is disturbed. */
 		if (residency->before && residency->now)
+			r = read_cpu(dir, cpus->cpus[0], residency->now);
+		if (r == 0)
 			r = visit_all(residency);
 	}
 	if (r == 0) {

@@ -259,7 +259,8 @@ def seen(netmodel: Netmodel, command: Command) -> list[str]:
                 lines += [f"--- {title}", *plain.splitlines()]
             elif plain:
                 other = _of_rows if title.endswith((".csv", ".log")) else _of_text
-                lines += [f"--- {title}", *(_of_json(plain) or other(plain))]
+                shown = _of_json(plain) or other(plain)
+                lines += [f"--- {title}", *shown] if shown else []
         return lines
 
 
