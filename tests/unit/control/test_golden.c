@@ -263,7 +263,7 @@ static json_t *result(void)
 						    .mss_min = 536,
 						    .mss_max = 1448,
 						    .congestion_control = "cubic",
-						    .tls = {4, 3, 2, 1, "TLSv1.3", "AES"}};
+						    .tls = {4, 3, 2, 1, "TLSv1.3", "AES", ""}};
 	sent->has_usage = true;
 	fill_usage(&sent->usage);
 	sent->counters.count = 2;
