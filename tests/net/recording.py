@@ -130,6 +130,8 @@ _BY_CHANCE = re.compile(
     r"|(.*\.)?(complete|slowdown)_(under_|over_)?\d+(_|kb|mb).*[ =]|  .*  (complete|slowdown)  #"
     r"|  #-#s  |.*#/s planned$|hosts\[\]\.(throttling|pressure|unhalted)|(remote_)?thrott\w+_periods="
     r"|.*half of its flows have taken less than # of their ideal time"  # the machine's loopback is a fast link
+    # A flow that a busy machine keeps from its CPU is late.
+    r"|  after that  #|  what hosts have used is over #|(run|groups\[\])\.(transactions_after|after_s)\b"
 )
 _WHOLE = re.compile(r"(hosts\[\]\.intervals|host_interval)\[\]\.cpu$")  # nothing, where an interval is short
 _EMPTY = re.compile(r"(?<=  )-(?=  |$)")
