@@ -15,10 +15,12 @@ bool nm_tail_is_cut(const struct nm_tail *tail, const struct nm_tail_window *win
 	uint64_t at_ns = tail->at_ns, end_ns = window->end_ns;
 
 	if (at_ns <= window->from_ns || end_ns <= at_ns + LEAST_NS ||
-	    (end_ns - at_ns) * LEAST_PARTS <= at_ns - window->from_ns ||
-	    goes_one_way(&window->counts))
+	    (end_ns - at_ns) * LEAST_PARTS <= at_ns - window->from_ns)
 		return false;
 	uint64_t passes = tail->counts.iterations - window->from_passes;
+
+	if (goes_one_way(&window->counts))
+		return passes > 0;
 	uint64_t late = window->counts.iterations - tail->counts.iterations;
 
 	double often = window->queues ? 2 : 1;

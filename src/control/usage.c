@@ -116,7 +116,7 @@ static void read_sum(struct nm_usage_sampler *usage, uint64_t now_ns, bool cut, 
 	}
 }
 
-/* What had been received, of what belongs to the windows, when the time was over. */
+/* What had been received when the time was over. */
 static uint64_t over_bytes(const struct nm_usage_sampler *usage)
 {
 	uint64_t bytes = 0;
@@ -129,28 +129,30 @@ static uint64_t over_bytes(const struct nm_usage_sampler *usage)
 	return bytes;
 }
 
-/* What has come since the time of the transactions was over, of what is in the window: where that
- * is short, it may have opened later. */
-static void add_after(struct nm_usage_sampler *usage, const struct sum *sum, uint64_t from_ns)
+/* What has come since the time of the transactions was over, in the window or too late for it:
+ * where that is short, it may have opened later. */
+static void add_after(struct nm_usage_sampler *usage, uint64_t from_ns, uint64_t now_ns)
 {
 	uint64_t over_ns = greater(usage->over_ns, from_ns);
 	uint64_t from_bytes = usage->count_from.counts.bytes_received;
+	struct sum sum;
 
-	if (usage->over_ns == 0 || sum->to_ns <= over_ns)
+	read_sum(usage, now_ns, false, &sum);
+	if (usage->over_ns == 0 || sum.to_ns <= over_ns)
 		return;
 	usage->window.after_bytes +=
-		sum->counts.bytes_received - greater(over_bytes(usage), from_bytes);
-	usage->window.after_ns += sum->to_ns - over_ns;
+		sum.counts.bytes_received - greater(over_bytes(usage), from_bytes);
+	usage->window.after_ns += sum.to_ns - over_ns;
 }
 
-static void add_to_window(struct nm_usage_sampler *usage, struct sum *sum)
+static void add_to_window(struct nm_usage_sampler *usage, struct sum *sum, uint64_t now_ns)
 {
 	struct nm_host_window *window = &usage->window;
 	uint64_t from_ns = greater(usage->count_from_ns, sum->begin_ns);
 
 	if (sum->begin_ns == 0 || sum->to_ns <= from_ns)
 		return;
-	add_after(usage, sum, from_ns);
+	add_after(usage, from_ns, now_ns);
 	nm_counts_subtract(&sum->counts, &usage->count_from.counts);
 	nm_counts_add(&window->counts, &sum->counts);
 	window->ns += sum->to_ns - from_ns;
@@ -171,7 +173,7 @@ static void count_until(struct nm_usage_sampler *usage, uint64_t now_ns)
 		usage->arrived.bytes += sum.arrived_bytes - usage->count_from.arrived_bytes;
 		usage->arrived.ns += sum.arrived_to_ns - usage->count_from_ns;
 	}
-	add_to_window(usage, &sum);
+	add_to_window(usage, &sum, now_ns);
 }
 
 static void begin_part(struct nm_usage_sampler *usage, uint32_t g)

@@ -27,8 +27,10 @@ struct nm_sampler *nm_windows_base(struct nm_windows *windows);
  * warm-up opened no later than it should have. 0: no flow has entered yet. */
 uint64_t nm_windows_time_from(const struct nm_windows *windows, uint32_t group);
 /* Closes the group's window in the present phase, which is over on all hosts and has not been ended
- * here, with its time, if it is to: see control/tail.h. True: it has. */
-bool nm_windows_cut(struct nm_windows *windows, uint32_t group, uint64_t now_ns);
+ * here, with its time, if it is to: see control/tail.h. Its last flow on a slave has left at
+ * slaves_ns, or 0: there was none. True: it has. */
+bool nm_windows_cut(struct nm_windows *windows, uint32_t group, uint64_t slaves_ns,
+		    uint64_t now_ns);
 /* Writes the totals of all windows to the result, after the last phase. */
 void nm_windows_finish(struct nm_windows *windows);
 /* Whether a window of the group has been measured: a window that did not open before its phase

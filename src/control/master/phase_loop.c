@@ -372,13 +372,28 @@ static void check_plateaus(struct nm_master *master)
 	}
 }
 
-/* Closes the windows of groups with their time, on all hosts, where only a few flows were late. */
+/* When the last flow of the group on a slave has left; 0: there was none. */
+static uint64_t slaves_left_ns(const struct nm_master *master, uint32_t g)
+{
+	uint64_t left_ns = 0;
+
+	for (uint32_t h = 0; h < master->n_links; h++) {
+		const struct nm_phase_part *part = &master->phases.hosts[h].parts[g];
+
+		if (part->runs && part->span.to_ns > left_ns)
+			left_ns = part->span.to_ns;
+	}
+	return left_ns;
+}
+
+/* Closes the windows of groups with their time, on all hosts, where that is to be. */
 static void cut_windows(struct nm_master *master, uint64_t now_ns)
 {
 	uint32_t phase = master->phases.phase;
 
 	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
-		if (!master->phases.groups[g].runs || !nm_windows_cut(master->windows, g, now_ns))
+		if (!master->phases.groups[g].runs ||
+		    !nm_windows_cut(master->windows, g, slaves_left_ns(master, g), now_ns))
 			continue;
 		nm_usage_sampler_cut(master->local.usage, g, now_ns);
 		for (uint32_t h = 0; h < master->n_links; h++)
