@@ -30,8 +30,12 @@ struct nm_tail_window {
 	bool queues; /* passes are due by themselves, and may have to wait for a flow */
 };
 
+/* Whether data go one way. */
+bool nm_tail_is_of_stream(const struct nm_counts *counts);
+/* How much longer than its time a window may last: 5 %, or 100 ms. */
+uint64_t nm_tail_allowed_ns(uint64_t window_ns);
 /* Whether the window closes with its time, and not with the last flow. It does where it would be
- * longer than its time by more than 100 ms and more than 5 %, and where its data go one way and a
+ * longer than its time by more than is allowed, and where its data go one way and a
  * pass has ended in it. Others do where there is a pass for each flow in it, too, and where passes
  * ended less often after its time than in it: so a flow's last pass has taken longer than its
  * passes on average; where passes queue, less than half as often, as a queue that is served on

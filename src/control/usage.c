@@ -42,6 +42,9 @@ struct nm_usage_sampler {
 	uint64_t begin_ns;
 	/* When the usage is read; UINT64_MAX: not by a timer in this phase. */
 	uint64_t from_ns, to_ns;
+	/* When the usage is read as the windows of streams will have closed with their time: see
+	 * control/tail.h; UINT64_MAX: not so. */
+	uint64_t late_ns;
 	/* The window is open in this phase since count_from_ns; count_from: the sum until then. */
 	bool counting;
 	uint64_t count_from_ns;
@@ -195,6 +198,7 @@ static void begin(struct nm_sampler *base, const struct nm_phase_order *order, u
 	usage->begin_ns = begin_ns;
 	usage->from_ns = at(begin_ns, order->usage_from_ns);
 	usage->to_ns = at(begin_ns, order->usage_to_ns);
+	usage->late_ns = UINT64_MAX;
 	nm_interval_begin(&usage->grid, begin_ns, order->measured ? usage->config.interval_ns : 0,
 			  order->stop_ns);
 	usage->row_ns = 0;
@@ -219,6 +223,7 @@ static uint64_t next_ns(const struct nm_sampler *base)
 	if (!usage->running)
 		return UINT64_MAX;
 	next = usage->over_at_ns < next ? usage->over_at_ns : next;
+	next = usage->late_ns < next ? usage->late_ns : next;
 	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++)
 		if (usage->parts[g].tail_at_ns < next)
 			next = usage->parts[g].tail_at_ns;
@@ -245,15 +250,20 @@ static void end_row(struct nm_usage_sampler *usage, uint64_t to_ns, uint64_t now
 	usage->config.row(usage->config.arg, &row);
 }
 
-static void close_window(struct nm_usage_sampler *usage, uint64_t now_ns)
+static void read_after(struct nm_usage_sampler *usage)
 {
-	count_until(usage, now_ns);
 	nm_perf_read(usage->config.perf, &usage->counters_after);
 	nm_usage_read(&usage->after);
 	nm_usage_unhalted_end(usage->unhalted, &usage->after);
 	usage->unhalted = NULL;
 	nm_usage_read_vectors(&usage->after, &usage->before);
 	usage->has_after = true;
+}
+
+static void close_window(struct nm_usage_sampler *usage, uint64_t now_ns)
+{
+	count_until(usage, now_ns);
+	read_after(usage);
 }
 
 static void open_window(struct nm_usage_sampler *usage, uint64_t now_ns)
@@ -290,6 +300,7 @@ static uint64_t reckon(const struct nm_usage_sampler *usage, uint64_t begin_ns, 
 static void note_over(struct nm_usage_sampler *usage, uint64_t now_ns)
 {
 	struct sum sum;
+	bool streams = usage->has_before && usage->order.usage_to_ns == NM_USAGE_AT_END;
 
 	read_sum(usage, now_ns, false, &sum);
 	usage->over_at_ns = reckon(usage, sum.begin_ns, usage->order.stop_ns, now_ns);
@@ -304,7 +315,11 @@ static void note_over(struct nm_usage_sampler *usage, uint64_t now_ns)
 			continue;
 		nm_engine_counts(usage->config.engine, g, usage->order.phase, &counts);
 		usage->parts[g].over_bytes = counts.bytes_received;
+		streams = streams && nm_tail_is_of_stream(&counts);
 	}
+	if (streams)
+		usage->late_ns = now_ns + nm_tail_allowed_ns(now_ns - greater(usage->count_from_ns,
+									      sum.begin_ns));
 }
 
 /* What the group has done in its time is kept, for the case that its window closes with that. */
@@ -354,6 +369,10 @@ static void run(struct nm_sampler *base, uint64_t now_ns)
 	}
 	if (now_ns >= usage->to_ns)
 		close_in_time(usage, now_ns);
+	if (now_ns >= usage->late_ns) {
+		usage->late_ns = UINT64_MAX;
+		read_after(usage);
+	}
 	if (now_ns >= usage->grid.next_ns)
 		end_row(usage, nm_interval_pass(&usage->grid, now_ns), now_ns);
 }

@@ -78,3 +78,5 @@ def test_a_stream_that_is_late_does_not_make_the_window_longer(
     in_window = receiver["counts"]["bytes_received"] - figures["after_bytes"]
     assert figures["received_bits_per_s"] * LENGTH_S / 8 == pytest.approx(in_window, rel=0.1)
     assert figures["after_s"] > LENGTH_S / 4
+    for host in document["hosts"]:
+        assert LENGTH_S <= host["softirqs"]["seconds"] < LENGTH_S + 0.4, host["name"]

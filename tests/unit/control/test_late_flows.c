@@ -244,6 +244,30 @@ START_TEST(a_window_closes_with_its_time_where_slaves_still_receive)
 }
 END_TEST
 
+/* The usage of this host is read when the window may last no longer, unless passes may be cut. */
+START_TEST(the_usage_of_a_stream_is_not_that_of_its_last_flow)
+{
+	struct nm_counts *counts = &engine->parts[0][0].sample.counts;
+	struct nm_usage_window window;
+	bool stream = _i;
+
+	engine->parts[0][0].begin_ns = 100 * S;
+	begin(100 * S);
+	run(100 * S);
+	*counts = (struct nm_counts){.bytes_received = 500, .bytes_sent = stream ? 0 : 1};
+	run(110 * S);
+	ck_assert_uint_eq(nm_samplers_next_ns(&samplers), stream ? 110 * S + S / 2 : 111 * S);
+	run(110 * S + S / 2);
+	ck_assert_uint_eq(nm_samplers_next_ns(&samplers), 111 * S);
+	counts->bytes_received = 600;
+	engine->parts[0][0].end_ns = 112 * S;
+	nm_samplers_end(&samplers, true, 112 * S);
+	nm_usage_sampler_window(usage, 112 * S, &window);
+	ck_assert_uint_eq(window.counted.counts.bytes_received, 600);
+	ck_assert_uint_eq(window.counted.ns, 12 * S);
+}
+END_TEST
+
 /* A phase that ends before its flows have is cut on no host, so that all have the same. */
 START_TEST(a_window_that_nobody_has_cut_has_all)
 {
@@ -357,6 +381,7 @@ int main(void)
 	tcase_add_loop_test(late, what_ends_long_after_the_time_is_not_in_the_window, 0,
 			    (int)(sizeof tails / sizeof *tails));
 	tcase_add_test(late, a_window_closes_with_its_time_where_slaves_still_receive);
+	tcase_add_loop_test(late, the_usage_of_a_stream_is_not_that_of_its_last_flow, 0, 2);
 	tcase_add_test(late, a_window_that_nobody_has_cut_has_all);
 	tcase_add_test(late, a_host_that_has_left_in_time_keeps_all);
 	tcase_add_test(late, a_host_whose_window_opens_with_the_end_of_the_time_keeps_all);
