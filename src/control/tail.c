@@ -22,17 +22,16 @@ bool nm_tail_is_cut(const struct nm_tail *tail, const struct nm_tail_window *win
 	if (at_ns <= window->from_ns ||
 	    end_ns <= at_ns + nm_tail_allowed_ns(at_ns - window->from_ns))
 		return false;
-	uint64_t passes = tail->counts.iterations - window->from_passes;
+	const double in_ns = (double)(at_ns - window->from_ns), late_ns = (double)(end_ns - at_ns);
 
 	if (nm_tail_is_of_stream(&window->counts))
-		return passes > 0;
+		return (double)window->received.late * in_ns <
+		       (double)window->received.in_time * late_ns;
+	uint64_t passes = tail->counts.iterations - window->from_passes;
 	uint64_t late = window->counts.iterations - tail->counts.iterations;
-
 	double often = window->queues ? 2 : 1;
 
-	return passes >= window->n_flows &&
-	       often * (double)late * (double)(at_ns - window->from_ns) <
-		       (double)passes * (double)(end_ns - at_ns);
+	return passes >= window->n_flows && often * (double)late * in_ns < (double)passes * late_ns;
 }
 
 void nm_tail_cut(const struct nm_tail *tail, struct nm_counts *counts)

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "control/interval.h"
-#include "control/tail.h"
 
 /* This host's counts in the measured transactions of the phase, and their times. */
 struct sum {
@@ -24,6 +23,7 @@ struct part {
 	struct nm_tail tail;
 	bool cut;	     /* the master has closed its window with its time */
 	uint64_t over_bytes; /* received until over_ns */
+	uint64_t from_bytes; /* and until count_from_ns */
 };
 
 struct nm_usage_sampler {
@@ -85,6 +85,15 @@ static bool is_measured(const struct nm_usage_sampler *usage, uint32_t g)
 	uint32_t phase = usage->order.phase;
 
 	return group->runs && phase < group->n_phases && group->phases[phase].measured;
+}
+
+/* What a group has received in the phase. */
+static uint64_t received_by(const struct nm_usage_sampler *usage, uint32_t g)
+{
+	struct nm_counts counts;
+
+	nm_engine_counts(usage->config.engine, g, usage->order.phase, &counts);
+	return counts.bytes_received;
 }
 
 /* `cut`: without what is too late for the windows. */
@@ -266,6 +275,12 @@ static void close_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 	read_after(usage);
 }
 
+static void note_from(struct nm_usage_sampler *usage)
+{
+	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++)
+		usage->parts[g].from_bytes = received_by(usage, g);
+}
+
 static void open_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 {
 	/* The first, as this is the window's time. */
@@ -273,6 +288,7 @@ static void open_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 		usage->counting = true;
 		usage->count_from_ns = now_ns;
 		read_sum(usage, now_ns, false, &usage->count_from);
+		note_from(usage);
 	}
 	nm_usage_read(&usage->before);
 	nm_perf_read(usage->config.perf, &usage->counters_before);
@@ -436,6 +452,17 @@ void nm_usage_sampler_cut(struct nm_usage_sampler *usage, uint32_t group, uint64
 	 * opened later has nothing of the time in it. */
 	part->cut = usage->running && part->tail.at_ns > usage->count_from_ns &&
 		    part->tail.at_ns < (end_ns ? end_ns : now_ns);
+}
+
+struct nm_tail_bytes nm_usage_sampler_received(const struct nm_usage_sampler *usage, uint32_t group)
+{
+	const struct part *part = &usage->parts[group];
+	uint64_t all = received_by(usage, group);
+	uint64_t in_time = part->tail.at_ns ? part->tail.counts.bytes_received : all;
+	uint64_t from = part->from_bytes;
+
+	return (struct nm_tail_bytes){.in_time = in_time > from ? in_time - from : 0,
+				      .late = all - greater(in_time, from)};
 }
 
 void nm_usage_sampler_window(struct nm_usage_sampler *usage, uint64_t now_ns,

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "control/interval.h"
-#include "control/tail.h"
 
 /* The window of one group. */
 struct group {
@@ -345,7 +344,8 @@ static void run(struct nm_sampler *base, uint64_t now_ns)
 		end_row(windows, nm_interval_pass(&windows->grid, now_ns), now_ns);
 }
 
-bool nm_windows_cut(struct nm_windows *windows, uint32_t g, uint64_t slaves_ns, uint64_t now_ns)
+bool nm_windows_cut(struct nm_windows *windows, uint32_t g, uint64_t slaves_ns,
+		    struct nm_tail_bytes received, uint64_t now_ns)
 {
 	struct group *mg = &windows->groups[g];
 	const struct nm_group *group = &windows->plan->groups[g];
@@ -353,6 +353,7 @@ bool nm_windows_cut(struct nm_windows *windows, uint32_t g, uint64_t slaves_ns, 
 	struct nm_tail_window window = {
 		.from_passes = mg->from_ns ? mg->from->counts.iterations : 0,
 		.n_flows = group->n_flows,
+		.received = received,
 		.queues = windows->phase < group->n_phases &&
 			  group->phases[windows->phase].arrivals.law,
 	};

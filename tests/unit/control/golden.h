@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The messages of test_golden.c as protocol 10 has them: test_golden print writes them. */
+/* The messages of test_golden.c as protocol 11 has them: test_golden print writes them. */
 #ifndef NM_TESTS_UNIT_CONTROL_GOLDEN_H
 #define NM_TESTS_UNIT_CONTROL_GOLDEN_H
 
-#define GOLDEN_HELLO "[\"hello\",{\"magic\":\"netmodel\",\"protocol\":10,\"version\":\"1.2\"}]"
+#define GOLDEN_HELLO "[\"hello\",{\"magic\":\"netmodel\",\"protocol\":11,\"version\":\"1.2\"}]"
 #define GOLDEN_WELCOME                                                                             \
-	"[\"welcome\",{\"protocol\":10,\"version\":\"1.2\",\"hostname\":\"ada\",\"no_auth\":true}" \
+	"[\"welcome\",{\"protocol\":11,\"version\":\"1.2\",\"hostname\":\"ada\",\"no_auth\":true}" \
 	"]"
 #define GOLDEN_REFUSE "[\"refuse\",{\"code\":\"busy\",\"text\":\"too many masters\"}]"
 #define GOLDEN_PREPARE                                                                             \
@@ -36,9 +36,9 @@
 #define GOLDEN_CUT    "[\"cut\",{\"phase\":2,\"group\":1}]"
 #define GOLDEN_FOLLOW "[\"follow\",{\"phase\":2,\"group\":0,\"totals\":[7,8]}]"
 #define GOLDEN_DONE                                                                                \
-	"[\"done\",{\"phase\":1,\"group\":0,\"totals\":[3,1099511627776],\"counts\":[7,"           \
-	"1152921504606846976,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,9,0,0,0,0,0,0,0,0,0,0,0,0,0,0," \
-	"0,0,0,0,0,0,0,0,0,0],\"span\":[5,6]}]"
+	"[\"done\",{\"phase\":1,\"group\":0,\"totals\":[3,1099511627776],\"counts\":[7,0,"         \
+	"1152921504606846976,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,9,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0," \
+	"0,0,0,0,0,0,0,0,0],\"span\":[5,6],\"received\":[8,9]}]"
 #define GOLDEN_RENEW "[\"renew\",{\"group\":1}]"
 #define GOLDEN_WHERE "[\"where\",{}]"
 #define GOLDEN_PLACES                                                                              \

@@ -24,6 +24,7 @@ static struct nm_samplers samplers;
 static struct nm_phase_order order;
 static struct nm_usage_sampler *usage;
 static struct nm_windows *windows;
+static const struct nm_tail_bytes none;
 
 static void on_host_row(void *arg, const struct nm_host_interval *row)
 {
@@ -184,8 +185,8 @@ static const struct {
 	{1, 2, 113, false, 2, 13},	    /* passes are longer than the time */
 	{2, 4, 122, false, 2, 10},	    /* the last were far longer than all before */
 	{2, 4, 120, false, 4, 20},	    /* they were as long */
-	{1000, 1300, 113, true, 1000, 10},  /* a stream's bytes are counted as they move */
-	{0, 1, 113, true, 1, 13},	    /* a pass is longer than the time */
+	{1000, 1300, 113, true, 1000, 10},  /* of a stream the bytes tell: 500, and 100 */
+	{0, 1, 112, true, 1, 12},	    /* they came as fast after the time */
 };
 
 START_TEST(what_ends_long_after_the_time_is_not_in_the_window)
@@ -203,7 +204,7 @@ START_TEST(what_ends_long_after_the_time_is_not_in_the_window)
 	counts->bytes_received = 600;
 	counts->errors = 1;
 	engine->parts[0][0].end_ns = end_ns;
-	if (nm_windows_cut(windows, 0, 0, end_ns))
+	if (nm_windows_cut(windows, 0, 0, nm_usage_sampler_received(usage, 0), end_ns))
 		nm_usage_sampler_cut(usage, 0, end_ns);
 	nm_samplers_end(&samplers, true, end_ns + S);
 	nm_windows_finish(windows);
@@ -234,8 +235,11 @@ START_TEST(a_window_closes_with_its_time_where_slaves_still_receive)
 	run(110 * S);
 	counts->bytes_sent = 510;
 	engine->parts[0][0].end_ns = 110 * S + 1;
-	ck_assert(!nm_windows_cut(windows, 0, 110 * S + 2, 120 * S));
-	ck_assert(nm_windows_cut(windows, 0, 117 * S, 120 * S));
+	const struct nm_tail_bytes slower = {400, 279}, as_fast = {400, 280};
+
+	ck_assert(!nm_windows_cut(windows, 0, 110 * S + 2, slower, 120 * S));
+	ck_assert(!nm_windows_cut(windows, 0, 117 * S, as_fast, 120 * S));
+	ck_assert(nm_windows_cut(windows, 0, 117 * S, slower, 120 * S));
 	nm_samplers_end(&samplers, true, 120 * S);
 	nm_windows_finish(windows);
 	ck_assert_uint_eq(result->totals.counts.bytes_sent, 500);
@@ -315,11 +319,11 @@ START_TEST(a_queue_that_is_served_on_is_in_the_window)
 	run(110 * S);
 	engine->parts[0][0].end_ns = 113 * S;
 	engine->parts[0][0].sample.counts.iterations = 1290;
-	ck_assert(!nm_windows_cut(windows, 0, 0, 113 * S));
+	ck_assert(!nm_windows_cut(windows, 0, 0, none, 113 * S));
 	engine->parts[0][0].sample.counts.iterations = 1150;
-	ck_assert(!nm_windows_cut(windows, 0, 0, 113 * S));
+	ck_assert(!nm_windows_cut(windows, 0, 0, none, 113 * S));
 	engine->parts[0][0].sample.counts.iterations = 1149;
-	ck_assert(nm_windows_cut(windows, 0, 0, 113 * S));
+	ck_assert(nm_windows_cut(windows, 0, 0, none, 113 * S));
 }
 END_TEST
 
