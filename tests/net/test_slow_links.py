@@ -6,8 +6,6 @@ A run takes some seconds, as what fills the buffers must go over the link when t
 
 from __future__ import annotations
 
-import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +13,7 @@ import pytest
 
 from compose import connect, group, lasting, once, op, opened, read, times, write
 from nmtest import Json, Netmodel, Node, assert_complete, defines, slaves_of, slaves_on
+from shaping import FORMS, Setting, carried, over_link, shape
 
 WriteProfile = Callable[..., Path]
 
@@ -22,24 +21,12 @@ RATE = 4_000_000  # bits a second, with all headers
 BURST = 5_000  # bytes that may pass at once
 
 
-def carried(node: Node) -> int:
-    """Bytes that the shaper of the node has let through."""
-    told = subprocess.run(
-        [*node.prefix, "tc", "-s", "qdisc", "show", "dev", "eth0"], capture_output=True, text=True, check=True, timeout=20
-    ).stdout
-    match = re.search(r"Sent (\d+) bytes", told)
-    assert match, told
-    return int(match[1])
-
-
 @pytest.fixture
 def shaped(nodes: Callable[[int], list[Node]]) -> tuple[Node, Node]:
     """Two hosts, each of which sends no faster than RATE."""
     near, far = nodes(2)
     for node in (near, far):
-        shape = [*node.prefix, "tc", "qdisc", "add", "dev", "eth0", "root", "tbf"]
-        shape += ["rate", f"{RATE}bit", "burst", str(BURST), "limit", "60000"]
-        subprocess.run(shape, capture_output=True, text=True, check=True, timeout=20)
+        shape(node, RATE, BURST)
     return near, far
 
 
@@ -63,12 +50,12 @@ def test_no_more_is_received_than_the_link_carries(
 ) -> None:
     near, far = shaped
     sender = near if way == "to_slaves" else far
-    before = carried(sender)
+    before = carried(sender)[0]
     with slaves_on(netmodel, [far]):
         document = netmodel.measure(
             profile_name, *defines(host=far.address, test_length="1s", **params), prefix=near.prefix
         )
-    through = carried(sender) - before
+    through = carried(sender)[0] - before
     assert_complete(document)
     slave = slaves_of(document)[0]
     received = (slave if way == "to_slaves" else document["hosts"][0])["counts"]["bytes_received"]
@@ -86,6 +73,17 @@ def test_no_more_is_received_than_the_link_carries(
         assert document["run"]["reconciled"] is True
         assert figures["after_bytes"] > 0
         assert figures["after_s"] > 0
+
+
+@pytest.mark.parametrize(("form", "way"), zip(FORMS, ("to_slaves", "to_master") * len(FORMS)))
+def test_a_link_bounds_what_each_form_tells(
+    netmodel: Netmodel, nodes: Callable[[int], list[Node]], tmp_path: Path, form: str, way: str
+) -> None:
+    """The sample of `./quickstart prove links`."""
+    near, far = nodes(2)
+    setting = Setting(netmodel, near, far, way, streams=2, seconds=2, folder=tmp_path)
+    told = over_link(setting, form, 10_000_000)
+    assert told.fault() == ""
 
 
 def test_all_keys_have_one_rate(netmodel: Netmodel, shaped: tuple[Node, Node]) -> None:

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Links that carry less than both ends could, and streams over them in each form of the command line."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from compose import connect, lasting, op, opened
+from nmtest import Netmodel, Node, assert_complete, defines, slaves_of, slaves_on
+
+WAYS = ("to_slaves", "to_master")
+# Bytes of headers in each packet: Ethernet, IPv4, and TCP with timestamps or UDP.
+TCP_HEADERS, UDP_HEADERS = 14 + 20 + 32, 14 + 20 + 8
+
+
+def shape(node: Node, rate: int, burst: int = 5_000) -> None:
+    """The node sends no more bits a second, but for so many bytes at once."""
+    words = ["tc", "qdisc", "replace", "dev", "eth0", "root", "tbf"]
+    words += ["rate", f"{rate}bit", "burst", str(burst), "limit", str(max(60_000, rate // 160))]
+    subprocess.run([*node.prefix, *words], capture_output=True, text=True, check=True, timeout=20)
+
+
+def carried(node: Node) -> tuple[int, int]:
+    """Bytes and packets that the shaper of the node has let through."""
+    told = subprocess.run(
+        [*node.prefix, "tc", "-s", "qdisc", "show", "dev", "eth0"], capture_output=True, text=True, check=True, timeout=20
+    ).stdout
+    match = re.search(r"Sent (\d+) bytes (\d+) pkt", told)
+    assert match, told
+    return int(match[1]), int(match[2])
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What was told of one."""
+
+    bits_per_s: float  # received
+    seconds: float  # of the window
+    all_bytes: int | None = None  # received, also when the window had closed; None: this form does not tell
+
+
+@dataclass(frozen=True)
+class Setting:
+    netmodel: Netmodel
+    near: Node
+    far: Node
+    way: str
+    streams: int
+    seconds: int
+    folder: Path
+
+    @property
+    def receives(self) -> str:
+        return "yes" if self.way == "to_master" else "no"
+
+
+PATIENCE_S = 400.0  # what 64 streams have in their buffers needs minutes at 1 Mb/s
+
+
+def _from_json(setting: Setting, profile: str | Path, **params: object) -> Stream:
+    words = defines(**params)
+    with slaves_on(setting.netmodel, [setting.far]):
+        document = setting.netmodel.measure(profile, *words, prefix=setting.near.prefix, timeout=PATIENCE_S)
+    assert_complete(document)
+    host = slaves_of(document)[0] if setting.way == "to_slaves" else document["hosts"][0]
+    way = document["totals"]["throughput"][setting.way]
+    return Stream(way["received_bits_per_s"], document["totals"]["seconds"], host["counts"]["bytes_received"])
+
+
+def _tcp(setting: Setting) -> Stream:
+    more = {"num_flows": setting.streams, "test_length": f"{setting.seconds}s"}
+    return _from_json(setting, "tcp_stream", host=setting.far.address, enable_tcp_maerts=setting.receives, **more)
+
+
+def _udp(setting: Setting) -> Stream:
+    more = {"num_flows": setting.streams, "test_length": f"{setting.seconds}s", "direction": DIRECTIONS[setting.way]}
+    return _from_json(setting, "iperf", host=setting.far.address, protocol="udp", message_size=1470, **more)
+
+
+DIRECTIONS = {"to_slaves": "write", "to_master": "read"}
+
+
+def _profile(setting: Setting, protocol: str) -> Path:
+    stream = lasting(f"{setting.seconds}s", op(DIRECTIONS[setting.way], "size=8192"))
+    opening = connect(setting.far.address, f"protocol={protocol}")
+    path = setting.folder / "stream.xml"
+    text = opened(stream, strands=setting.streams, opening=opening)
+    path.write_text(f'<?xml version="1.0"?>\n<profile name="upload">\n{text}</profile>\n')
+    return path
+
+
+def _tls(setting: Setting) -> Stream:
+    return _from_json(setting, _profile(setting, "ssl"))
+
+
+UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9}
+
+
+def _uperf(setting: Setting) -> Stream:
+    """What uperf's form says of the end that receives."""
+    name = setting.far.address if setting.way == "to_slaves" else "master"
+    with slaves_on(setting.netmodel, [setting.far]):
+        out = setting.netmodel.run(
+            "-m", _profile(setting, "tcp"), "--format", "uperf", prefix=setting.near.prefix, timeout=PATIENCE_S, code=0
+        ).out
+    match = re.search(rf"^{re.escape(name)} +([\d.]+)s +\S+ +([\d.]+)([KMG]?)b/s ", out, re.MULTILINE)
+    assert match, out
+    return Stream(float(match[2]) * UNITS[match[3]], float(match[1]))
+
+
+def _neper(setting: Setting) -> Stream:
+    """What neper's form says of the end that receives."""
+    words = ["-F", setting.streams, "-l", setting.seconds, *(("-M",) if setting.way == "to_master" else ())]
+    how = {"env": {"NETMODEL_AUTH": "none"}, "prefix": setting.far.prefix}
+    with setting.netmodel.started("tcp_stream", "--logtostderr", **how) as server:
+        server.wait_line("slave listening")
+        client = ("tcp_stream", "-c", "-H", setting.far.address, *words)
+        out = setting.netmodel.run(*client, prefix=setting.near.prefix, timeout=PATIENCE_S, code=0).out
+        assert server.finish().code == 0
+    keys = dict(line.split("=", 1) for line in out.splitlines() if "=" in line)
+    key = "remote_throughput" if setting.way == "to_slaves" else "local_throughput"
+    return Stream(float(keys[key]), float(keys["total_run_time"]))
+
+
+FORMS: dict[str, Callable[[Setting], Stream]] = {
+    "tcp_stream": _tcp,
+    "TLS": _tls,
+    "udp_stream": _udp,
+    "uperf": _uperf,
+    "neper": _neper,
+}
+
+
+@dataclass(frozen=True)
+class Told:
+    """A stream beside what the shaper let through."""
+
+    stream: Stream
+    through: int  # bytes, without the headers of its packets
+    most_bits_per_s: float  # the link's rate without headers, and what it let through at once
+    link_bits_per_s: float
+
+    def fault(self) -> str:
+        """What of it is wrong; "": nothing."""
+        received, rate = self.stream.all_bytes, self.stream.bits_per_s
+        if received is not None and not 0.97 * self.through <= received <= self.through:
+            return f"{received} bytes received, and {self.through} let through"
+        if not 0.97 * self.link_bits_per_s <= rate <= self.most_bits_per_s * 1.005:
+            return f"{rate:.0f} b/s over a link of {self.link_bits_per_s:.0f} without headers"
+        return ""
+
+
+def over_link(setting: Setting, form: str, rate: int) -> Told:
+    burst = max(5_000, rate // 2000)
+    for node in (setting.near, setting.far):
+        shape(node, rate, burst)
+    sender = setting.near if setting.way == "to_slaves" else setting.far
+    bytes_before, packets_before = carried(sender)
+    stream = FORMS[form](setting)
+    bytes_after, packets_after = carried(sender)
+    through, packets = bytes_after - bytes_before, packets_after - packets_before
+    payload = through - packets * (UDP_HEADERS if form == "udp_stream" else TCP_HEADERS)
+    share = payload / through
+    return Told(stream, payload, (rate + burst * 8 / stream.seconds) * share, rate * share)
