@@ -89,8 +89,10 @@ static const char *meaning_of(int error)
 		{ECONNREFUSED,
 		 "nothing takes connections or messages at that address and port, or a "
 		 "firewall refuses them"},
-		{ETIMEDOUT, "the peer has acknowledged nothing for too long: the way to it is cut, "
-			    "or it hangs"},
+		{ETIMEDOUT,
+		 "the peer has acknowledged nothing for too long: the way to it is cut, "
+		 "it hangs, or a full queue of this host's interface has dropped all that "
+		 "was sent for 8 s (tc -s qdisc)"},
 		{ENOBUFS, "a queue of this host or its interface is full"},
 		{EMFILE, "too few open files are allowed (ulimit -n)"},
 		{ENFILE, "this host has too few open files (sysctl fs.file-max)"},
