@@ -22,6 +22,7 @@ struct asking {
 	bool any;		/* of the answer, bytes have come */
 	bool cut;		/* not all of the request could be sent */
 	bool again;		/* the request is sent once more, over another connection */
+	bool unasked;		/* what has come was not asked for */
 	uint64_t due_ns;	/* when the time of the request is over; 0: it has no limit */
 	uint32_t n_requests;	/* that were drawn */
 	uint32_t first;		/* its own number, before that of its first request */
@@ -49,6 +50,11 @@ void nm_ask_why(const struct nm_io *io, const struct nm_flow *flow, const struct
 	const struct asking *asking = nm_app_state(io, flow);
 	bool serves = instr->op->flags & NM_FLOWOP_FOLLOWS;
 
+	if (!serves && asking->unasked) {
+		snprintf(buf, size, "\"%s\" has come although no request was outstanding",
+			 asking->said);
+		return;
+	}
 	snprintf(buf, size, "\"%s\" has come, which is no %s of app=%s",
 		 serves ? nm_serve_said(io, flow) : asking->said, serves ? "request" : "answer",
 		 instr->ask.app->name);
@@ -140,6 +146,16 @@ static enum nm_step mistake(const struct nm_io *io, struct nm_flow *flow, struct
 	return fail(flow, asking, data, n);
 }
 
+/* What comes over the connection from now on would be taken for answers to other requests: it is of
+ * no more use. */
+static enum nm_step give_up_connection(const struct nm_io *io, struct nm_flow *flow,
+				       struct asking *asking, const char *data, size_t n)
+{
+	asking->unasked = true;
+	nm_counter_add(&io->count->unsolicited, 1);
+	return fail(flow, asking, data, n);
+}
+
 /* Nothing has asked for what is there before a request is sent. It is known to be there, or not,
  * without a call, but where receives sleep: what comes there is told by the next answer. */
 static enum nm_step look_for_unasked(struct nm_io *io, struct nm_flow *flow, struct asking *asking)
@@ -152,7 +168,11 @@ static enum nm_step look_for_unasked(struct nm_io *io, struct nm_flow *flow, str
 
 	if (status >= NM_IO_EOF)
 		return end_of_connection(flow, n);
-	return n ? fail(flow, asking, io->rx, (size_t)n) : NM_STEP_NEXT;
+	if (!n)
+		return NM_STEP_NEXT;
+	/* As where the server ends a good connection between two requests, none is lost. */
+	flow->ended = true;
+	return give_up_connection(io, flow, asking, io->rx, (size_t)n);
 }
 
 /* A fill goes through its keys by the passes: the i-th of the n flows of a server has each n-th of
@@ -218,7 +238,7 @@ static enum nm_step begin(struct nm_io *io, struct nm_flow *flow, const struct n
 		draw(io, flow, instr, asking);
 		asking->due_ns = instr->timeout_ns ? nm_clock_ns() + instr->timeout_ns : 0;
 	}
-	asking->again = asking->any = asking->cut = false;
+	asking->again = asking->any = asking->cut = asking->unasked = false;
 	nm_app_parser_begin(&asking->parser);
 	flow->progress = SENDING;
 	if (again && is_late(asking))
@@ -301,9 +321,11 @@ static enum nm_step await_answer(struct nm_io *io, struct nm_flow *flow,
 			return mistake(io, flow, asking, io->rx, (size_t)n);
 		case NM_PARSED_DONE:
 			/* Nothing has asked for what comes behind an answer. */
-			if (taken < (size_t)n)
-				return mistake(io, flow, asking, io->rx + taken, (size_t)n - taken);
-			return end(io, flow, asking);
+			if (taken == (size_t)n)
+				return end(io, flow, asking);
+			give_up(io, flow, &io->count->malformed);
+			return give_up_connection(io, flow, asking, io->rx + taken,
+						  (size_t)n - taken);
 		}
 	}
 	return NM_STEP_YIELD;

@@ -87,7 +87,10 @@
 	  "have ended with nothing answered.")                                                     \
 	X(reissued, "reissued",                                                                    \
 	  "Requests that were sent once more, as their connection to a server that is not "        \
-	  "netmodel had ended before any byte of the answer came.")
+	  "netmodel had ended before any byte of the answer came.")                                \
+	X(unsolicited, "unsolicited",                                                              \
+	  "Connections given up since bytes had come over them although no request was "           \
+	  "outstanding.")
 
 #define NM_COUNTER_FIELD(name, ...) _Atomic uint64_t name;
 struct nm_counters {

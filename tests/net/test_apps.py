@@ -25,6 +25,7 @@ from nmtest import (
     phase_of,
 )
 from partners import redis
+from scripted import server_of
 
 WriteProfile = Callable[..., Path]
 
@@ -243,7 +244,7 @@ def test_redis(path: bool, netmodel: Netmodel, profile: WriteProfile, tmp_path: 
     ("app", "answer", "why"),
     [
         ("ping", lambda _number, _line: [b"HTTP/1.1 400 Bad Request\r\n"], '"HTTP/1.1 400 Bad Request" has come, which is no answer'),
-        ("ping", lambda _number, _line: [b"PONG\r\nPONG\r\n"], '"PONG" has come, which is no answer of app=ping'),
+        ("ping", lambda _number, _line: [b"PONG\r\nPONG\r\n"], '"PONG" has come although no request was outstanding'),
         ("ping", lambda _number, _line: [b"\x00\xff\n"], '"??" has come, which is no answer of app=ping'),
         ("echo", lambda _number, line: [line[::-1]], "has come, which is no answer of app=echo"),
         ("ping", lambda _number, _line: None, "Connection reset by peer"),
@@ -342,16 +343,34 @@ def test_the_search_for_a_server_can_be_interrupted(netmodel: Netmodel, profile:
 
 
 def test_an_answer_that_comes_between_two_requests(netmodel: Netmodel, profile: WriteProfile) -> None:
-    """It is not taken for the answer to the next one."""
+    """It is counted, not taken for the answer to the next one, and the flow goes on over another connection."""
 
     def answer(number: int, _line: bytes) -> list[bytes]:
         return [b"PONG\r\n"] if number != 3 else [b"PONG\r\n", b"", b"PONG\r\n"]
 
     with serving(answer, pause=0.02) as server:
         body = asking("ping", f"server={server.place}").replace('duration="200ms"', 'duration="1s" rate="10"')
-        document = netmodel.measure(profile(body), code=2)
-    assert '"PONG" has come, which is no answer' in document["run"]["incomplete_why"]
-    assert sum(server.connections) == 4
+        document = netmodel.measure(profile(body))
+    assert_complete(document)
+    counts = document["hosts"][0]["counts"]
+    assert server.connections == [0, 4, 4, 2]  # the first has looked whether the server is there
+    assert (counts["unsolicited"], counts["ok"], counts["requests"], counts["connects"]) == (2, 10, 10, 3)
+
+
+def test_a_server_that_speaks_first(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """It is none of the protocol."""
+
+    def greet(conn: socket.socket, _number: int) -> None:
+        conn.sendall(b"220 ready\r\n")
+        conn.recv(1)
+
+    with server_of(greet) as place:
+        body = asking("ping", f"server={place}", "nflows='2'")
+        path = profile(body.replace("</transaction>", '<flowop type="think" options="duration=100ms"/></transaction>', 1))
+        document = netmodel.measure(path, code=2)
+    line = line_of(path, 'type="ping"')
+    why = f'flowop ping at {path}:{line}: "220 ready" has come although no request was outstanding'
+    assert why in document["run"]["incomplete_why"]
 
 
 def test_it_is_told_which_server_has_failed(netmodel: Netmodel, profile: WriteProfile) -> None:

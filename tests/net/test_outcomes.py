@@ -19,6 +19,7 @@ import pytest
 from keyed import asking
 from nmtest import Json, Netmodel, assert_complete, defines, free_port, line_of, phase_of
 from partners import connects, memcached, nginx, nsd, partner, redis
+from scripted import server_of
 from test_apps import serving
 
 WriteProfile = Callable[..., Path]
@@ -133,31 +134,6 @@ def test_nsd(protocol: str, netmodel: Netmodel, profile: WriteProfile, tmp_path:
 # --- a server of the tests ---
 
 
-@contextmanager
-def taking_slowly() -> Iterator[str]:
-    """A server that takes what comes bit by bit, and never answers."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    over = threading.Event()
-
-    def take(conn: socket.socket) -> None:
-        with conn:
-            while conn.recv(1 << 17) and not over.wait(0.004):
-                pass
-
-    def listen() -> None:
-        while not over.is_set():
-            threading.Thread(target=take, args=(listener.accept()[0],), daemon=True).start()
-
-    threading.Thread(target=listen, daemon=True).start()
-    try:
-        yield "127.0.0.1:%d" % listener.getsockname()[1]
-    finally:
-        over.set()
-        with socket.create_connection(listener.getsockname()):
-            pass
-        listener.close()
-
-
 def each_tenth(bad: list[bytes] | None) -> Callable[[int, bytes], list[bytes] | None]:
     return lambda number, _line: bad if number % 10 == 9 else [b"PONG\r\n"]
 
@@ -203,10 +179,17 @@ def test_a_timeout_holds_while_bytes_keep_coming(flows: int, netmodel: Netmodel,
 
 
 def test_a_timeout_is_of_the_sending_too(netmodel: Netmodel, profile: WriteProfile) -> None:
-    """A large request that the server takes slowly, bit by bit."""
-    with taking_slowly() as place:
+    """A large request that the server takes slowly, bit by bit, and never answers."""
+    over = threading.Event()
+
+    def take(conn: socket.socket, _number: int) -> None:
+        while conn.recv(1 << 17) and not over.wait(0.004):
+            pass
+
+    with server_of(take) as place:
         body = asking("memcache", '<flowop type="set" options="keys=k size=64m timeout=200ms"/>', f"server={place}", "")
         document = netmodel.measure(profile(body.replace('duration="200ms"', 'iterations="2"')), code=2)
+    over.set()
     of = document["hosts"][0]["counts"]
     assert of["timed_out"] == of["requests"] == 2
     assert document["run"]["elapsed_s"] < 3
@@ -224,6 +207,7 @@ def test_bad_answers_are_counted(bad: list[bytes] | None, which: str, flows: int
     of = assert_adds_up(document)
     assert of["requests"] == 50 * flows
     assert of[which] == 5 * flows
+    assert of["unsolicited"] == (5 * flows if bad == [b"PONG\r\nPONG\r\n"] else 0)
     assert of["ok"] == 50 * flows - (0 if which == "reissued" else 5 * flows)
 
 
