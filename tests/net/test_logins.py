@@ -7,7 +7,7 @@ import re
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ import pytest
 from keyed import asking, counts
 from nmtest import TRACED, Json, Netmodel, assert_complete, defines, line_of, trace_lines
 from partners import Redis, memcached, redis
+from scripted import server_of
 
 WriteProfile = Callable[..., Path]
 PASSWORD = "Sesame-OPEN_4711"
@@ -124,29 +125,15 @@ def test_what_redis_refuses(options: str, why: str, netmodel: Netmodel, profile:
     assert f":{line_of(path, 'connect')}: " in said
 
 
-@contextmanager
-def answering(answer: Callable[[bytes], bytes]) -> Iterator[str]:
-    """A server that answers what has come, by a byte at a time."""
-    listener = socket.create_server(("127.0.0.1", 0), backlog=16)
+def by_bytes(answer: Callable[[bytes], bytes]) -> Callable[[socket.socket, int], None]:
+    """Answers what has come, by a byte at a time."""
 
-    def one(conn: socket.socket) -> None:
-        with conn, suppress(OSError):
-            conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            while some := conn.recv(65536):
-                for byte in answer(some):
-                    conn.sendall(bytes([byte]))
+    def serve(conn: socket.socket, _number: int) -> None:
+        while some := conn.recv(65536):
+            for byte in answer(some):
+                conn.sendall(bytes([byte]))
 
-    def listen() -> None:
-        with suppress(OSError):
-            while True:
-                threading.Thread(target=one, args=(listener.accept()[0],), daemon=True).start()
-
-    threading.Thread(target=listen, daemon=True).start()
-    try:
-        yield f"127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
+    return serve
 
 
 @pytest.mark.parametrize(
@@ -164,7 +151,7 @@ def answering(answer: Callable[[bytes], bytes]) -> Iterator[str]:
 def test_servers_that_repeat_what_they_do_not_understand(
     app: str, answer: Callable[[bytes], bytes], netmodel: Netmodel, profile: WriteProfile, auth: Path
 ) -> None:
-    with answering(answer) as place:
+    with server_of(by_bytes(answer)) as place:
         path = profile(asking(app, GET, f"server={place} auth_file={auth} user=app db={'1' if app == 'redis' else '0'}"))
         said = hides(netmodel, path, 2)["run"]["incomplete_why"]
     assert place in said
@@ -177,7 +164,7 @@ def test_answers_in_pieces(netmodel: Netmodel, profile: WriteProfile, auth: Path
     def answer(some: bytes) -> bytes:
         return (hello if b"HELLO" in some else b"") + (b"+OK\r\n" if b"SELECT" in some else b"") + (b"_\r\n" if b"GET" in some else b"")
 
-    with answering(answer) as place:
+    with server_of(by_bytes(answer)) as place:
         document = netmodel.measure(profile(asking("redis", GET, f"server={place} auth_file={auth} resp=3 db=2")))
     assert_complete(document)
     assert counts(document)["misses"] > 10

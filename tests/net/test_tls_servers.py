@@ -6,10 +6,8 @@ from __future__ import annotations
 import re
 import socket
 import ssl
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,6 +16,7 @@ from certificates import Files, self_signed
 from keyed import asking, counts
 from nmtest import Json, Netmodel, assert_complete, defines, free_port, line_of, master_of
 from partners import nginx, redis
+from scripted import server_of
 
 WriteProfile = Callable[..., Path]
 Validate = Callable[[Json], None]
@@ -177,39 +176,26 @@ def test_a_stock_profile(netmodel: Netmodel, tmp_path: Path, files: Files) -> No
         assert "verify=no takes any" in netmodel.run("-m", "http", *defines(**given), code=2).err
 
 
-@contextmanager
-def ending(files: Files, head: bytes, pause_s: float) -> Iterator[str]:
-    """A server that answers once, ends TLS after a pause, and leaves TCP open until the other end has closed."""
+def ending(files: Files, head: bytes, pause_s: float) -> Callable[[socket.socket, int], None]:
+    """Answers once, ends TLS after a pause, and leaves TCP open until the other end has closed."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(files.cert, files.plain)
-    listener = socket.create_server(("127.0.0.1", 0), backlog=64)
 
-    def one(conn: socket.socket) -> None:
-        with suppress(OSError), conn:
-            conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            with context.wrap_socket(conn, server_side=True) as tls:
-                tls.recv(65536)
-                tls.sendall(b"HTTP/1.1 200 OK\r\n" + head + b"Connection: close\r\n\r\nhi")
-                time.sleep(pause_s)
-                tls.unwrap()
+    def serve(conn: socket.socket, _number: int) -> None:
+        with context.wrap_socket(conn, server_side=True) as tls:
+            tls.recv(65536)
+            tls.sendall(b"HTTP/1.1 200 OK\r\n" + head + b"Connection: close\r\n\r\nhi")
+            time.sleep(pause_s)
+            tls.unwrap()
 
-    def listen() -> None:
-        with suppress(OSError):
-            while True:
-                threading.Thread(target=one, args=(listener.accept()[0],), daemon=True).start()
-
-    threading.Thread(target=listen, daemon=True).start()
-    try:
-        yield f"localhost:{listener.getsockname()[1]}"
-    finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
+    return serve
 
 
 @pytest.mark.parametrize("pause_s", [0, 0.01])
 @pytest.mark.parametrize("head", [b"", b"Content-Length: 2\r\n"])
 def test_a_server_ends_tls_and_leaves_tcp_open(head: bytes, pause_s: float, netmodel: Netmodel, files: Files) -> None:
-    with ending(files, head, pause_s) as server:
+    with server_of(ending(files, head, pause_s)) as place:
+        server = place.replace("127.0.0.1", "localhost")  # the name in the certificate
         document = netmodel.measure("http_crr", *defines(server=server, tls="yes", ca=files.ca, num_flows=2, test_length="500ms"))
     assert_complete(document)
     assert counts(document)["connects"] > 5
