@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from keyed import asking, counts
-from nmtest import Netmodel, assert_complete, assert_ends_agree, defines, master_of, slaves_of
+from nmtest import Netmodel, assert_complete, assert_ends_agree, defines, line_of, master_of, slaves_of
 from partners import memcached, redis
 
 WriteProfile = Callable[..., Path]
@@ -51,6 +51,26 @@ def test_values(size: str, where: Where, netmodel: Netmodel, profile: WriteProfi
     assert counts(document)["hits"] > 0 and counts(document)["misses"] == 0
 
 
+def not_whole(path: Path, stored: int, keys: int) -> str:
+    return (
+        f"group Group0: the fill at line {line_of(path, 'fill=')} is not whole: {stored} of {keys} keys were stored, "
+        f"{keys - stored} were refused, and 0 had no answer"
+    )
+
+
+@pytest.mark.parametrize("app", ["redis", "memcache"])
+def test_a_server_without_room_for_all_keys(app: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    get = '<flowop type="get" options="keys=k"/>'
+    full = redis("", "--maxmemory", "4mb", "--maxmemory-policy", "noeviction") if app == "redis" else memcached("-M", "-m", "4")
+    with full as server:
+        path = profile(asking(app, get, f"server={server.server}", "nflows='2'", 100, "sequential", fill="size=200k"))
+        document = netmodel.measure(path)
+    own = counts(document)
+    stored = 100 - own["refused"]
+    assert 0 < stored < 100
+    assert [one for one in document["run"]["warnings"] if "fill" in one] == [not_whole(path, stored, 100)]
+
+
 def test_a_value_that_is_too_large_is_refused(where: Where, netmodel: Netmodel, profile: WriteProfile) -> None:
     if where.options and where.app == "redis":
         pytest.skip("Redis takes values of up to 512 MiB")
@@ -61,6 +81,7 @@ def test_a_value_that_is_too_large_is_refused(where: Where, netmodel: Netmodel, 
     text = netmodel.run("-m", path, code=0).out
     own = counts(document)
     assert own["refused"] == 10 and own["hits"] == 0 and own["misses"] > 10
+    assert [one for one in document["run"]["warnings"] if "fill" in one] == [not_whole(path, 0, 10)]
     assert "hits 0.00 %  misses 100.00 %" in text and "refused       10 requests" in text
 
 

@@ -413,6 +413,37 @@ static void warn_of_loads(struct nm_result *result)
 	}
 }
 
+static bool fills(const struct nm_group *group, const struct nm_phase *phase)
+{
+	for (uint32_t i = phase->first; i < phase->first + phase->n_instrs; i++)
+		if (group->instrs[i].ask.fills)
+			return true;
+	return false;
+}
+
+/* What later phases find there is less than the profile says. */
+static void warn_of_fills(const struct nm_master *master)
+{
+	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
+		const struct nm_group *group = &master->plan->groups[g];
+
+		for (uint32_t k = 0; k < group->n_phases; k++) {
+			const struct nm_counts *of =
+				&master->result->groups[g].phases[k].whole.counts;
+
+			if (of->ok == of->requests || !fills(group, &group->phases[k]))
+				continue;
+			nm_result_warn(
+				master->result,
+				"group %.128s: the fill at line %u is not whole: %llu of %llu "
+				"keys were stored, %llu were refused, and %llu had no answer",
+				group->name, group->phases[k].line, (unsigned long long)of->ok,
+				(unsigned long long)of->requests, (unsigned long long)of->refused,
+				(unsigned long long)(of->requests - of->ok - of->refused));
+		}
+	}
+}
+
 /* A group whose requests have all been in vain has measured nothing. */
 static void check_answers(struct nm_master *master, const struct nm_result_group *group)
 {
@@ -481,6 +512,7 @@ void nm_master_assemble(struct nm_master *master)
 		if (!nm_outcome_ends(&master->outcome))
 			warn_of_empty_windows(master);
 		warn_of_slow_ideals(master);
+		warn_of_fills(master);
 		master->result->elapsed_s =
 			(double)(master->run_end_ns - master->run_begin_ns) / 1e9;
 	} else {
