@@ -57,10 +57,7 @@
  * doubles from the first to the last: many flows come back apart, and soon. */
 #define NM_TUNE_BACKOFF_NS	10000000u
 #define NM_TUNE_BACKOFF_MOST_NS 1000000000u
-/* One attempt takes no longer, unless the profile says so: a SYN that is lost goes out again after
- * 1 s. */
-#define NM_TUNE_ATTEMPT_NS 3000000000u
-/* Nor much longer than all of them may. */
+/* The last attempt may take so much longer than all of them may. */
 #define NM_TUNE_LAST_ATTEMPT_NS 100000000u
 
 /* --- SO_RCVLOWAT --- */

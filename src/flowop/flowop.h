@@ -37,6 +37,10 @@ enum nm_flowop_flags {
 	NM_FLOWOP_INTERNAL = 1 << 7, /* in no registry: profiles cannot name it */
 };
 
+/* One attempt to connect to a server is given up after this, unless the profile says otherwise: a
+ * SYN that is lost goes out again after 1 s. */
+#define NM_ATTEMPT_NS 3000000000u
+
 /* The option structs of flowops that open or move begin with these, so that the compiler can read
  * them; flowops that move files have struct nm_opts_files. */
 struct nm_opts_open {

@@ -329,6 +329,16 @@ static void complete_ask(struct nm_group *group, const struct nm_ir_step *step,
 		instr->timeout_ns = ANSWER_NS;
 }
 
+/* Without a limit a flow that may try again would wait for one attempt until nothing moves. */
+static void limit_attempt(struct nm_instr *connect)
+{
+	const struct nm_opts_open *opts = connect->opts;
+
+	if (!connect->timeout_ns)
+		connect->timeout_ns =
+			opts->reconnect_ns < NM_ATTEMPT_NS ? opts->reconnect_ns : NM_ATTEMPT_NS;
+}
+
 static void emit_step(struct nm_group *group, struct nm_phase *phase, const struct nm_ir_step *step,
 		      const struct side *side, bool free)
 {
@@ -343,6 +353,8 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase, const stru
 		if (cause != CAUSE_NONE && !instr->timeout_ns)
 			instr->timeout_ns = ANSWER_NS;
 	}
+	if (nm_instr_is_to_server(instr))
+		limit_attempt(instr);
 	instr->datagram.batch = batch_of(step, instr);
 	group->messages.moves_datagrams |= is_lossy(step) && !step->transport->recv;
 	instr->datagram.zerocopy = sends_zerocopy(instr);

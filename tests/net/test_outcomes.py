@@ -333,8 +333,8 @@ def test_gone(limit: str, code: int, netmodel: Netmodel, profile: WriteProfile) 
 
 
 @contextmanager
-def accepting_no_more(after: float) -> Iterator[str]:
-    """A server that is stopped, with no room for connections that wait for it: SYNs to it are dropped."""
+def accepting_no_more(after: float, last: int = 3) -> Iterator[str]:
+    """A server that is stopped after its last connection, with no room for those that wait for it: SYNs to it are dropped."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=1)
     over = threading.Event()
 
@@ -348,9 +348,8 @@ def accepting_no_more(after: float) -> Iterator[str]:
             over.wait()
 
     def listen() -> None:
-        conns = [listener.accept()[0] for _ in range(3)]
-        for conn in conns:
-            threading.Thread(target=serve, args=(conn,), daemon=True).start()
+        for _ in range(last):
+            threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
 
     threading.Thread(target=listen, daemon=True).start()
     try:
@@ -377,6 +376,33 @@ def test_connections_that_hang_are_no_stall(netmodel: Netmodel, profile: WritePr
         document = netmodel.measure(path, "--timeout", "5s")
     assert_complete(document)
     assert document["run"]["elapsed_s"] < 9
+
+
+@pytest.mark.parametrize("limit", ["", "timeout=5s"])
+@pytest.mark.parametrize("arrivals", ["", 'arrivals="const(50/s)"'])
+def test_a_run_lasts_as_long_as_it_says(limit: str, arrivals: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Where each pass connects, and the server is stopped: no flow waits for it any longer, and what was due is told of."""
+    passes = '<flowop type="connect" options="remotehost=local app=ping server={} reconnect=30s {}"/><flowop type="ping"/><flowop type="disconnect"/>'
+    with accepting_no_more(0.5, 20) as place:
+        body = f"<group nflows='3'><transaction name='ask' duration='2s' {arrivals}>{passes.format(place, limit)}</transaction></group>"
+        document = netmodel.measure(profile(body.replace('"ping"/', '"ping" options="timeout=100ms"/')))
+    assert_complete(document)
+    assert document["run"]["elapsed_s"] < 4
+    if arrivals:
+        load = phase_of(document, "ask")["load"]
+        assert load["verdict"] == "errors" and load["due"] == 100
+        assert load["unsent"] > 50 and load["unsent"] + load["failed"] + phase_of(document, "ask")["transactions"] == 100
+        assert f"and {load['unsent']} of the 100 that were due never began" in load["advice"]
+
+
+def test_the_connect_of_a_pass_has_a_limit(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """So that attempts that hang are no stall, and end where reconnect does."""
+    passes = '<flowop type="connect" options="remotehost=local app=ping server={} reconnect=1s"/><flowop type="ping"/><flowop type="disconnect"/>'
+    with accepting_no_more(0.5, 20) as place:
+        body = f"<group nflows='3'><transaction name='ask' duration='20s'>{passes.format(place)}</transaction></group>"
+        document = netmodel.measure(profile(body.replace('"ping"/', '"ping" options="timeout=100ms"/')), code=2)
+    assert "within reconnect=1.00 s, at last: Connection timed out" in document["run"]["incomplete_why"]
+    assert document["run"]["elapsed_s"] < 5
 
 
 def test_reconnect_limits_an_attempt_that_hangs(netmodel: Netmodel, profile: WriteProfile) -> None:

@@ -40,7 +40,7 @@ static uint64_t limit_ns(const struct nm_instr *opening)
 void nm_retry_limit(struct nm_instr *opening)
 {
 	if (!opening->timeout_ns)
-		opening->timeout_ns = NM_TUNE_ATTEMPT_NS;
+		opening->timeout_ns = NM_ATTEMPT_NS;
 }
 
 bool nm_retry_concerns(const struct nm_worker *worker, const struct nm_instr *instr)
@@ -132,7 +132,7 @@ static void drop(struct nm_worker *worker, struct nm_flow *flow, const struct nm
 	nm_flowop_stats_expired(worker, flow, instr);
 }
 
-/* The phase is to end: what has not begun does not begin any more. */
+/* The phase is to end: what has not begun does not begin any more, nor what is due. */
 static void stop(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *resume)
 {
 	if (nm_instr_asks(resume)) {
@@ -140,6 +140,7 @@ static void stop(struct nm_worker *worker, struct nm_flow *flow, const struct nm
 		resume++;
 	}
 	leave(worker, flow, resume);
+	nm_open_give_up(worker);
 }
 
 /* Whether the next that the pass does with the flow's connection is to close it. */
@@ -243,8 +244,8 @@ bool nm_retry_expired(struct nm_worker *worker, struct nm_flow *flow, const stru
 	bool asks = nm_instr_asks(instr);
 
 	/* Also the profile's own limit of an attempt says when it is enough. */
-	if (!asks && (!is_reopening(worker, instr) || limit_ns(instr) ||
-		      instr->timeout_ns != NM_TUNE_ATTEMPT_NS))
+	if (!asks &&
+	    (!is_reopening(worker, instr) || limit_ns(instr) || instr->timeout_ns != NM_ATTEMPT_NS))
 		return goes_on(worker, flow, instr, false, instr->timeout_ns);
 	if (!asks) {
 		/* A server that answers nothing, not even this, ends no run. */
@@ -260,18 +261,30 @@ bool nm_retry_expired(struct nm_worker *worker, struct nm_flow *flow, const stru
 	return true;
 }
 
+/* Where a flow goes on that waits for a connection to a server, and that may try again; NULL: it
+ * does not wait for one. */
+static const struct nm_instr *leaves_for(const struct nm_worker *worker, const struct nm_flow *flow)
+{
+	if (!nm_instr_opens(flow->at) || !nm_instr_is_to_server(flow->at))
+		return NULL;
+	if (is_reopening(worker, flow->at))
+		return flow->resume;
+	return limit_ns(flow->at) ? flow->at + 1 : NULL;
+}
+
 void nm_retry_stop(struct nm_worker *worker)
 {
 	for (uint32_t i = 0; worker->reconnect.retries && i < worker->n_flows; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 		bool has_turn = flow->state == NM_FLOW_READY;
+		const struct nm_instr *resume = leaves_for(worker, flow);
 
-		if (!is_reopening(worker, flow->at) || !nm_instr_is_to_server(flow->at) ||
+		if (!resume ||
 		    (!has_turn && flow->state != NM_FLOW_ASLEEP && flow->state != NM_FLOW_WAITING &&
 		     flow->state != NM_FLOW_WAITING_UNTIL))
 			continue;
 		nm_timers_remove(&worker->timers, &flow->timer);
-		stop(worker, flow, flow->resume);
+		stop(worker, flow, resume);
 		if (!has_turn)
 			nm_worker_queue(worker, flow);
 	}

@@ -136,6 +136,18 @@ START_TEST(too_many_fail)
 }
 END_TEST
 
+START_TEST(some_fail_and_others_never_begin)
+{
+	phase.whole.counts.arrivals = 300;
+	phase.whole.counts.unsent = 700;
+	phase.whole.counts.unanswered = 30;
+	ck_assert_str_eq(judged().name, "errors");
+	ck_assert_str_eq(judged().advice,
+			 "3 failures for each 100 passes, and 700 of the 1000 that "
+			 "were due never began");
+}
+END_TEST
+
 START_TEST(the_worst_counts)
 {
 	struct nm_result_phase phases[3] = {phase, phase, phase};
@@ -168,6 +180,7 @@ int main(void)
 	tcase_add_test(tcase, the_connections_are_the_limit);
 	tcase_add_test(tcase, this_end_is_the_limit);
 	tcase_add_test(tcase, too_many_fail);
+	tcase_add_test(tcase, some_fail_and_others_never_begin);
 	tcase_add_test(tcase, the_worst_counts);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
