@@ -103,6 +103,13 @@ static bool is_header(const char *line)
 	return (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
 }
 
+static bool is_empty(const char *line)
+{
+	char first = line[strspn(line, SEPARATORS)];
+
+	return !first || first == '#';
+}
+
 /* Reads all lines: 0, or an error as add_line or of the file; *ret_line is the number of the
  * last. */
 static int read_lines(FILE *file, struct times *into, unsigned *ret_line, char *why,
@@ -111,18 +118,27 @@ static int read_lines(FILE *file, struct times *into, unsigned *ret_line, char *
 	char *line = NULL;
 	size_t room = 0;
 	ssize_t length;
+	bool may_name = true; /* no line but comments has come */
 	int r = 0;
 
 	errno = 0;
 	for (*ret_line = 0; r == 0 && (length = getline(&line, &room, file)) > 0;) {
-		line[length - (line[length - 1] == '\n')] = '\0';
+		length -= line[length - 1] == '\n';
+		line[length] = '\0';
 		char *text = line;
 
 		/* Spreadsheets mark files as UTF-8. */
 		if (++*ret_line == 1 && strncmp(text, "\xEF\xBB\xBF", 3) == 0)
 			text += 3;
-		if (*ret_line > 1 || !is_header(text))
+		if (memchr(line, '\0', (size_t)length)) {
+			(void)snprintf(why, why_size, "has a byte that is zero: it is no text");
+			r = -EINVAL;
+		} else if (!may_name || !is_header(text)) {
+			may_name = may_name && is_empty(text);
 			r = add_line(into, text, why, why_size);
+		} else {
+			may_name = false;
+		}
 	}
 	/* Without memory for a line there is neither. */
 	if (r == 0 && !feof(file))

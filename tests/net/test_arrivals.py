@@ -301,6 +301,9 @@ def test_whole_seconds_are_spread(words: str, spread: bool, netmodel: Netmodel, 
     [
         ("0\nx 1\n", "", 'line 2: "x": no time: seconds, as 12 or 12.000345'),
         ("time\ntime\n", "", 'line 2: "time": no time'),
+        ("# from a proxy\n\ntime\n1\ntime\n", "", 'line 5: "time": no time'),
+        ("1\n2\0\n", "", "line 2: has a byte that is zero: it is no text"),
+        ("\0\0\n1\n", "", "line 1: has a byte that is zero: it is no text"),
         ("0\n-1\n", "", 'line 2: "-1": no time'),
         ("10000000000\n", "", 'line 1: "10000000000": no time'),
         ("5\n# all\n\n4.9,a\n", "", 'line 4: "4.9": before the time above it; times must not fall'),
@@ -326,7 +329,7 @@ def test_a_trace_that_is_no_file_is_refused(netmodel: Netmodel, tmp_path: Path) 
         assert f"{path}: is no regular file" in result.err
 
 
-@pytest.mark.parametrize("text", ["1\n2\n", "time\n1\n2\n"])
+@pytest.mark.parametrize("text", ["1\n2\n", "time\n1\n2\n", "# from a proxy\n\ntime\n1\n2\n"])
 def test_a_trace_may_have_the_mark_of_a_spreadsheet(text: str, netmodel: Netmodel, tmp_path: Path) -> None:
     file = tmp_path / "trace.csv"
     file.write_text(text, encoding="utf-8-sig")
