@@ -76,13 +76,17 @@ static void *visit(void *arg)
 	return NULL;
 }
 
-/* Where threads of a real-time policy have a CPU to themselves, a visitor would wait for ever. */
+/* Where threads of a real-time policy have a CPU to themselves, a visitor would wait for ever; and
+ * one of SCHED_IDLE for long where a CPU has other work. */
 static int visit_all(struct nm_residency *residency)
 {
+	const int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
 	pthread_t thread;
 
-	if (sched_getscheduler(0) != SCHED_OTHER && sched_getscheduler(0) != SCHED_BATCH)
+	if (policy == SCHED_FIFO || policy == SCHED_RR || policy == SCHED_DEADLINE)
 		return -EPERM;
+	if (policy == SCHED_IDLE)
+		return -EBUSY;
 	int r = pthread_create(&thread, NULL, visit, residency);
 
 	if (r)
@@ -117,6 +121,7 @@ struct nm_residency *nm_residency_begin(const char *dir, const struct nm_cpu_lis
 		       r == -ENODATA  ? "no idle states"
 		       : r == -EINVAL ? "not on all CPUs may it run"
 		       : r == -EPERM  ? "not by a real-time policy"
+		       : r == -EBUSY  ? "not by SCHED_IDLE, which CPUs with other work keep waiting"
 				      : strerror(-r));
 	return nm_residency_free(residency);
 }

@@ -2,6 +2,7 @@
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,6 +116,42 @@ START_TEST(more_sleep_than_time_is_no_time_awake)
 	ck_assert_int_eq(nm_residency_end(residency, &got), 0);
 	ck_assert_uint_gt(got.all, 0);
 	ck_assert_uint_eq(got.awake, 0);
+	(void)nm_residency_free(residency);
+}
+END_TEST
+
+static const struct {
+	int policy, priority;
+	const char *why; /* NULL: CPUs are visited */
+} policies[] = {
+	{.policy = SCHED_BATCH, .priority = 0, .why = NULL},
+	{.policy = SCHED_BATCH | SCHED_RESET_ON_FORK, .priority = 0, .why = NULL},
+	{.policy = SCHED_IDLE,
+	 .priority = 0,
+	 .why = "cpuidle: not by SCHED_IDLE, which CPUs with other work keep waiting"},
+	{.policy = SCHED_FIFO, .priority = 1, .why = "cpuidle: not by a real-time policy"},
+	{.policy = SCHED_RR | SCHED_RESET_ON_FORK,
+	 .priority = 1,
+	 .why = "cpuidle: not by a real-time policy"},
+};
+
+START_TEST(some_policies_visit_no_cpu)
+{
+	const struct sched_param param = {.sched_priority = policies[_i].priority};
+	unsigned cpu = some_cpu();
+	const struct nm_cpu_list list = {.cpus = &cpu, .count = 1};
+
+	write_state(cpu, 0, "C1\n", "0\n");
+	if (sched_setscheduler(0, policies[_i].policy, &param) < 0) {
+		ck_assert_int_eq(errno, EPERM); /* real-time policies need a right */
+		ck_assert_int_eq(policies[_i].priority, 1);
+		return;
+	}
+	struct nm_residency *residency = nm_residency_begin(tree, &list, why, sizeof why);
+
+	ck_assert_int_eq(!residency, policies[_i].why != NULL);
+	if (!residency)
+		ck_assert_str_eq(why, policies[_i].why);
 	(void)nm_residency_free(residency);
 }
 END_TEST
@@ -317,8 +354,10 @@ int main(void)
 	TCase *tc = tcase_create("unhalted");
 
 	tcase_add_checked_fixture(tc, start, stop);
+	tcase_set_timeout(tc, 60); /* one test is of SCHED_IDLE, and the machine may be busy */
 	tcase_add_test(tc, time_in_idle_states_is_not_awake);
 	tcase_add_test(tc, more_sleep_than_time_is_no_time_awake);
+	tcase_add_loop_test(tc, some_policies_visit_no_cpu, 0, sizeof policies / sizeof *policies);
 	tcase_add_test(tc, idle_states_that_went_away_leave_no_figure);
 	tcase_add_test(tc, each_source_says_why_it_has_nothing);
 	tcase_add_test(tc, cpus_that_came_or_went_leave_no_figure);
