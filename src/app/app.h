@@ -171,7 +171,9 @@ struct nm_app_use {
 		const struct nm_http_lines *http;
 		const struct nm_command *command;
 	};
-	bool fills; /* its passes go through all keys once */
+	bool fills;    /* its passes go through all keys once */
+	bool begins;   /* a pass begins with it */
+	uint16_t verb; /* of those of the plan (plan/plan.h) */
 };
 
 extern const struct nm_app *const nm_apps[]; /* ends with NULL */

@@ -20,7 +20,6 @@ struct reading {
 	const struct nm_keyspace *keyspace;
 	uint32_t n_words;
 	char word[NM_COMMAND_HEAD_MAX]; /* without its quotes */
-	char name[32];			/* the first word, or its beginning */
 };
 
 /* Commands that are no request with one answer, or concern more than keys. */
@@ -41,13 +40,9 @@ static const char *why_not(const char *name)
 		{" MULTI EXEC DISCARD WATCH UNWATCH ASKING READONLY READWRITE ",
 		 "changes what the connection does with later commands, and is not asked for"},
 	};
-	char spaced[40], upper[32];
-	size_t n = 0;
+	char spaced[NM_COMMAND_NAME + 2];
 
-	for (; name[n] && n + 1 < sizeof upper; n++)
-		upper[n] = name[n] >= 'a' && name[n] <= 'z' ? (char)(name[n] - 'a' + 'A') : name[n];
-	upper[n] = '\0';
-	snprintf(spaced, sizeof spaced, " %s ", upper);
+	snprintf(spaced, sizeof spaced, " %s ", name);
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (strstr(others[i].names, spaced))
 			return others[i].why;
@@ -125,12 +120,19 @@ static const char *put_word(struct reading *r, char *to, uint32_t *used, size_t 
 	return NULL;
 }
 
+static void note_name(struct nm_command *command, const char *word)
+{
+	for (size_t i = 0; word[i] && i + 1 < sizeof command->name; i++)
+		command->name[i] =
+			word[i] >= 'a' && word[i] <= 'z' ? (char)(word[i] - 'a' + 'A') : word[i];
+}
+
 static const char *take_word(struct reading *r)
 {
 	struct nm_command *command = r->command;
 
 	if (!r->n_words++)
-		snprintf(r->name, sizeof r->name, "%.31s", r->word);
+		note_name(command, r->word);
 	if (r->n_words == 1 && (strstr(r->word, "__") || !*r->word))
 		return "must begin with the name of a command";
 	if (strstr(r->word, KEY) && !r->keyspace)
@@ -187,7 +189,7 @@ int nm_command_read(const char *text, const struct nm_keyspace *keyspace, struct
 	if (!wrong && !r.n_words)
 		wrong = "is empty";
 	if (!wrong)
-		wrong = why_not(r.name);
+		wrong = why_not(ret->name);
 	if (!wrong && keyspace && !ret->n_keys)
 		wrong = "has no __key__ for keys=...";
 	if (!wrong)

@@ -54,7 +54,7 @@ static void begin(struct nm_sampler *base, const struct nm_phase_order *order, u
 		    !of->phases[order->phase].waits.until.figure)
 			continue;
 		if (!group->before)
-			group->before = nm_tally_snap_new();
+			group->before = nm_tally_snap_new(0);
 		if (!group->before) {
 			base->failed = true;
 			continue;
@@ -164,8 +164,8 @@ struct nm_plateaus *nm_plateaus_new(const struct nm_plan *plan, const struct nm_
 		.engine = engine,
 		.interval_ns = interval_ns ? interval_ns : DEFAULT_NS,
 		.groups = calloc(plan->n_groups + 1u, sizeof *plateaus->groups),
-		.now = nm_tally_snap_new(),
-		.row = nm_tally_snap_new(),
+		.now = nm_tally_snap_new(0),
+		.row = nm_tally_snap_new(0),
 		.grid = {.next_ns = UINT64_MAX}};
 	return plateaus->groups && plateaus->now && plateaus->row ? plateaus
 								  : nm_plateaus_free(plateaus);

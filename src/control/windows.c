@@ -21,6 +21,7 @@ struct group {
 	uint64_t until_ns; /* with a timer to_at_ns: how long its time has lasted then */
 	bool until_end;	   /* that is all of its time, and the window may last longer */
 	struct nm_tail tail;
+	struct nm_tally_snap *at_end; /* as tail, for verbs; owned; NULL: there are none */
 	bool cut;		      /* it closes with its time: tail has its end */
 	uint64_t left_ns;	      /* with cut: when its last flow had left, on all hosts */
 	bool closed;		      /* the window has been added to the totals */
@@ -137,7 +138,7 @@ static void open_window(struct nm_windows *windows, uint32_t g, uint64_t now_ns)
 	mg->waits = false;
 	mg->from_ns = now_ns;
 	if (!mg->from)
-		mg->from = nm_tally_snap_new();
+		mg->from = nm_tally_snap_new(windows->plan->n_verbs);
 	if (mg->from)
 		nm_engine_sample(windows->engine, g, windows->phase, mg->from);
 	else
@@ -152,7 +153,7 @@ static void close_window(struct nm_windows *windows, uint32_t g, uint64_t from_n
 	mg->to_at_ns = UINT64_MAX;
 	mg->closed = true;
 	if (!mg->total)
-		mg->total = nm_tally_snap_new();
+		mg->total = nm_tally_snap_new(windows->plan->n_verbs);
 	if (!mg->total) {
 		windows->base.failed = true;
 		return;
@@ -323,7 +324,12 @@ static void end_of_time(struct nm_windows *windows, uint32_t g, uint64_t now_ns)
 	}
 	mg->to_at_ns = UINT64_MAX;
 	mg->tail.at_ns = now_ns;
-	nm_engine_counts(windows->engine, g, windows->phase, &mg->tail.counts);
+	if (!mg->at_end) {
+		nm_engine_counts(windows->engine, g, windows->phase, &mg->tail.counts);
+		return;
+	}
+	nm_engine_sample(windows->engine, g, windows->phase, mg->at_end);
+	mg->tail.counts = mg->at_end->counts;
 }
 
 static void run(struct nm_sampler *base, uint64_t now_ns)
@@ -381,6 +387,8 @@ static void close_at_end(struct nm_windows *windows, uint32_t g, uint64_t end_ns
 
 	if (mg->cut) {
 		nm_tail_cut(&mg->tail, counts);
+		if (mg->at_end)
+			nm_tally_set_back_outcomes(windows->scratch, mg->at_end);
 		const struct nm_result_after after = {
 			.transactions = all - counts->iterations,
 			.seconds = (double)(mg->left_ns - mg->tail.at_ns) / 1e9,
@@ -461,17 +469,20 @@ struct nm_windows *nm_windows_new(const struct nm_plan *plan, const struct nm_en
 				    .options = options,
 				    .result = result,
 				    .groups = calloc(plan->n_groups + 1, sizeof *windows->groups),
-				    .scratch = nm_tally_snap_new(),
-				    .row = nm_tally_snap_new(),
-				    .row_of_group = nm_tally_snap_new(),
-				    .total = nm_tally_snap_new(),
+				    .scratch = nm_tally_snap_new(plan->n_verbs),
+				    .row = nm_tally_snap_new(plan->n_verbs),
+				    .row_of_group = nm_tally_snap_new(plan->n_verbs),
+				    .total = nm_tally_snap_new(plan->n_verbs),
 				    .grid = {.next_ns = UINT64_MAX}};
 	bool complete = windows->groups && windows->scratch && windows->row &&
 			windows->row_of_group && windows->total;
 
 	for (uint32_t g = 0; complete && g < plan->n_groups; g++) {
-		windows->groups[g].before = nm_tally_snap_new();
-		complete = windows->groups[g].before;
+		windows->groups[g].before = nm_tally_snap_new(plan->n_verbs);
+		if (plan->n_verbs)
+			windows->groups[g].at_end = nm_tally_snap_new(plan->n_verbs);
+		complete = windows->groups[g].before &&
+			   (windows->groups[g].at_end || !plan->n_verbs);
 	}
 	if (!complete)
 		return nm_windows_free(windows);
@@ -486,6 +497,7 @@ struct nm_windows *nm_windows_free(struct nm_windows *windows)
 		free(windows->groups[g].total);
 		free(windows->groups[g].from);
 		free(windows->groups[g].before);
+		free(windows->groups[g].at_end);
 	}
 	free(windows->groups);
 	free(windows->scratch);

@@ -123,7 +123,7 @@ void nm_engine_counts(const struct nm_engine *engine, uint32_t group, uint32_t p
 
 	memset(ret_counts, 0, sizeof *ret_counts);
 	for (uint32_t w = 0; phase < g->plan->n_phases && w < g->n_workers; w++)
-		nm_counts_collect(ret_counts, &g->workers[w].stats[phase].tally.counters);
+		nm_tally_counts(ret_counts, &g->workers[w].stats[phase].tally);
 }
 
 static void merge_connections(struct nm_conn_summary *into, const struct nm_conn_summary *from)

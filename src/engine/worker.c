@@ -44,37 +44,93 @@ static struct nm_hist *new_hist(bool shared)
 	return hist;
 }
 
-static int init_stats(struct nm_worker *worker)
+/* Whether the worker keeps times of the phase's passes. */
+static bool keeps_times(const struct nm_worker *worker, const struct nm_phase *phase)
 {
-	const struct nm_group *group = worker->group;
+	return (worker->engine->details & NM_OBSERVE_TIMES) ||
+	       (worker->engine->measures && nm_phase_has_times(phase));
+}
 
-	worker->stats = nm_engine_alloc(group->n_phases * sizeof(*worker->stats), group->processes);
-	if (!worker->stats)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < group->n_phases; i++) {
-		struct nm_phase_stats *stats = &worker->stats[i];
+/* Where the requests of a phase are counted, and their times kept, by their verb; nothing where
+ * nothing asks. */
+static int init_verbs(const struct nm_worker *worker, const struct nm_phase *phase,
+		      struct nm_tally *tally)
+{
+	const struct nm_plan *plan = worker->engine->plan;
+	const bool shared = worker->group->processes;
 
-		if (!(worker->engine->details & NM_OBSERVE_TIMES) &&
-		    (!worker->engine->measures || !nm_phase_has_times(&group->phases[i])))
+	for (uint32_t i = phase->first; i < phase->first + phase->n_instrs; i++) {
+		const struct nm_instr *instr = &worker->group->instrs[i];
+
+		if (!nm_instr_asks(instr) || nm_instr_serves(instr))
 			continue;
-		const bool kept[NM_TIME__SIZED] = {
-			[NM_TIME_LATENCY] = true,
-			[NM_TIME_PASS] = thinks(group, &group->phases[i]),
-			[NM_TIME_RESPONSE] = group->phases[i].rate_per_s > 0 ||
-					     nm_phase_is_open(&group->phases[i]),
-			[NM_TIME_SEND_DELAY] = nm_phase_is_open(&group->phases[i]),
-		};
+		if (!tally->verbs)
+			tally->verbs = nm_engine_alloc(plan->n_verbs * sizeof(*tally->verbs), shared);
+		if (!tally->verbs)
+			return -ENOMEM;
+		struct nm_verb_tally *verb = &tally->verbs[instr->ask.verb];
 
-		for (unsigned t = 0; t < NM_TIME__COUNT; t++) {
-			if (t < NM_TIME__SIZED ? !kept[t]
-					       : !nm_phase_measures_flows(&group->phases[i]))
+		tally->n_verbs = plan->n_verbs;
+		verb->name = plan->verbs[instr->ask.verb].name;
+		for (unsigned t = 0; t < NM_TIME__SIZED; t++) {
+			if (t == NM_TIME_PASS || !tally->times[t] || verb->times[t])
 				continue;
-			stats->tally.times[t] = new_hist(group->processes);
-			if (!stats->tally.times[t])
+			verb->times[t] = new_hist(shared);
+			if (!verb->times[t])
 				return -ENOMEM;
 		}
 	}
 	return 0;
+}
+
+static void free_tally(struct nm_tally *tally, bool shared)
+{
+	for (unsigned t = 0; t < NM_TIME__COUNT; t++)
+		nm_engine_release(tally->times[t], sizeof(struct nm_hist), shared);
+	for (uint32_t v = 0; v < tally->n_verbs; v++)
+		for (unsigned t = 0; t < NM_TIME__SIZED; t++)
+			nm_engine_release(tally->verbs[v].times[t], sizeof(struct nm_hist), shared);
+	nm_engine_release(tally->verbs, tally->n_verbs * sizeof(*tally->verbs), shared);
+}
+
+static int init_times(const struct nm_worker *worker, const struct nm_phase *phase,
+		      struct nm_tally *tally)
+{
+	const bool kept[NM_TIME__SIZED] = {
+		[NM_TIME_LATENCY] = true,
+		[NM_TIME_PASS] = thinks(worker->group, phase),
+		[NM_TIME_RESPONSE] = phase->rate_per_s > 0 || nm_phase_is_open(phase),
+		[NM_TIME_SEND_DELAY] = nm_phase_is_open(phase),
+	};
+
+	for (unsigned t = 0; t < NM_TIME__COUNT; t++) {
+		if (t < NM_TIME__SIZED ? !kept[t] : !nm_phase_measures_flows(phase))
+			continue;
+		tally->times[t] = new_hist(worker->group->processes);
+		if (!tally->times[t])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int init_stats(struct nm_worker *worker)
+{
+	const struct nm_group *group = worker->group;
+	int r = 0;
+
+	worker->stats = nm_engine_alloc(group->n_phases * sizeof(*worker->stats), group->processes);
+	if (!worker->stats)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < group->n_phases && r == 0; i++) {
+		const struct nm_phase *phase = &group->phases[i];
+		struct nm_tally *tally = &worker->stats[i].tally;
+
+		if (keeps_times(worker, phase))
+			r = init_times(worker, phase, tally);
+		if (r == 0)
+			r = init_verbs(worker, phase, tally);
+	}
+	return r;
 }
 
 static int init_io(struct nm_worker *worker)
@@ -249,9 +305,7 @@ void nm_worker_fini(struct nm_worker *worker)
 			nm_transfer_close(nm_transfer_of(&worker->io, nm_worker_flow(worker, i)));
 	}
 	for (uint32_t i = 0; worker->stats && i < worker->group->n_phases; i++)
-		for (unsigned t = 0; t < NM_TIME__COUNT; t++)
-			nm_engine_release(worker->stats[i].tally.times[t], sizeof(struct nm_hist),
-					  shared);
+		free_tally(&worker->stats[i].tally, shared);
 	worker->observe.stats = nm_flowop_stats_free(worker->observe.stats);
 	worker->observe.tcp = nm_tcp_sampler_free(worker->observe.tcp, shared);
 	nm_accept_fini(worker);

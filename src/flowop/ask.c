@@ -24,6 +24,7 @@ struct asking {
 	bool again;		/* the request is sent once more, over another connection */
 	bool unasked;		/* what has come was not asked for */
 	uint64_t due_ns;	/* when the time of the request is over; 0: it has no limit */
+	uint64_t sent_ns;	/* when it was begun; of no meaning where no times are kept */
 	uint32_t n_requests;	/* that were drawn */
 	uint32_t first;		/* its own number, before that of its first request */
 	char said[NM_SAID_MAX]; /* of an answer that is none */
@@ -70,14 +71,15 @@ char *nm_ask_said(const struct nm_io *io, const struct nm_flow *flow)
 	return ((struct asking *)nm_app_state(io, flow))->said;
 }
 
-bool nm_ask_drop(const struct nm_io *io, struct nm_flow *flow)
+bool nm_ask_drop(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct asking *asking = nm_app_state(io, flow);
+	struct nm_outcome_counters *outcomes = nm_app_outcomes(io, instr);
 	bool again = asking->again;
 
 	asking->again = false;
-	nm_counter_add(&io->count->requests, again);
-	nm_counter_add(&io->count->lost, again);
+	nm_counter_add(&outcomes->requests, again);
+	nm_counter_add(&outcomes->lost, again);
 	return again;
 }
 
@@ -111,9 +113,10 @@ static enum nm_step end_of_connection(struct nm_flow *flow, ssize_t n)
 }
 
 /* The request is over without an answer. */
-static void give_up(const struct nm_io *io, struct nm_flow *flow, _Atomic uint64_t *class)
+static void give_up(struct nm_flow *flow, struct nm_outcome_counters *outcomes,
+		    _Atomic uint64_t *class)
 {
-	nm_counter_add(&io->count->requests, 1);
+	nm_counter_add(&outcomes->requests, 1);
 	nm_counter_add(class, 1);
 	flow->request.outcome = NM_UNANSWERED;
 }
@@ -128,21 +131,32 @@ static bool is_safe(const struct nm_app_request *request)
 
 /* The connection has ended under the request. Where no byte of an answer has come, the server may
  * have ended it before it saw the request, as servers do after some time or some requests. */
-static enum nm_step lose(const struct nm_io *io, struct nm_flow *flow, struct asking *asking,
-			 ssize_t n)
+static enum nm_step lose(const struct nm_io *io, struct nm_flow *flow,
+			 const struct nm_instr *instr, struct asking *asking, ssize_t n)
 {
+	struct nm_outcome_counters *outcomes = nm_app_outcomes(io, instr);
+
 	if (asking->any || !is_safe(&asking->request) || !(flow->conn->traits & NM_CONN_ANSWERED)) {
-		give_up(io, flow, &io->count->lost);
+		give_up(flow, outcomes, &outcomes->lost);
 		return nm_flow_failed(flow, n);
 	}
 	asking->again = true;
 	return end_of_connection(flow, n);
 }
 
-static enum nm_step mistake(const struct nm_io *io, struct nm_flow *flow, struct asking *asking,
-			    const char *data, size_t n)
+static void give_up_malformed(const struct nm_io *io, struct nm_flow *flow,
+			      const struct nm_instr *instr)
 {
-	give_up(io, flow, &io->count->malformed);
+	struct nm_outcome_counters *outcomes = nm_app_outcomes(io, instr);
+
+	give_up(flow, outcomes, &outcomes->malformed);
+}
+
+static enum nm_step mistake(const struct nm_io *io, struct nm_flow *flow,
+			    const struct nm_instr *instr, struct asking *asking, const char *data,
+			    size_t n)
+{
+	give_up_malformed(io, flow, instr);
 	return fail(flow, asking, data, n);
 }
 
@@ -228,6 +242,18 @@ static void draw(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *
 	}
 }
 
+/* When a request begins: where a pass begins with it that is known. */
+static void note_begin(const struct nm_io *io, const struct nm_flow *flow,
+		       const struct nm_instr *instr, struct asking *asking)
+{
+	bool begins = instr->ask.begins && !flow->repeated;
+	bool timed = io->verbs[instr->ask.verb].latency && !begins;
+	uint64_t now_ns = timed || instr->timeout_ns ? nm_clock_ns() : 0;
+
+	asking->sent_ns = begins ? flow->request.sent_ns : now_ns;
+	asking->due_ns = instr->timeout_ns ? now_ns + instr->timeout_ns : 0;
+}
+
 /* NEXT: it is to be sent. */
 static enum nm_step begin(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 			  struct asking *asking)
@@ -236,7 +262,7 @@ static enum nm_step begin(struct nm_io *io, struct nm_flow *flow, const struct n
 
 	if (!again) {
 		draw(io, flow, instr, asking);
-		asking->due_ns = instr->timeout_ns ? nm_clock_ns() + instr->timeout_ns : 0;
+		note_begin(io, flow, instr, asking);
 	}
 	asking->again = asking->any = asking->cut = asking->unasked = false;
 	nm_app_parser_begin(&asking->parser);
@@ -283,10 +309,27 @@ static enum nm_step send_request(struct nm_io *io, struct nm_flow *flow,
 
 /* --- the answer --- */
 
-static enum nm_step end(const struct nm_io *io, struct nm_flow *flow, const struct asking *asking)
+static void record_times(const struct nm_flow *flow, const struct nm_verb_tally *verb,
+			 const struct asking *asking)
 {
-	nm_counter_add(&io->count->requests, 1);
-	nm_app_count(io, asking->request.verb, (enum nm_class)asking->parser.class);
+	uint64_t now_ns = nm_clock_ns();
+
+	nm_hist_record(verb->latency, now_ns - asking->sent_ns);
+	if (verb->response)
+		nm_hist_record(verb->response, now_ns - flow->request.due_ns);
+	if (verb->send_delay)
+		nm_hist_record(verb->send_delay, asking->sent_ns - flow->request.due_ns);
+}
+
+static enum nm_step end(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
+			const struct asking *asking)
+{
+	struct nm_verb_tally *verb = &io->verbs[instr->ask.verb];
+
+	nm_counter_add(&verb->outcomes.requests, 1);
+	nm_app_count(&verb->outcomes, asking->request.verb, (enum nm_class)asking->parser.class);
+	if (verb->latency)
+		record_times(flow, verb, asking);
 	flow->conn->traits |= NM_CONN_ANSWERED | NM_CONN_HEARD |
 			      (asking->parser.last || asking->cut ? (uint32_t)NM_CONN_LAST : 0u);
 	flow->progress = BEGIN;
@@ -309,21 +352,21 @@ static enum nm_step await_answer(struct nm_io *io, struct nm_flow *flow,
 		if (status == NM_IO_AGAIN || is_late(asking))
 			return NM_STEP_WAIT_IN;
 		if (status == NM_IO_EOF && asking->parser.to_end)
-			return end(io, flow, asking);
+			return end(io, flow, instr, asking);
 		if (status >= NM_IO_EOF)
-			return lose(io, flow, asking, n);
+			return lose(io, flow, instr, asking, n);
 		asking->any = true;
 		switch (instr->ask.app->parse(&asking->parser, &asking->request, io->rx, (size_t)n,
 					      &taken)) {
 		case NM_PARSED_MORE:
 			break;
 		case NM_PARSED_BAD:
-			return mistake(io, flow, asking, io->rx, (size_t)n);
+			return mistake(io, flow, instr, asking, io->rx, (size_t)n);
 		case NM_PARSED_DONE:
 			/* Nothing has asked for what comes behind an answer. */
 			if (taken == (size_t)n)
-				return end(io, flow, asking);
-			give_up(io, flow, &io->count->malformed);
+				return end(io, flow, instr, asking);
+			give_up_malformed(io, flow, instr);
 			return give_up_connection(io, flow, asking, io->rx + taken,
 						  (size_t)n - taken);
 		}
@@ -391,10 +434,13 @@ static bool is_answer(struct nm_io *io, struct nm_flow *flow, const struct nm_in
 }
 
 /* Nobody waits for the answer any more. */
-static enum nm_step give_up_message(struct nm_io *io, struct nm_flow *flow)
+static enum nm_step give_up_message(struct nm_io *io, struct nm_flow *flow,
+				    const struct nm_instr *instr)
 {
+	struct nm_outcome_counters *outcomes = nm_app_outcomes(io, instr);
+
 	nm_counter_add(&io->count->timeouts, 1);
-	give_up(io, flow, &io->count->timed_out);
+	give_up(flow, outcomes, &outcomes->timed_out);
 	flow->request.outcome = NM_TIMEOUT;
 	nm_datagram_give_up(flow->conn);
 	flow->progress = BEGIN;
@@ -416,9 +462,9 @@ static enum nm_step await_message(struct nm_io *io, struct nm_flow *flow,
 			 * found with its answer. */
 			conn->flags &= io->in_kept;
 			if (!asking->due_ns || io->now_ns < asking->due_ns)
-				return end(io, flow, asking);
+				return end(io, flow, instr, asking);
 			nm_counter_add(&io->count->late, 1);
-			return give_up_message(io, flow);
+			return give_up_message(io, flow, instr);
 		}
 		if (n < 0 && !nm_datagram_is_unreachable(n) &&
 		    nm_io_received_nothing(conn, n) != NM_IO_AGAIN)
@@ -427,7 +473,7 @@ static enum nm_step await_message(struct nm_io *io, struct nm_flow *flow,
 			return NM_STEP_WAIT_IN;
 	}
 	/* Something else keeps coming, so that the flow never waits: its limit holds anyway. */
-	return is_late(asking) ? give_up_message(io, flow) : NM_STEP_YIELD;
+	return is_late(asking) ? give_up_message(io, flow, instr) : NM_STEP_YIELD;
 }
 
 enum nm_step nm_ask_datagram_step(struct nm_io *io, struct nm_flow *flow,

@@ -8,6 +8,7 @@
 
 #include "app/app.h"
 #include "flowop/flowop.h"
+#include "stats/tally.h"
 #include "transport/io.h"
 
 /* The options of all verbs, of which each has some; as struct nm_opts_message has it. */
@@ -40,7 +41,7 @@ enum nm_step nm_ask_datagram_step(struct nm_io *io, struct nm_flow *flow,
 
 /* What the flow was to send once more over another connection is not sent any more: it is lost.
  * False: there is nothing. */
-bool nm_ask_drop(const struct nm_io *io, struct nm_flow *flow);
+bool nm_ask_drop(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *instr);
 
 /* When the time of the request that is under way is over; 0: it has no limit. */
 uint64_t nm_ask_due_ns(const struct nm_io *io, const struct nm_flow *flow);
@@ -72,17 +73,26 @@ const char *nm_serve_said(const struct nm_io *io, const struct nm_flow *flow);
 /* The other end of all that ask; one of these stands for its own. */
 extern const struct nm_flowop nm_flowop_serve, nm_flowop_ping;
 
+/* Where it is counted how the requests of the instruction end: of one that asks, with its verb. */
+static inline struct nm_outcome_counters *nm_app_outcomes(const struct nm_io *io,
+							  const struct nm_instr *instr)
+{
+	return instr->op->flags & NM_FLOWOP_FOLLOWS ? nm_outcomes_of(io->count)
+						    : &io->verbs[instr->ask.verb].outcomes;
+}
+
 /* Counts how a request was answered, at either end. */
-static inline void nm_app_count(const struct nm_io *io, enum nm_verb verb, enum nm_class class)
+static inline void nm_app_count(struct nm_outcome_counters *outcomes, enum nm_verb verb,
+				enum nm_class class)
 {
 	if (class == NM_CLASS_REFUSED)
-		nm_counter_add(&io->count->refused, 1);
+		nm_counter_add(&outcomes->refused, 1);
 	else if (class == NM_CLASS_TRUNCATED)
-		nm_counter_add(&io->count->truncated, 1);
+		nm_counter_add(&outcomes->truncated, 1);
 	else if (nm_verb_looks_up(verb))
-		nm_counter_add(class == NM_CLASS_OK ? &io->count->hits : &io->count->misses, 1);
+		nm_counter_add(class == NM_CLASS_OK ? &outcomes->hits : &outcomes->misses, 1);
 	else
-		nm_counter_add(&io->count->ok, 1);
+		nm_counter_add(&outcomes->ok, 1);
 }
 
 /* The flowop of a verb; its options are in the table WORD_opts. */

@@ -144,7 +144,8 @@ static enum nm_step take(const struct nm_io *io, struct nm_flow *flow, const str
 	serving->starved = took == NM_TOOK_MORE;
 	serving->answered = took == NM_TOOK_REQUEST;
 	if (serving->answered)
-		nm_app_count(io, (enum nm_verb)served->verb, (enum nm_class)served->class);
+		nm_app_count(nm_app_outcomes(io, instr), (enum nm_verb)served->verb,
+			     (enum nm_class)served->class);
 	return NM_STEP_NEXT;
 }
 
@@ -205,7 +206,8 @@ static enum nm_step take_message(struct nm_io *io, struct nm_flow *flow,
 			serving->answered = datagram->serve(&serving->served, io->rx, (size_t)n);
 		}
 		if (serving->answered) {
-			nm_app_count(io, (enum nm_verb)serving->served.verb,
+			nm_app_count(nm_app_outcomes(io, instr),
+				     (enum nm_verb)serving->served.verb,
 				     (enum nm_class)serving->served.class);
 			return NM_STEP_NEXT;
 		}

@@ -20,6 +20,7 @@
 #include "transport/transport.h"
 
 struct nm_diags;
+struct nm_plan;
 
 /* Where a step stands: the number + 1 of what it is in, among those of its group; 0: in none. */
 struct nm_ir_within {
@@ -237,5 +238,8 @@ void nm_ir_options(struct nm_ir *ir, struct nm_ir_step *step);
 
 /* Reads the attributes of an element into a struct by its table; complains about unknown ones. */
 void nm_ir_attrs(struct nm_ir *ir, const struct nm_node *node, void *attrs);
+
+/* Numbers what the flowops of the plan ask with, and gives it their names. 0 or -ENOMEM. */
+int nm_plan_number_verbs(struct nm_plan *plan);
 
 #endif

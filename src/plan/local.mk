@@ -42,5 +42,6 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/standard.c \
 	src/plan/standard.h \
 	src/plan/substitute.c \
-	src/plan/throughput.h
+	src/plan/throughput.h \
+	src/plan/verbs.c
 src_libnm_plan_la_CFLAGS = $(ROOM_CFLAGS)

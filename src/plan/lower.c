@@ -669,7 +669,7 @@ static int emit(const struct nm_ir *ir, const struct side *side, struct nm_plan 
 		if (plan->groups[g].n_phases > plan->n_phases)
 			plan->n_phases = plan->groups[g].n_phases;
 	}
-	return r;
+	return r == 0 ? nm_plan_number_verbs(plan) : r;
 }
 
 /* The side that `host` names in the ir: NULL is the master. 0 or -ENOENT. */

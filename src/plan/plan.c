@@ -37,6 +37,7 @@ struct nm_plan *nm_plan_free(struct nm_plan *plan)
 	free(plan->groups);
 	free(plan->name);
 	free(plan->apart);
+	free(plan->verbs);
 	nm_arena_free(plan->arena);
 	free(plan);
 	return NULL;

@@ -141,6 +141,11 @@ struct nm_group {
 	bool runs;	      /* this side has something to do for this group */
 };
 
+#define NM_VERB_NAME 24
+struct nm_plan_verb {
+	char name[NM_VERB_NAME];
+};
+
 struct nm_plan {
 	char *name;  /* of the profile; owned */
 	bool master; /* the master's side */
@@ -152,7 +157,11 @@ struct nm_plan {
 	struct nm_group *groups;
 	uint32_t n_groups;
 	uint32_t n_phases; /* of the longest group */
-	void *arena;	   /* owns option structs */
+	/* What requests are told apart by: each verb, method of HTTP or command that some flowop
+	 * of this side asks with, by instr->ask.verb; owned */
+	struct nm_plan_verb *verbs;
+	uint32_t n_verbs;
+	void *arena; /* owns option structs */
 	/* master's plan: one line about groups that are measured in different phases, owned, and
 	 * the line of the profile that it is about; NULL: there are none */
 	char *apart;

@@ -32,12 +32,26 @@ void nm_csv_cell(FILE *out, const char *text, const char *column)
 	fprintf(out, "%s%s%s", column ? "_" : "", column ? column : "", quoted ? "\"" : "");
 }
 
+#define MAX_VERBS 64 /* that have columns */
+
 /* Columns that not all results have. */
 struct extra {
 	bool messages;
 	/* the window's columns that are left out; the last NULL */
 	const char *without[NM_TIME__COUNT + 1];
+	const char *verbs[MAX_VERBS]; /* borrowed from the results */
+	size_t n_verbs;
 };
+
+static void add_verb(struct extra *extra, const char *name)
+{
+	size_t i = 0;
+
+	while (i < extra->n_verbs && strcmp(extra->verbs[i], name) != 0)
+		i++;
+	if (i == extra->n_verbs && i < MAX_VERBS)
+		extra->verbs[extra->n_verbs++] = name;
+}
 
 static struct extra extra_of(const struct nm_runs *series)
 {
@@ -55,6 +69,10 @@ static struct extra extra_of(const struct nm_runs *series)
 				 nm_result_has_time(series->runs[r],
 						    i < NM_TIME__SIZED ? i : NM_TIME_SLOWDOWN);
 		extra.messages = extra.messages || messages.any;
+		for (size_t i = 0; i < series->runs[r]->n_intervals; i++)
+			for (size_t v = 0; v < series->runs[r]->intervals[i].window.n_verbs; v++)
+				add_verb(&extra,
+					 series->runs[r]->intervals[i].window.verbs[v].name);
 	}
 	for (unsigned i = 0; i < NM_TIME__COUNT; i++)
 		if (!has[i])
@@ -89,6 +107,26 @@ static char *group_prefix(const struct nm_result *shape, size_t g, char buf[GROU
 	return buf;
 }
 
+/* The columns of requests in a window, and of its verbs, behind a prefix. */
+static void print_verb_columns(const struct extra *extra, const char *of,
+			       const struct nm_percentiles *percentiles, FILE *out)
+{
+	char prefix[GROUP_NAME + NM_RESULT_VERB + 8];
+
+	if (!extra->n_verbs)
+		return;
+	snprintf(prefix, sizeof(prefix), "%soutcomes_", of);
+	nm_figures_columns(out, prefix, nm_outcomes_object.figures, percentiles, NULL);
+	for (size_t v = 0; v < extra->n_verbs; v++) {
+		snprintf(prefix, sizeof(prefix), "%s%s_", of, extra->verbs[v]);
+		for (char *c = prefix; *c; c++)
+			if (strchr(" ,\"", *c))
+				*c = '_';
+		nm_figures_columns(out, prefix, nm_verb_object.figures, percentiles,
+				   extra->without);
+	}
+}
+
 static void print_header(const struct nm_result *shape, const struct extra *extra, FILE *out)
 {
 	const struct nm_percentiles *percentiles = &shape->percentiles;
@@ -112,7 +150,27 @@ static void print_header(const struct nm_result *shape, const struct extra *extr
 	for (size_t g = 0; g < count_groups(shape); g++)
 		nm_figures_columns(out, group_prefix(shape, g, prefix), nm_window_figures,
 				   percentiles, extra->without);
+	print_verb_columns(extra, "", percentiles, out);
+	for (size_t g = 0; g < count_groups(shape); g++)
+		print_verb_columns(extra, group_prefix(shape, g, prefix), percentiles, out);
 	fputc('\n', out);
+}
+
+static void print_verbs(const struct extra *extra, const struct nm_window *window,
+			const struct nm_percentiles *percentiles, FILE *out)
+{
+	/* The counts from there on are a struct nm_outcomes. */
+	if (extra->n_verbs)
+		nm_figures_cells(out, nm_outcomes_object.figures, &window->counts.requests,
+				 percentiles, NULL);
+	for (size_t v = 0; v < extra->n_verbs; v++) {
+		const struct nm_verb_window none = {.seconds = window->seconds}, *verb = &none;
+
+		for (size_t i = 0; i < window->n_verbs; i++)
+			if (strcmp(window->verbs[i].name, extra->verbs[v]) == 0)
+				verb = &window->verbs[i];
+		nm_figures_cells(out, nm_verb_object.figures, verb, percentiles, extra->without);
+	}
 }
 
 static void print_cpu(const struct nm_cpu_times *cpu, FILE *out)
@@ -155,6 +213,10 @@ static void print_row(const struct nm_result *shape, const struct nm_result *run
 		nm_figures_cells(out, nm_window_figures,
 				 g < row->n_groups ? &row->groups[g] : &none, &shape->percentiles,
 				 extra->without);
+	print_verbs(extra, &row->window, &shape->percentiles, out);
+	for (size_t g = 0; g < count_groups(shape); g++)
+		print_verbs(extra, g < row->n_groups ? &row->groups[g] : &none, &shape->percentiles,
+			    out);
 	fputc('\n', out);
 }
 

@@ -371,13 +371,19 @@ static bool is_column(const struct nm_figure *figure, const char *const *without
 void nm_figures_columns(FILE *out, const char *prefix, const struct nm_figure *figures,
 			const struct nm_percentiles *percentiles, const char *const *without)
 {
+	char inner[256];
+
 	for (; !nm_figure_is_end(figures); figures++) {
 		if (!is_column(figures, without))
 			continue;
-		if (is_latency(figures))
+		if (is_latency(figures)) {
 			print_latency_columns(out, prefix, figures, percentiles);
-		else
+		} else if (figures->kind == NM_FIGURE_OBJECT) {
+			snprintf(inner, sizeof(inner), "%s%s_", prefix, figures->column);
+			nm_figures_columns(out, inner, figures->object->figures, percentiles, NULL);
+		} else {
 			fprintf(out, ",%s%s", prefix, figures->column);
+		}
 	}
 }
 
@@ -391,6 +397,11 @@ void nm_figures_cells(FILE *out, const struct nm_figure *figures, const void *it
 			continue;
 		if (is_latency(figures)) {
 			print_latency_cells(out, value_of(figures, item), percentiles);
+			continue;
+		}
+		if (figures->kind == NM_FIGURE_OBJECT) {
+			nm_figures_cells(out, figures->object->figures, value_of(figures, item),
+					 percentiles, NULL);
 			continue;
 		}
 		format(figures, item, 3, text, sizeof(text));

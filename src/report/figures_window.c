@@ -85,7 +85,8 @@ static bool has_flows(const struct nm_at *at)
 
 static const struct nm_figure outcomes_figures[] = {
 #define OUTCOME(member, name, what)                                                                \
-	NM_FIGURE(COUNT, struct nm_outcomes, member, name, .key = name, .doc = what),
+	NM_FIGURE(COUNT, struct nm_outcomes, member, name, .key = name, .column = name,            \
+		  .doc = what),
 	NM_OUTCOMES(OUTCOME)
 #undef OUTCOME
 		NM_FIGURE_END,
@@ -97,9 +98,58 @@ const struct nm_object nm_outcomes_object = {
 	.figures = outcomes_figures,
 };
 
+/* --- verbs --- */
+
+static double requests_per_s(const void *item)
+{
+	const struct nm_verb_window *verb = item;
+
+	return verb->seconds > 0 ? (double)verb->outcomes.requests / verb->seconds : NAN;
+}
+
+#define HAS_TIME(more, NAME, member, ...)                                                          \
+	static bool verb_has_##member(const struct nm_at *at)                                      \
+	{                                                                                          \
+		return ((const struct nm_verb_window *)at->item)->member.count > 0;                \
+	}
+NM_TIMES(HAS_TIME, )
+#undef HAS_TIME
+
+static const struct nm_figure verb_figures[] = {
+	NM_FIGURE(STRING, struct nm_verb_window, name, "verb", .is_label = true,
+		  .doc = "A flowop, a method of HTTP, or the name of a command."),
+	NM_RATE("requests_per_s", requests_per_s, .key = "requests_per_s",
+		.column = "requests_per_s"),
+	NM_FIGURE(OBJECT, struct nm_verb_window, outcomes, "outcomes", .key = "outcomes",
+		  .column = "outcomes", .object = &nm_outcomes_object),
+#define TIME(more, NAME, member, label, what)                                                      \
+	NM_FIGURE(LATENCY, struct nm_verb_window, member, #member "_s", .key = #member,            \
+		  .column = #member,                                                               \
+		  .doc = NM_TIME_##NAME == NM_TIME_LATENCY                                         \
+				 ? "Of the requests that were answered: from the begin of each "   \
+				   "to its answer."                                                \
+				 : what,                                                           \
+		  .has = NM_TIME_##NAME == NM_TIME_LATENCY ? NULL : verb_has_##member),
+	NM_TIMES(TIME, )
+#undef TIME
+		NM_FIGURE_END,
+};
+
+const struct nm_object nm_verb_object = {
+	.name = "verb",
+	.doc = "Only where applications ask: the requests of one verb in a window. Those of all "
+	       "verbs together are those of the window.",
+	.figures = verb_figures,
+};
+
 static bool asks(const void *item)
 {
 	return ((const struct nm_window *)item)->counts.requests > 0;
+}
+
+static bool has_verbs(const struct nm_at *at)
+{
+	return ((const struct nm_window *)at->item)->n_verbs > 0;
 }
 
 static bool has_requests(const struct nm_at *at)
@@ -127,6 +177,9 @@ const struct nm_figure nm_window_figures[] = {
 	/* The counts from there on are a struct nm_outcomes. */
 	NM_FIGURE(OBJECT, struct nm_window, counts.requests, "outcomes", .key = "outcomes",
 		  .object = &nm_outcomes_object, .known = asks, .has = has_requests),
+	NM_FIGURE(LIST, struct nm_window, verbs, "verbs", .object = &nm_verb_object,
+		  .count_offset = offsetof(struct nm_window, n_verbs),
+		  .item_size = sizeof(struct nm_verb_window), .has = has_verbs),
 #define TIME(more, NAME, member, label, what)                                                      \
 	NM_FIGURE(LATENCY, struct nm_window, member, #member "_s", .key = #member,                 \
 		  .column = #member, .doc = what,                                                  \

@@ -169,12 +169,35 @@ static void print_messages(const struct nm_result *result, FILE *out)
 		nm_figures_keys(out, "messages_", nm_datagram_figures, &messages, NULL);
 }
 
-/* The figures of a window; nothing where nothing was measured: what is not known is not 0. */
+/* How long a name may be within a key. */
+#define KEY_NAME 120
+
+/* A name without what would end a key, split it where it is split at blanks, or be taken for the
+ * number behind it. */
+static void key_name(const char *name, char key[KEY_NAME + 1])
+{
+	snprintf(key, KEY_NAME + 1, "%s", name ? name : "");
+	nm_make_plain(key);
+	for (char *c = key; *c; c++)
+		if (strchr(" =#", *c))
+			*c = '_';
+}
+
+/* The figures of a window and of its verbs; nothing where nothing was measured: what is not known
+ * is not 0. */
 static void print_measured(FILE *out, const char *prefix, const struct nm_window *window,
 			   const struct nm_percentiles *percentiles)
 {
-	if (window->seconds > 0)
-		nm_figures_keys(out, prefix, nm_window_figures, window, percentiles);
+	char name[KEY_NAME + 1], inner[2 * KEY_NAME + 64];
+
+	if (window->seconds <= 0)
+		return;
+	nm_figures_keys(out, prefix, nm_window_figures, window, percentiles);
+	for (size_t i = 0; i < window->n_verbs; i++) {
+		key_name(window->verbs[i].name, name);
+		snprintf(inner, sizeof(inner), "%sverb.%s.", prefix, name);
+		nm_figures_keys(out, inner, nm_verb_object.figures, &window->verbs[i], percentiles);
+	}
 }
 
 static void print_totals(const struct nm_result *result, const struct nm_view *view, FILE *out)
@@ -196,20 +219,6 @@ static void print_totals(const struct nm_result *result, const struct nm_view *v
 	nm_figures_keys(out, "throughput_", nm_ways_figures, &ways, NULL);
 	if (!stream && result->totals.seconds > 0)
 		fputs("throughput_units=transactions/s\n", out);
-}
-
-/* How long a name may be within a key. */
-#define KEY_NAME 120
-
-/* A name without what would end a key, split it where it is split at blanks, or be taken for the
- * number behind it. */
-static void key_name(const char *name, char key[KEY_NAME + 1])
-{
-	snprintf(key, KEY_NAME + 1, "%s", name ? name : "");
-	nm_make_plain(key);
-	for (char *c = key; *c; c++)
-		if (strchr(" =#", *c))
-			*c = '_';
 }
 
 static void print_group(const struct nm_result *result, const struct nm_result_group *group,

@@ -16,6 +16,7 @@ const char *nm_scope_prefix(enum nm_scope scope)
 		[NM_SCOPE_RUN] = "",
 		[NM_SCOPE_GROUP] = "group.NAME.",
 		[NM_SCOPE_TRANSACTION] = "group.NAME.transaction.NAME.",
+		[NM_SCOPE_VERB] = "verb.NAME.",
 		[NM_SCOPE_HOST] = "host.NAME.",
 	};
 
@@ -224,6 +225,7 @@ int nm_named_list(struct nm_named_list *ret_list)
 		[NM_SCOPE_RUN] = &nm_totals_object,
 		[NM_SCOPE_GROUP] = &nm_group_object,
 		[NM_SCOPE_TRANSACTION] = &nm_phase_object,
+		[NM_SCOPE_VERB] = &nm_verb_object,
 		[NM_SCOPE_HOST] = &nm_host_object,
 	};
 	bool failed = false;
@@ -233,7 +235,8 @@ int nm_named_list(struct nm_named_list *ret_list)
 		/* The keys of hosts have other names, and those of transactions none. */
 		struct walk walk = {.list = ret_list,
 				    .scope = (enum nm_scope)i,
-				    .has_key = i == NM_SCOPE_RUN || i == NM_SCOPE_GROUP};
+				    .has_key = i == NM_SCOPE_RUN || i == NM_SCOPE_GROUP ||
+					       i == NM_SCOPE_VERB};
 
 		walk_object(&walk, objects[i]);
 		failed |= walk.failed;
@@ -258,6 +261,12 @@ static bool has_name(const struct nm_named_list *list, enum nm_scope scope, cons
 	return false;
 }
 
+/* Scopes whose figures have rows of their own. */
+static bool is_apart(enum nm_scope scope)
+{
+	return scope == NM_SCOPE_VERB || scope == NM_SCOPE_HOST;
+}
+
 /* A row stands for the figure of that name of runs, groups and transactions. */
 static void print_row(FILE *out, const struct nm_named_list *list, const struct nm_named *named)
 {
@@ -265,13 +274,14 @@ static void print_row(FILE *out, const struct nm_named_list *list, const struct 
 		[NM_SCOPE_RUN] = "run",
 		[NM_SCOPE_GROUP] = "group",
 		[NM_SCOPE_TRANSACTION] = "transaction",
+		[NM_SCOPE_VERB] = "verb",
 		[NM_SCOPE_HOST] = "host",
 	};
 	const char *before = "";
 
 	fprintf(out, "| `%s` | %s | ", named->name, nm_quantity_unit(named->quantity));
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if ((i == NM_SCOPE_HOST) != (named->scope == NM_SCOPE_HOST) ||
+		if ((is_apart((enum nm_scope)i) || is_apart(named->scope) ? i != named->scope : false) ||
 		    !has_name(list, (enum nm_scope)i, named->name))
 			continue;
 		fprintf(out, "%s%s", before, words[i]);
@@ -297,8 +307,7 @@ int nm_named_write(FILE *out)
 		const struct nm_named *named = &list.items[i];
 		bool told = false;
 
-		for (size_t k = NM_SCOPE_RUN; k < named->scope && named->scope != NM_SCOPE_HOST;
-		     k++)
+		for (size_t k = NM_SCOPE_RUN; k < named->scope && !is_apart(named->scope); k++)
 			told = told || has_name(&list, (enum nm_scope)k, named->name);
 		if (!told)
 			print_row(out, &list, named);

@@ -16,7 +16,13 @@
 typedef struct json_t json_t; /* as jansson has it, which only those need that have a document */
 
 /* The part of the document that a figure is of. */
-enum nm_scope { NM_SCOPE_RUN, NM_SCOPE_GROUP, NM_SCOPE_TRANSACTION, NM_SCOPE_HOST };
+enum nm_scope {
+	NM_SCOPE_RUN,
+	NM_SCOPE_GROUP,
+	NM_SCOPE_TRANSACTION,
+	NM_SCOPE_VERB, /* of a run, a group or a transaction */
+	NM_SCOPE_HOST
+};
 
 #define NM_NAMED_NAME	96
 #define NM_NAMED_MEMBER 96
@@ -42,7 +48,7 @@ struct nm_named_list {
  * nm_named_fini in any case. */
 int nm_named_list(struct nm_named_list *ret_list);
 void nm_named_fini(struct nm_named_list *list);
-/* "", "group.NAME.", "group.NAME.transaction.NAME." or "host.NAME.". */
+/* "", "group.NAME.", "group.NAME.transaction.NAME.", "verb.NAME." or "host.NAME.". */
 const char *nm_scope_prefix(enum nm_scope scope);
 
 /* A name that was found. */

@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "report/common.h"
+#include "plan/shape.h"
 #include "report/figures.h"
 
 #define NAME	   160 /* of a group, transaction or host, within a name */
@@ -36,9 +37,11 @@ static void plain_name(const char *name, char buf[NAME])
 			*c = '_';
 }
 
+/* Of a verb, its label is the name. */
 static const char *name_of(const json_t *item)
 {
-	const char *name = json_string_value(json_object_get(item, "name"));
+	const json_t *verb = json_object_get(item, "verb");
+	const char *name = json_string_value(verb ? verb : json_object_get(item, "name"));
 
 	return name ? name : "";
 }
@@ -164,7 +167,7 @@ static const json_t *find_item(const struct search *search, const char *kind, co
 
 /* Moves behind the prefix of a scope. The object that the rest of the name is a figure of, NULL
  * with a phrase in why. */
-static const json_t *find_scope(const struct search *search, const json_t *document,
+static const json_t *find_place(const struct search *search, const json_t *document,
 				const char **text, enum nm_scope *ret_scope)
 {
 	static const char group[] = "group.", transaction[] = "transaction.", host[] = "host.";
@@ -188,6 +191,20 @@ static const json_t *find_scope(const struct search *search, const json_t *docum
 	*text += sizeof(transaction) - 1;
 	*ret_scope = NM_SCOPE_TRANSACTION;
 	return find_item(search, "transaction", json_object_get(item, "phases"), text);
+}
+
+/* The same, also of the verbs of a run, a group or a transaction. */
+static const json_t *find_scope(const struct search *search, const json_t *document,
+				const char **text, enum nm_scope *ret_scope)
+{
+	static const char verb[] = "verb.";
+	const json_t *item = find_place(search, document, text, ret_scope);
+
+	if (!item || *ret_scope == NM_SCOPE_HOST || strncmp(*text, verb, sizeof(verb) - 1) != 0)
+		return item;
+	*text += sizeof(verb) - 1;
+	*ret_scope = NM_SCOPE_VERB;
+	return find_item(search, "verb", json_object_get(item, "verbs"), text);
 }
 
 const json_t *nm_named_object(const json_t *document, const char *prefix)
@@ -263,6 +280,7 @@ static bool tell_elsewhere(const struct search *search, enum nm_scope scope, con
 		[NM_SCOPE_RUN] = "runs",
 		[NM_SCOPE_GROUP] = "groups",
 		[NM_SCOPE_TRANSACTION] = "transactions",
+		[NM_SCOPE_VERB] = "verbs",
 		[NM_SCOPE_HOST] = "hosts",
 	};
 	enum nm_scope found[sizeof(words) / sizeof(words[0])];
@@ -466,35 +484,69 @@ static int add_item(json_t *items, const char *name, json_t **ret_item)
 	return json_array_append_new(items, *ret_item);
 }
 
-static int add_group(json_t *groups, const struct nm_group *group)
+/* Adds the verb where it is not yet. */
+static int add_verb(json_t *verbs, const char *name)
 {
-	json_t *item, *phase, *phases = json_array();
+	for (size_t i = 0; i < json_array_size(verbs); i++)
+		if (strcmp(name_of(json_array_get(verbs, i)), name) == 0)
+			return 0;
+	return json_array_append_new(verbs, json_pack("{s:o}", "verb", nm_json_text(name)));
+}
+
+/* The verbs with which a phase asks, into each of the lists. */
+static int add_verbs(const struct nm_plan *plan, const struct nm_group *group,
+		     const struct nm_phase *phase, json_t *const lists[3])
+{
+	int error = 0;
+
+	for (uint32_t i = phase->first; i < phase->first + phase->n_instrs; i++)
+		for (size_t k = 0; k < 3 && nm_instr_asks(&group->instrs[i]); k++)
+			if (k == 0 || phase->measured)
+				error |= add_verb(lists[k],
+						  plan->verbs[group->instrs[i].ask.verb].name);
+	return error;
+}
+
+static int add_group(json_t *groups, const struct nm_plan *plan, const struct nm_group *group,
+		     json_t *of_run)
+{
+	json_t *item, *phase, *phases = json_array(), *of_group = json_array();
 	int error = add_item(groups, group->name, &item);
 
 	if (!error)
-		error = json_object_set(item, "phases", phases);
+		error = json_object_set(item, "phases", phases) ||
+			json_object_set(item, "verbs", of_group);
 	for (uint32_t i = 0; i < group->n_phases && !error; i++) {
+		json_t *of_phase = json_array();
+
 		error = add_item(phases, group->phases[i].name, &phase);
 		if (!error)
 			error = json_object_set_new(phase, "phase",
-						    json_integer((json_int_t)i + 1));
+						    json_integer((json_int_t)i + 1)) ||
+				json_object_set(phase, "verbs", of_phase) ||
+				add_verbs(plan, group, &group->phases[i],
+					  (json_t *const[]){of_phase, of_group, of_run});
+		json_decref(of_phase);
 	}
 	json_decref(phases);
+	json_decref(of_group);
 	return error;
 }
 
 json_t *nm_named_of_plan(const struct nm_plan *plan)
 {
-	json_t *groups = json_array(), *hosts = json_array(), *item;
-	int error = !groups || !hosts || add_item(hosts, "master", &item);
+	json_t *groups = json_array(), *hosts = json_array(), *verbs = json_array(), *item;
+	int error = !groups || !hosts || !verbs || add_item(hosts, "master", &item);
 
 	for (uint32_t i = 0; i < plan->n_groups && !error; i++)
-		error = add_group(groups, &plan->groups[i]);
+		error = add_group(groups, plan, &plan->groups[i], verbs);
 	for (uint32_t i = 0; i < plan->n_hosts && !error; i++)
 		error = add_item(hosts, plan->hosts[i], &item);
 	if (!error)
-		return json_pack("{s:o, s:o}", "groups", groups, "hosts", hosts);
+		return json_pack("{s:o, s:o, s:o}", "groups", groups, "hosts", hosts, "verbs",
+				 verbs);
 	json_decref(groups);
+	json_decref(verbs);
 	json_decref(hosts);
 	return NULL;
 }

@@ -26,6 +26,16 @@ struct nm_latency {
 	double pct_s[NM_RESULT_MAX_PERCENTILES]; /* by nm_percentiles of the result */
 };
 
+#define NM_RESULT_VERB 24 /* bytes of a name */
+
+/* The requests of one verb in a window. */
+struct nm_verb_window {
+	char name[NM_RESULT_VERB];
+	double seconds; /* of the window */
+	struct nm_outcomes outcomes;
+	NM_EACH_USUAL_TIME(struct nm_latency); /* of those that were answered */
+};
+
 /* The counts and the times of a window. */
 struct nm_window {
 	double seconds;
@@ -34,6 +44,10 @@ struct nm_window {
 	/* Of measured flows, NM_SIZED__COUNT by enum nm_time behind NM_TIME__SIZED; NULL: there
 	 * were none. Who has the window owns them (nm_window_fini). */
 	struct nm_latency *sized;
+	/* Where applications ask: what has asked in it, in the order of the plan. Owned as
+	 * `sized`. */
+	struct nm_verb_window *verbs;
+	size_t n_verbs;
 };
 
 /* Statistics that are kept only when asked for. */

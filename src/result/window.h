@@ -47,11 +47,11 @@ struct nm_result_interval {
 	size_t n_groups; /* 0: there is one group, or there are too many */
 };
 
-/* Fills the window from what workers have done in that time. 0, or -ENOMEM: then it has no measured
- * flows. */
+/* Fills the window from what workers have done in that time. 0, or -ENOMEM: then it lacks measured
+ * flows or verbs. */
 int nm_window_fill(struct nm_window *ret_window, const struct nm_tally_snap *sample, uint64_t ns,
 		   const struct nm_percentiles *percentiles);
-/* 0, or -ENOMEM: then the copy has no measured flows. */
+/* 0, or -ENOMEM: then the copy lacks measured flows or verbs. */
 int nm_window_copy(struct nm_window *ret_copy, const struct nm_window *window);
 void nm_window_fini(struct nm_window *window);
 /* A distribution, also one that has no values. */

@@ -34,6 +34,39 @@ void nm_counts_collect(struct nm_counts *into, const struct nm_counters *from)
 	nm_counts_add(into, &one);
 }
 
+void nm_outcomes_collect(struct nm_outcomes *into, const struct nm_outcome_counters *from)
+{
+	struct nm_outcomes one;
+
+#define COLLECT(name, ...) one.name = nm_counter_read(&from->name);
+	NM_OUTCOMES(COLLECT)
+#undef COLLECT
+	if (one.requests)
+		one.requests = nm_outcomes_sum(&one);
+	nm_outcomes_add(into, &one);
+}
+
+void nm_outcomes_add(struct nm_outcomes *into, const struct nm_outcomes *from)
+{
+#define ADD(name, ...) into->name += from->name;
+	NM_OUTCOMES(ADD)
+#undef ADD
+}
+
+void nm_outcomes_subtract(struct nm_outcomes *into, const struct nm_outcomes *earlier)
+{
+#define SUBTRACT(name, ...) into->name -= earlier->name;
+	NM_OUTCOMES(SUBTRACT)
+#undef SUBTRACT
+}
+
+void nm_counts_add_outcomes(struct nm_counts *into, const struct nm_outcomes *from)
+{
+#define ADD(name, ...) into->name += from->name;
+	NM_OUTCOMES(ADD)
+#undef ADD
+}
+
 void nm_counts_add(struct nm_counts *into, const struct nm_counts *from)
 {
 #define ADD(name, ...) into->name += from->name;

@@ -96,6 +96,10 @@
 struct nm_counters {
 	NM_COUNTERS(NM_COUNTER_FIELD)
 };
+/* Those of requests alone: as the members of a struct nm_counters from `requests` on. */
+struct nm_outcome_counters {
+	NM_OUTCOMES(NM_COUNTER_FIELD)
+};
 #undef NM_COUNTER_FIELD
 
 /* A plain copy, merged over workers. */
@@ -112,6 +116,14 @@ struct nm_outcomes {
 _Static_assert(offsetof(struct nm_counts, malformed) - offsetof(struct nm_counts, requests) ==
 		       offsetof(struct nm_outcomes, malformed),
 	       "they are next to each other");
+_Static_assert(offsetof(struct nm_counters, malformed) - offsetof(struct nm_counters, requests) ==
+		       offsetof(struct nm_outcome_counters, malformed),
+	       "they are next to each other");
+
+static inline struct nm_outcome_counters *nm_outcomes_of(struct nm_counters *counters)
+{
+	return (struct nm_outcome_counters *)(void *)&counters->requests;
+}
 
 /* While the worker counts, its requests may be one off the sum of their classes. For all that is
  * told of them they are that sum, so that parts of a run make up the whole: of an end that has
@@ -148,6 +160,12 @@ static inline uint64_t nm_count_passes(const struct nm_counters *count)
 
 /* into += the worker's counts so far. */
 void nm_counts_collect(struct nm_counts *into, const struct nm_counters *from);
+/* into += how requests have ended so far. */
+void nm_outcomes_collect(struct nm_outcomes *into, const struct nm_outcome_counters *from);
+void nm_outcomes_add(struct nm_outcomes *into, const struct nm_outcomes *from);
+void nm_outcomes_subtract(struct nm_outcomes *into, const struct nm_outcomes *earlier);
+/* The same in all counts. */
+void nm_counts_add_outcomes(struct nm_counts *into, const struct nm_outcomes *from);
 void nm_counts_add(struct nm_counts *into, const struct nm_counts *from);
 void nm_counts_subtract(struct nm_counts *into, const struct nm_counts *earlier);
 

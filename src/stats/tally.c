@@ -22,13 +22,19 @@ unsigned nm_size_class(uint64_t bytes)
 	return size_class;
 }
 
-struct nm_tally_snap *nm_tally_snap_new(void)
+struct nm_tally_snap *nm_tally_snap_new(uint32_t n_verbs)
 {
 	/* The memory of distributions that are never kept stays untouched. */
-	struct nm_tally_snap *snap = calloc(1, sizeof *snap);
+	struct nm_tally_snap *snap = calloc(1, sizeof *snap + n_verbs * sizeof *snap->verbs);
 
-	for (unsigned i = 0; snap && i < NM_TIME__COUNT; i++)
+	if (!snap)
+		return NULL;
+	snap->n_verbs = n_verbs;
+	for (unsigned i = 0; i < NM_TIME__COUNT; i++)
 		snap->times[i].min_ns = UINT64_MAX;
+	for (uint32_t v = 0; v < n_verbs; v++)
+		for (unsigned i = 0; i < NM_TIME__SIZED; i++)
+			snap->verbs[v].times[i].min_ns = UINT64_MAX;
 	return snap;
 }
 
@@ -36,36 +42,112 @@ void nm_tally_snap_init(struct nm_tally_snap *snap)
 {
 	memset(&snap->counts, 0, sizeof snap->counts);
 	snap->kept = 0;
+	snap->n_verbs = 0;
 	for (unsigned i = 0; i < NM_TIME__COUNT; i++)
 		nm_hist_snap_init(&snap->times[i]);
+}
+
+/* --- distributions: of a tally, or of one of its verbs --- */
+
+static void clear_times(struct nm_hist_snap *times, unsigned n, unsigned *kept)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (*kept >> i & 1)
+			nm_hist_snap_init(&times[i]);
+	*kept = 0;
+}
+
+static void copy_times(struct nm_hist_snap *into, unsigned n, unsigned *kept,
+		       const struct nm_hist_snap *from, unsigned from_kept)
+{
+	for (unsigned i = 0; i < n; i++)
+		if ((from_kept | *kept) >> i & 1)
+			into[i] = from[i];
+	*kept = from_kept;
+}
+
+static void collect_times(struct nm_hist_snap *into, unsigned n, unsigned *kept,
+			  struct nm_hist *const *from)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (!from[i])
+			continue;
+		*kept |= 1u << i;
+		nm_hist_collect(&into[i], from[i]);
+	}
+}
+
+static void subtract_times(struct nm_hist_snap *into, unsigned n, unsigned kept,
+			   const struct nm_hist_snap *earlier)
+{
+	for (unsigned i = 0; i < n; i++)
+		/* Subtracting nothing would still round the extremes to the edges of buckets. */
+		if ((kept >> i & 1) && earlier[i].count)
+			nm_hist_snap_subtract(&into[i], &earlier[i]);
+}
+
+/* --- tallies --- */
+
+/* Those that both have. */
+static uint32_t common_verbs(const struct nm_tally_snap *a, uint32_t n)
+{
+	return a->n_verbs < n ? a->n_verbs : n;
 }
 
 void nm_tally_snap_clear(struct nm_tally_snap *snap)
 {
 	memset(&snap->counts, 0, sizeof snap->counts);
-	for (unsigned i = 0; i < NM_TIME__COUNT; i++)
-		if (nm_tally_keeps(snap, i))
-			nm_hist_snap_init(&snap->times[i]);
-	snap->kept = 0;
+	clear_times(snap->times, NM_TIME__COUNT, &snap->kept);
+	for (uint32_t v = 0; v < snap->n_verbs; v++) {
+		struct nm_verb_snap *verb = &snap->verbs[v];
+
+		verb->name = NULL;
+		verb->outcomes = (struct nm_outcomes){.requests = 0};
+		clear_times(verb->times, NM_TIME__SIZED, &verb->kept);
+	}
 }
 
 void nm_tally_copy(struct nm_tally_snap *into, const struct nm_tally_snap *from)
 {
-	for (unsigned i = 0; i < NM_TIME__COUNT; i++)
-		if (nm_tally_keeps(from, i) || nm_tally_keeps(into, i))
-			into->times[i] = from->times[i];
+	copy_times(into->times, NM_TIME__COUNT, &into->kept, from->times, from->kept);
 	into->counts = from->counts;
-	into->kept = from->kept;
+	for (uint32_t v = 0; v < common_verbs(into, from->n_verbs); v++) {
+		struct nm_verb_snap *verb = &into->verbs[v];
+
+		verb->name = from->verbs[v].name;
+		verb->outcomes = from->verbs[v].outcomes;
+		copy_times(verb->times, NM_TIME__SIZED, &verb->kept, from->verbs[v].times,
+			   from->verbs[v].kept);
+	}
+}
+
+void nm_tally_counts(struct nm_counts *into, const struct nm_tally *from)
+{
+	struct nm_outcomes outcomes = {.requests = 0};
+
+	nm_counts_collect(into, &from->counters);
+	for (uint32_t v = 0; v < from->n_verbs; v++)
+		nm_outcomes_collect(&outcomes, &from->verbs[v].outcomes);
+	nm_counts_add_outcomes(into, &outcomes);
 }
 
 void nm_tally_collect(struct nm_tally_snap *into, const struct nm_tally *from)
 {
 	nm_counts_collect(&into->counts, &from->counters);
-	for (unsigned i = 0; i < NM_TIME__COUNT; i++) {
-		if (!from->times[i])
+	collect_times(into->times, NM_TIME__COUNT, &into->kept, from->times);
+	for (uint32_t v = 0; v < from->n_verbs; v++) {
+		const struct nm_verb_tally *of = &from->verbs[v];
+		struct nm_outcomes outcomes = {.requests = 0};
+
+		/* Read once: so those of the verbs make up those of all. */
+		nm_outcomes_collect(&outcomes, &of->outcomes);
+		nm_counts_add_outcomes(&into->counts, &outcomes);
+		if (v >= into->n_verbs || !of->name)
 			continue;
-		into->kept |= 1u << i;
-		nm_hist_collect(&into->times[i], from->times[i]);
+		into->verbs[v].name = of->name;
+		nm_outcomes_add(&into->verbs[v].outcomes, &outcomes);
+		collect_times(into->verbs[v].times, NM_TIME__SIZED, &into->verbs[v].kept,
+			      of->times);
 	}
 }
 
@@ -73,6 +155,16 @@ void nm_tally_collect(struct nm_tally_snap *into, const struct nm_tally *from)
 static const struct nm_hist_snap *passes_of(const struct nm_tally_snap *snap)
 {
 	return nm_tally_keeps(snap, NM_TIME_PASS) ? &snap->pass : &snap->latency;
+}
+
+static void add_verb(struct nm_verb_snap *into, const struct nm_verb_snap *from)
+{
+	into->name = from->name ? from->name : into->name;
+	nm_outcomes_add(&into->outcomes, &from->outcomes);
+	for (unsigned i = 0; i < NM_TIME__SIZED; i++)
+		if (from->kept >> i & 1)
+			nm_hist_snap_merge(&into->times[i], &from->times[i]);
+	into->kept |= from->kept;
 }
 
 void nm_tally_add(struct nm_tally_snap *into, const struct nm_tally_snap *from)
@@ -89,13 +181,23 @@ void nm_tally_add(struct nm_tally_snap *into, const struct nm_tally_snap *from)
 		if (i != NM_TIME_PASS && nm_tally_keeps(from, i))
 			nm_hist_snap_merge(&into->times[i], &from->times[i]);
 	into->kept = kept;
+	for (uint32_t v = 0; v < common_verbs(into, from->n_verbs); v++)
+		add_verb(&into->verbs[v], &from->verbs[v]);
 }
 
 void nm_tally_subtract(struct nm_tally_snap *into, const struct nm_tally_snap *earlier)
 {
 	nm_counts_subtract(&into->counts, &earlier->counts);
-	for (unsigned i = 0; i < NM_TIME__COUNT; i++)
-		/* Subtracting nothing would still round the extremes to the edges of buckets. */
-		if (nm_tally_keeps(into, i) && earlier->times[i].count)
-			nm_hist_snap_subtract(&into->times[i], &earlier->times[i]);
+	subtract_times(into->times, NM_TIME__COUNT, into->kept, earlier->times);
+	for (uint32_t v = 0; v < common_verbs(into, earlier->n_verbs); v++) {
+		nm_outcomes_subtract(&into->verbs[v].outcomes, &earlier->verbs[v].outcomes);
+		subtract_times(into->verbs[v].times, NM_TIME__SIZED, into->verbs[v].kept,
+			       earlier->verbs[v].times);
+	}
+}
+
+void nm_tally_set_back_outcomes(struct nm_tally_snap *into, const struct nm_tally_snap *earlier)
+{
+	for (uint32_t v = 0; v < common_verbs(into, earlier->n_verbs); v++)
+		into->verbs[v].outcomes = earlier->verbs[v].outcomes;
 }

@@ -90,16 +90,35 @@ static inline enum nm_time nm_time_of_class(unsigned size_class)
 		type times[NM_TIME__COUNT];                                                        \
 	}
 
+/* The requests of one verb: what has come of them, and how long they took. Of the distributions
+ * `pass` is never kept. */
+struct nm_verb_tally {
+	const char *name; /* borrowed; NULL: nothing of this tally asks so */
+	struct nm_outcome_counters outcomes;
+	NM_EACH_USUAL_TIME(struct nm_hist *);
+};
+
+struct nm_verb_snap {
+	const char *name; /* NULL: nothing has asked so */
+	struct nm_outcomes outcomes;
+	unsigned kept;
+	NM_EACH_USUAL_TIME(struct nm_hist_snap);
+};
+
 struct nm_tally {
-	struct nm_counters counters;
+	struct nm_counters counters; /* of requests those that this end has answered alone */
 	/* NULL: not kept. Set before the worker starts. */
 	NM_EACH_TIME(struct nm_hist *);
+	struct nm_verb_tally *verbs; /* of the plan (plan/plan.h); NULL: nothing asks */
+	uint32_t n_verbs;
 };
 
 struct nm_tally_snap {
 	struct nm_counts counts;
 	unsigned kept; /* a bit for each distribution, 1 << enum nm_time; the others are empty */
 	NM_EACH_TIME(struct nm_hist_snap);
+	uint32_t n_verbs; /* that there is room for; the figures of others are not kept apart */
+	struct nm_verb_snap verbs[];
 };
 
 static inline bool nm_tally_keeps(const struct nm_tally_snap *snap, enum nm_time time)
@@ -107,18 +126,24 @@ static inline bool nm_tally_keeps(const struct nm_tally_snap *snap, enum nm_time
 	return snap->kept >> time & 1;
 }
 
-/* Owned, empty; free() frees it. NULL: out of memory. */
-struct nm_tally_snap *nm_tally_snap_new(void);
+/* Owned, empty, with room for so many verbs; free() frees it. NULL: out of memory. */
+struct nm_tally_snap *nm_tally_snap_new(uint32_t n_verbs);
+/* One without room for verbs. */
 void nm_tally_snap_init(struct nm_tally_snap *snap);
 /* Empties one that was initialized. */
 void nm_tally_snap_clear(struct nm_tally_snap *snap);
 /* into = from, both initialized. */
 void nm_tally_copy(struct nm_tally_snap *into, const struct nm_tally_snap *from);
+/* into += the worker's counts so far, all of them. */
+void nm_tally_counts(struct nm_counts *into, const struct nm_tally *from);
 /* into += the worker's work so far. */
 void nm_tally_collect(struct nm_tally_snap *into, const struct nm_tally *from);
 /* into += from. Passes of a tally that keeps no `pass` take their latency. */
 void nm_tally_add(struct nm_tally_snap *into, const struct nm_tally_snap *from);
 /* into -= an earlier snapshot of the same tallies. */
 void nm_tally_subtract(struct nm_tally_snap *into, const struct nm_tally_snap *earlier);
+/* Sets what has come of the requests of each verb to what it was in an earlier snapshot; how long
+ * they took stays. */
+void nm_tally_set_back_outcomes(struct nm_tally_snap *into, const struct nm_tally_snap *earlier);
 
 #endif

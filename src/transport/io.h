@@ -69,6 +69,7 @@ struct nm_io {
 	struct nm_ring *ring;		/* sends are posted to it; NULL: they are called */
 	struct nm_udp_batch *udp_batch; /* of datagrams; NULL: the group moves none */
 	struct nm_counters *count;
+	struct nm_verb_tally *verbs; /* by instr->ask.verb; NULL: nothing asks in the phase */
 	/* Proves that connections are of this run; NULL: no proof is needed. */
 	struct nm_prover *prover;
 	/* For each host of the plan its nonce, over which connections to it are proved; and this

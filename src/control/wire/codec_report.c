@@ -227,7 +227,7 @@ json_t *nm_report_pack(const struct nm_engine *engine, const struct nm_plan *pla
 		work->engine = engine;
 		work->plan = plan;
 		work->now_ns = nm_clock_ns();
-		work->sample = nm_tally_snap_new();
+		work->sample = nm_tally_snap_new(0);
 		error = work->sample && groups ? 0 : -ENOMEM;
 	}
 	for (uint32_t g = 0; !error && g < plan->n_groups; g++) {

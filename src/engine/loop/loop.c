@@ -26,6 +26,7 @@
 #include "engine/wait/waiter.h"
 #include "flowop/datagram.h"
 #include "flowop/abandoned.h"
+#include "flowop/ask.h"
 #include "flowop/flowop.h"
 #include "host/clock.h"
 #include "host/cpus.h"
@@ -76,8 +77,10 @@ static void expire(struct nm_worker *worker, struct nm_flow *flow)
 	}
 	nm_counter_add(&worker->io.count->timeouts, 1);
 	if (nm_instr_asks(instr)) {
-		nm_counter_add(&worker->io.count->requests, 1);
-		nm_counter_add(&worker->io.count->timed_out, 1);
+		struct nm_outcome_counters *outcomes = nm_app_outcomes(&worker->io, instr);
+
+		nm_counter_add(&outcomes->requests, 1);
+		nm_counter_add(&outcomes->timed_out, 1);
 		if (worker->observe.stats)
 			nm_flowop_stats_outcome(worker, instr,
 						offsetof(struct nm_outcomes, timed_out));

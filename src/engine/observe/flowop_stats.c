@@ -13,6 +13,7 @@
 #include "engine/engine_priv.h"
 #include "engine/observe/exec_log.h"
 #include "engine/observe/observe.h"
+#include "flowop/ask.h"
 #include "flowop/flowop.h"
 #include "flowop/pipeline.h"
 #include "host/clock.h"
@@ -20,11 +21,6 @@
 
 struct counts {
 	_Atomic uint64_t operations, bytes_sent, bytes_received, errors, cpu_ns, busy_ns;
-};
-
-/* How requests have ended, by the members of struct nm_outcomes, of which the first is all. */
-struct outcomes {
-	_Atomic uint64_t count[NM_OUTCOMES__COUNT];
 };
 
 /* The shortest and the longest pass in one epoch. */
@@ -49,7 +45,7 @@ struct nm_flowop_stats {
 	struct nm_instr *instrs;	/* the worker's program */
 	const struct nm_instr *program; /* the plan's */
 	struct counts *steps;		/* by instruction */
-	struct outcomes *outcomes;	/* by instruction */
+	struct nm_outcome_counters *outcomes; /* by instruction */
 	struct nm_hist *times;		/* by instruction; NULL: not kept */
 	struct flow_counts *flows;	/* by the worker's own number */
 	struct nm_hist *passes;		/* by the worker's own number; NULL: not kept */
@@ -176,29 +172,23 @@ static void add_errors(struct counts *step, struct flow_counts *own, uint64_t er
 	}
 }
 
-/* The worker's counts of how requests have ended. */
-static void read_outcomes(const struct nm_io *io, uint64_t ret[NM_OUTCOMES__COUNT])
-{
-	const _Atomic uint64_t *from = &io->count->requests;
-
-	for (size_t i = 0; i < NM_OUTCOMES__COUNT; i++)
-		ret[i] = nm_counter_read(&from[i]);
-}
-
 /* Runs a step that asks or serves, and counts how requests have ended in it. */
 static enum nm_step step_of_requests(struct nm_io *io, struct nm_flow *flow,
 				     const struct nm_instr *instr, uint32_t index)
 {
 	struct nm_flowop_stats *stats = worker_of(io)->observe.stats;
-	uint64_t before[NM_OUTCOMES__COUNT], after[NM_OUTCOMES__COUNT];
+	const struct nm_outcome_counters *all = nm_app_outcomes(io, instr);
+	struct nm_outcome_counters *own = &stats->outcomes[index];
+	struct nm_outcomes before = {.requests = 0}, after = before;
 
-	read_outcomes(io, before);
+	nm_outcomes_collect(&before, all);
 	enum nm_step answer = stats->program[index].step(io, flow, instr);
 
-	read_outcomes(io, after);
-	for (size_t i = 0; i < NM_OUTCOMES__COUNT; i++)
-		if (after[i] > before[i])
-			nm_counter_add(&stats->outcomes[index].count[i], after[i] - before[i]);
+	nm_outcomes_collect(&after, all);
+	nm_outcomes_subtract(&after, &before);
+#define COUNT(member, ...) nm_counter_add(&own->member, after.member);
+	NM_OUTCOMES(COUNT)
+#undef COUNT
 	return answer;
 }
 
@@ -254,10 +244,10 @@ void nm_flowop_stats_expired(struct nm_worker *worker, struct nm_flow *flow,
 void nm_flowop_stats_outcome(struct nm_worker *worker, const struct nm_instr *instr, size_t member)
 {
 	struct nm_flowop_stats *stats = worker->observe.stats;
-	struct outcomes *outcomes = &stats->outcomes[instr - stats->instrs];
+	struct nm_outcome_counters *outcomes = &stats->outcomes[instr - stats->instrs];
 
-	nm_counter_add(&outcomes->count[0], 1);
-	nm_counter_add(&outcomes->count[member / sizeof(uint64_t)], 1);
+	nm_counter_add(&outcomes->requests, 1);
+	nm_counter_add(&outcomes->requests + member / sizeof(uint64_t), 1);
 }
 
 void nm_flowop_stats_drained(struct nm_worker *worker, const struct nm_conn *conn, uint64_t bytes)
@@ -349,7 +339,7 @@ int nm_flowop_stats_new(struct nm_worker *worker, unsigned flags, bool shared,
 		return 0;
 	size_t instrs = place(&bytes, n_instrs, sizeof(struct nm_instr));
 	size_t steps = place(&bytes, n_instrs, sizeof(struct counts));
-	size_t outcomes = place(&bytes, n_instrs, sizeof(struct outcomes));
+	size_t outcomes = place(&bytes, n_instrs, sizeof(struct nm_outcome_counters));
 	size_t flows = place(&bytes, worker->n_flows, sizeof(struct flow_counts));
 	size_t entries = place(&bytes, size, sizeof(struct nm_exec_entry));
 	size_t times = place(&bytes, n_times, sizeof(struct nm_hist));
@@ -410,25 +400,13 @@ static void add_sums(struct nm_flowop_sums *into, const struct counts *from)
 	into->busy_ns += nm_counter_read(&from->busy_ns);
 }
 
-static void add_outcomes(struct nm_outcomes *into, const struct outcomes *from)
-{
-	struct nm_outcomes one;
-
-	for (size_t i = 0; i < NM_OUTCOMES__COUNT; i++)
-		(&one.requests)[i] = nm_counter_read(&from->count[i]);
-	if (nm_counter_read(&from->count[0]))
-		one.requests = nm_outcomes_sum(&one);
-	for (size_t i = 0; i < NM_OUTCOMES__COUNT; i++)
-		(&into->requests)[i] += (&one.requests)[i];
-}
-
 void nm_flowop_stats_add_step(const struct nm_flowop_stats *stats, uint32_t instr,
 			      struct nm_flowop_sums *sums, struct nm_hist_snap *times)
 {
 	if (instr >= stats->n_instrs)
 		return;
 	add_sums(sums, &stats->steps[instr]);
-	add_outcomes(&sums->outcomes, &stats->outcomes[instr]);
+	nm_outcomes_collect(&sums->outcomes, &stats->outcomes[instr]);
 	if (times && stats->times && nm_counter_read(&stats->steps[instr].operations))
 		nm_hist_collect(times, &stats->times[instr]);
 }

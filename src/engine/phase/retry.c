@@ -126,7 +126,7 @@ static void go_on_without(struct nm_worker *worker, struct nm_flow *flow,
 /* The flow does not come to the instruction, which asks, any more. */
 static void drop(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
 {
-	if (!nm_ask_drop(&worker->io, flow) || !worker->observe.stats)
+	if (!nm_ask_drop(&worker->io, flow, instr) || !worker->observe.stats)
 		return;
 	nm_flowop_stats_outcome(worker, instr, offsetof(struct nm_outcomes, lost));
 	nm_flowop_stats_expired(worker, flow, instr);
