@@ -25,10 +25,13 @@ static bool begins_with(const char *text, const char *begin)
 	return strncmp(text, begin, strlen(begin)) == 0;
 }
 
-/* What the plan lacks for a figure of the whole run; NULL: nothing that is known before it runs. */
+/* What the plan lacks for a figure of the whole run, or of a verb in it; NULL: nothing that is known before it runs. */
 static const char *lacks_for(const struct nm_plan *plan, const char *figure)
 {
 	bool datagrams = false, rate = false;
+	const char *behind = begins_with(figure, "verb.") ? strchr(figure + 5, '.') : NULL;
+
+	figure = behind ? behind + 1 : figure;
 
 	for (uint32_t i = 0; i < plan->n_groups; i++) {
 		const struct nm_group *group = &plan->groups[i];

@@ -3,6 +3,7 @@
  * have. */
 #include <math.h>
 
+#include "report/common.h"
 #include "report/figures.h"
 
 /* The object itself is made by figure.c: it has a member for each percentile. */
@@ -98,6 +99,76 @@ const struct nm_object nm_outcomes_object = {
 	.figures = outcomes_figures,
 };
 
+/* --- with failures --- */
+
+const struct nm_object nm_with_failures_object = {
+	.name = "with_failures",
+	.raw = "{'type': 'object', 'required': ['failures'], 'properties': {'failures': {'type': "
+	       "'integer', 'minimum': 1}}, 'patternProperties': {'_s$': {'type': 'object', "
+	       "'patternProperties': {'^p[0-9]+(_[0-9]+)?$': {'type': ['number', 'null'], "
+	       "'minimum': 0}}, 'additionalProperties': false}}, 'additionalProperties': false}",
+	.doc = "Only where some were never answered, which no latency has: how many, and the "
+	       "percentiles of each distribution with each of them as infinitely late. null: the "
+	       "percentile lies among them.",
+};
+
+static const struct nm_failing *first_of(struct nm_failing *const failing[NM_TIME__SIZED])
+{
+	unsigned i = 0;
+
+	while (i + 1 < NM_TIME__SIZED && !failing[i])
+		i++;
+	return failing[i];
+}
+
+static json_t *percentiles_json(const struct nm_failing *failing,
+				const struct nm_percentiles *percentiles)
+{
+	json_t *object = json_object();
+	char key[32];
+
+	for (size_t i = 0; object && i < percentiles->count; i++)
+		(void)json_object_set_new(
+			object, nm_percentile_name(percentiles->pct[i], key, sizeof(key)),
+			nm_json_real(failing->pct_s[i]));
+	return object;
+}
+
+static json_t *failing_json(struct nm_failing *const failing[NM_TIME__SIZED], const struct nm_at *at)
+{
+	json_t *object = json_pack("{s:o}", "failures", nm_json_count(first_of(failing)->failures));
+	char name[32];
+
+	for (unsigned i = 0; object && i < NM_TIME__SIZED; i++) {
+		if (!failing[i])
+			continue;
+		snprintf(name, sizeof(name), "%s_s", nm_time_names[i]);
+		(void)json_object_set_new(
+			object, name, percentiles_json(failing[i], &at->result->percentiles));
+	}
+	return object;
+}
+
+static json_t *make_failing(const struct nm_at *at)
+{
+	return failing_json(((const struct nm_window *)at->item)->failing, at);
+}
+
+static bool has_failing(const struct nm_at *at)
+{
+	return first_of(((const struct nm_window *)at->item)->failing);
+}
+
+static json_t *make_failing_of_verb(const struct nm_at *at)
+{
+	return failing_json(((const struct nm_verb_window *)at->item)->failing, at);
+}
+
+static bool has_failing_of_verb(const struct nm_at *at)
+{
+	return first_of(((const struct nm_verb_window *)at->item)->failing);
+}
+
 /* --- verbs --- */
 
 static double requests_per_s(const void *item)
@@ -107,13 +178,23 @@ static double requests_per_s(const void *item)
 	return verb->seconds > 0 ? (double)verb->outcomes.requests / verb->seconds : NAN;
 }
 
-#define HAS_TIME(more, NAME, member, ...)                                                          \
-	static bool verb_has_##member(const struct nm_at *at)                                      \
+static bool verb_has_response(const struct nm_at *at)
+{
+	return ((const struct nm_verb_window *)at->item)->response;
+}
+
+static bool verb_has_send_delay(const struct nm_at *at)
+{
+	return ((const struct nm_verb_window *)at->item)->send_delay;
+}
+
+/* A distribution of a verb: with a member, if `has` says so, and what it means. */
+#define VERB_TIME(member, has_it, what)                                                            \
 	{                                                                                          \
-		return ((const struct nm_verb_window *)at->item)->member.count > 0;                \
+		.json = #member "_s", .kind = NM_FIGURE_LATENCY,                                   \
+		.behind = offsetof(struct nm_verb_window, member) + 1, .key = #member,             \
+		.column = #member, .has = has_it, .doc = what                                      \
 	}
-NM_TIMES(HAS_TIME, )
-#undef HAS_TIME
 
 static const struct nm_figure verb_figures[] = {
 	NM_FIGURE(STRING, struct nm_verb_window, name, "verb", .is_label = true,
@@ -122,17 +203,16 @@ static const struct nm_figure verb_figures[] = {
 		.column = "requests_per_s"),
 	NM_FIGURE(OBJECT, struct nm_verb_window, outcomes, "outcomes", .key = "outcomes",
 		  .column = "outcomes", .object = &nm_outcomes_object),
-#define TIME(more, NAME, member, label, what)                                                      \
-	NM_FIGURE(LATENCY, struct nm_verb_window, member, #member "_s", .key = #member,            \
-		  .column = #member,                                                               \
-		  .doc = NM_TIME_##NAME == NM_TIME_LATENCY                                         \
-				 ? "Of the requests that were answered: from the begin of each "   \
-				   "to its answer."                                                \
-				 : what,                                                           \
-		  .has = NM_TIME_##NAME == NM_TIME_LATENCY ? NULL : verb_has_##member),
-	NM_TIMES(TIME, )
-#undef TIME
-		NM_FIGURE_END,
+	VERB_TIME(latency, NULL, "Of the requests that were answered: from begin to answer."),
+	VERB_TIME(response, verb_has_response,
+		  "With a rate or arrivals only: from the time the transaction was due to the "
+		  "answer."),
+	VERB_TIME(send_delay, verb_has_send_delay,
+		  "With arrivals only: from the time the transaction was due to the begin of the "
+		  "request."),
+	NM_MADE("with_failures", make_failing_of_verb, "with_failures",
+		.has = has_failing_of_verb),
+	NM_FIGURE_END,
 };
 
 const struct nm_object nm_verb_object = {
@@ -186,6 +266,7 @@ const struct nm_figure nm_window_figures[] = {
 		  .has = NM_TIME_##NAME == NM_TIME_LATENCY ? NULL : has_##member),
 	NM_TIMES(TIME, )
 #undef TIME
+		NM_MADE("with_failures", make_failing, "with_failures", .has = has_failing),
 #define SIZED(its_kind, NAME, member, name, what)                                                  \
 	{.json = name,                                                                             \
 	 .kind = NM_FIGURE_##its_kind,                                                             \

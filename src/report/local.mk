@@ -61,6 +61,8 @@ src_libnm_report_la_SOURCES = \
 	src/report/text_tables.h \
 	src/report/text_flows.c \
 	src/report/text_flows.h \
+	src/report/text_verbs.c \
+	src/report/text_verbs.h \
 	src/report/text_totals.c \
 	src/report/text_totals.h \
 	src/report/throughput.c \

@@ -65,6 +65,9 @@ int nm_named_find(const struct nm_named_list *list, const json_t *document, cons
 /* The value of a figure in the document in which it was found. False: it was not measured, and why
  * may say the cause ("" if not). */
 bool nm_named_value(const struct nm_named_at *at, double *ret_value, char *why, size_t why_size);
+/* The same, but a percentile is that with failures where some were never answered: INFINITY if it
+ * lies among them. */
+bool nm_named_judged(const struct nm_named_at *at, double *ret_value, char *why, size_t why_size);
 
 /* The groups, transactions and hosts of a plan, as nm_named_find takes them, owned; NULL when out
  * of memory. */

@@ -360,6 +360,21 @@ static bool is_beyond(const struct search *search, enum nm_scope scope, const ch
 	return false;
 }
 
+/* Whether the name would be one of a verb, if "verb." stood before it. */
+static bool lacks_verb(const struct search *search, const json_t *object, const char *name)
+{
+	unsigned seen[NAME] = {0};
+	const json_t *verbs = json_object_get(object, "verbs");
+
+	for (size_t i = 0; i < json_array_size(verbs) && i < MOST; i++) {
+		size_t length = match(json_array_get(verbs, i), name, seen);
+
+		if (length && has_figure(search, NM_SCOPE_VERB, name + length))
+			return true;
+	}
+	return false;
+}
+
 static void tell_unknown(const struct search *search, enum nm_scope scope, const char *name)
 {
 	static const char *const common[] = {"latency.p50", "latency.p90", "latency.p95",
@@ -386,6 +401,10 @@ static void tell_unknown(const struct search *search, enum nm_scope scope, const
 		snprintf(search->why, search->why_size,
 			 "%s: unknown figure; a percentile is a number from 0 to 100",
 			 search->name);
+	else if (lacks_verb(search, search->at->object, name))
+		snprintf(search->why, search->why_size,
+			 "%s: unknown figure; did you mean %.*sverb.%s?", search->name, (int)before,
+			 search->name, name);
 	else if (tell_elsewhere(search, scope, name))
 		return;
 	else if (nearest)
@@ -474,6 +493,23 @@ bool nm_named_value(const struct nm_named_at *at, double *ret_value, char *why, 
 		return false;
 	*ret_value = json_number_value(value);
 	return isfinite(*ret_value);
+}
+
+bool nm_named_judged(const struct nm_named_at *at, double *ret_value, char *why, size_t why_size)
+{
+	struct nm_named_at with = *at;
+	char member[NM_NAMED_MEMBER];
+
+	with.object = json_object_get(at->object, "with_failures");
+	if (isnan(at->percentile) || !with.object)
+		return nm_named_value(at, ret_value, why, why_size);
+	snprintf(member, sizeof(member), "%.*s", (int)strcspn(at->named.member, "."),
+		 at->named.member);
+	if (!json_object_get(with.object, member)) /* completion times and slowdowns */
+		return nm_named_value(at, ret_value, why, why_size);
+	if (!nm_named_value(&with, ret_value, why, why_size))
+		*ret_value = INFINITY;
+	return true;
 }
 
 /* --- documents --- */

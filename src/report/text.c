@@ -18,6 +18,7 @@
 #include "report/text_intervals.h"
 #include "report/text_tables.h"
 #include "report/text_totals.h"
+#include "report/text_verbs.h"
 
 #define TEXT 32
 
@@ -505,6 +506,7 @@ static int write_text(const struct nm_runs *series, FILE *out)
 	if (nm_runs_view(series)->intervals)
 		nm_text_intervals_print(last, width, out);
 	nm_text_totals_print(last, width, out);
+	nm_text_verbs_print(last, width, out);
 	nm_text_flows_print(last, width, out);
 	if (has_figures(last)) {
 		print_groups(last, width, out);

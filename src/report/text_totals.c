@@ -278,17 +278,12 @@ static void add_unanswered(struct nm_table *table, const struct nm_result *resul
 	const uint64_t failed = result->n_hosts ? result->hosts[0].counts.failed_connects : 0;
 
 	if (none && counts->requests) {
-		double share = (double)none / (double)counts->requests;
-
 		nm_table_cell(table, "no answer");
 		nm_table_cell(table,
 			      "%.2f %% of %" PRIu64 " requests: timed out %" PRIu64
 			      "  lost %" PRIu64 "  malformed %" PRIu64,
-			      100 * share, counts->requests, counts->timed_out, counts->lost,
+			      100 * (double)none / (double)counts->requests, counts->requests, counts->timed_out, counts->lost,
 			      counts->malformed);
-		nm_table_cell(table, "%s", "");
-		nm_table_cell(table, "with them there is no latency beyond p%.4g",
-			      100 * (1 - share));
 	}
 	if (failed) {
 		nm_table_cell(table, "reconnects");
@@ -404,6 +399,28 @@ static void add_latency(struct nm_table *table, const char *name, const struct n
 		if ((i + 1) % PERCENTILES_A_LINE && i + 1 < percentiles->count)
 			continue;
 		nm_table_cell(table, "%s", "");
+		nm_table_cell(table, "%s", line);
+		used = 0;
+	}
+}
+
+/* The percentiles over all passes, those that were never answered as infinitely late. */
+static void add_failing(struct nm_table *table, const struct nm_failing *failing,
+			const struct nm_percentiles *percentiles)
+{
+	char value[TEXT], key[TEXT], line[PERCENTILES_A_LINE * 2 * TEXT];
+	size_t used = 0;
+
+	for (size_t i = 0; i < percentiles->count; i++) {
+		used += (size_t)snprintf(
+			line + used, sizeof(line) - used, "%s%s %s", used ? "  " : "",
+			nm_percentile_key(percentiles->pct[i], key, sizeof(key)),
+			isinf(failing->pct_s[i])
+				? "> timeout"
+				: nm_format_duration(failing->pct_s[i], value, sizeof(value)));
+		if ((i + 1) % PERCENTILES_A_LINE && i + 1 < percentiles->count)
+			continue;
+		nm_table_cell(table, "%s", i < PERCENTILES_A_LINE ? "with failures" : "");
 		nm_table_cell(table, "%s", line);
 		used = 0;
 	}
@@ -584,9 +601,12 @@ void nm_text_totals_print(const struct nm_result *result, unsigned width, FILE *
 	add_ways(&table, result);
 	add_behind(&table, result);
 	add_loads(&table, result);
-	for (unsigned i = 0; i < NM_TIME__SIZED; i++)
+	for (unsigned i = 0; i < NM_TIME__SIZED; i++) {
 		add_latency(&table, time_label(result, i, label, sizeof(label)), &totals->times[i],
 			    &result->percentiles);
+		if (totals->failing[i])
+			add_failing(&table, totals->failing[i], &result->percentiles);
+	}
 	add_keys(&table, result);
 	add_unanswered(&table, result);
 	if (counts->errors) {

@@ -26,7 +26,7 @@ static bool value_of(const struct nm_named_series *documents, size_t run, const 
 	/* The run has other groups than its plan: it ended before it had any. */
 	return nm_named_find(&documents->list, documents->items[run], figure, &at, unused,
 			     sizeof(unused)) == 0 &&
-	       nm_named_value(&at, ret_value, why, WHY);
+	       nm_named_judged(&at, ret_value, why, WHY);
 }
 
 /* Makes a number of errors their share of all passes. A pass that failed counts as a transaction,
@@ -104,7 +104,11 @@ static char *reason_of(const struct nm_verdict *verdict, const char *why)
 	char value[TEXT], *reason = NULL;
 	int length;
 
-	if (verdict->measured)
+	if (verdict->measured && isinf(verdict->value))
+		length = asprintf(&reason,
+				  "%s is infinite: it lies among what was never answered",
+				  verdict->figure);
+	else if (verdict->measured)
 		length = asprintf(&reason, "%s is %s", verdict->figure,
 				  nm_quantity_format(verdict->quantity, verdict->value, value,
 						     sizeof(value)));
@@ -216,7 +220,7 @@ void nm_verdicts_keys(const struct nm_runs *series, FILE *out)
 		nm_print_line(out, "requirement%s=%s%s", number, verdict->negated ? "not " : "",
 			      verdict->text);
 		fprintf(out, "requirement%s_met=%d\n", number, verdict->met);
-		if (verdict->measured)
+		if (verdict->measured && isfinite(verdict->value))
 			fprintf(out, "requirement%s_value=%.9g\n", number, verdict->value);
 		if (!verdict->met)
 			nm_print_line(out, "requirement%s_why=%s", number, verdict->reason);

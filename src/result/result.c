@@ -104,6 +104,22 @@ struct nm_result *nm_result_free(struct nm_result *result)
 	return NULL;
 }
 
+void nm_failing_from_hist(struct nm_failing *ret_failing, const struct nm_hist_snap *hist,
+			  uint64_t failures, const struct nm_percentiles *percentiles)
+{
+	const double all = (double)hist->count + (double)failures;
+
+	ret_failing->failures = failures;
+	for (size_t i = 0; i < percentiles->count; i++) {
+		double rank = percentiles->pct[i] / 100 * all;
+
+		ret_failing->pct_s[i] =
+			rank > (double)hist->count || !hist->count
+				? INFINITY
+				: nm_hist_percentile_s(hist, 100 * rank / (double)hist->count);
+	}
+}
+
 void nm_latency_from_hist(struct nm_latency *ret_latency, const struct nm_hist_snap *hist,
 			  const struct nm_percentiles *percentiles)
 {

@@ -238,6 +238,9 @@ void nm_percentiles_default(struct nm_percentiles *ret_percentiles); /* 50 90 95
 /* Fills a latency from a histogram. */
 void nm_latency_from_hist(struct nm_latency *ret_latency, const struct nm_hist_snap *hist,
 			  const struct nm_percentiles *percentiles);
+/* Fills the percentiles over what was answered and so many failures. */
+void nm_failing_from_hist(struct nm_failing *ret_failing, const struct nm_hist_snap *hist,
+			  uint64_t failures, const struct nm_percentiles *percentiles);
 /* Whether a phase with a rate has made fewer passes than planned: by more than 1 % and one for each
  * flow, since as many passes begin late or end early in any run. */
 bool nm_phase_is_behind(const struct nm_result_phase *phase, uint32_t n_flows);

@@ -26,14 +26,23 @@ struct nm_latency {
 	double pct_s[NM_RESULT_MAX_PERCENTILES]; /* by nm_percentiles of the result */
 };
 
+/* The percentiles of a distribution where what was never answered is as late as can be. */
+struct nm_failing {
+	uint64_t failures;
+	/* by nm_percentiles of the result; INFINITY: it lies among the failures */
+	double pct_s[NM_RESULT_MAX_PERCENTILES];
+};
+
 #define NM_RESULT_VERB 24 /* bytes of a name */
 
-/* The requests of one verb in a window. */
+/* The requests of one verb in a window. It owns what its pointers lead to. */
 struct nm_verb_window {
 	char name[NM_RESULT_VERB];
 	double seconds; /* of the window */
 	struct nm_outcomes outcomes;
-	NM_EACH_USUAL_TIME(struct nm_latency); /* of those that were answered */
+	/* Of those that were answered; NULL: there are none. */
+	NM_EACH_USUAL_TIME(struct nm_latency *);
+	struct nm_failing *failing[NM_TIME__SIZED]; /* by enum nm_time; NULL: none has failed */
 };
 
 /* The counts and the times of a window. */
@@ -48,6 +57,8 @@ struct nm_window {
 	 * `sized`. */
 	struct nm_verb_window *verbs;
 	size_t n_verbs;
+	/* By enum nm_time; NULL: no pass was without its answer. Owned as `sized`. */
+	struct nm_failing *failing[NM_TIME__SIZED];
 };
 
 /* Statistics that are kept only when asked for. */

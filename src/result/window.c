@@ -29,28 +29,61 @@ static int fill_flows(struct nm_window *window, const struct nm_tally_snap *samp
 	return 0;
 }
 
+/* Percentiles with failures, where there are any, of the distributions that are kept. */
+static int fill_failing(struct nm_failing *failing[NM_TIME__SIZED],
+			const struct nm_hist_snap *times, unsigned kept, uint64_t failures,
+			const struct nm_percentiles *percentiles)
+{
+	for (unsigned i = 0; failures && i < NM_TIME__SIZED; i++) {
+		if (!(kept >> i & 1))
+			continue;
+		failing[i] = malloc(sizeof(*failing[i]));
+		if (!failing[i])
+			return -ENOMEM;
+		nm_failing_from_hist(failing[i], &times[i], failures, percentiles);
+	}
+	return 0;
+}
+
+static int fill_verb(struct nm_verb_window *verb, const struct nm_verb_snap *from,
+		     const struct nm_percentiles *percentiles)
+{
+	const struct nm_outcomes *outcomes = &from->outcomes;
+
+	snprintf(verb->name, sizeof(verb->name), "%s", from->name);
+	verb->outcomes = *outcomes;
+	for (unsigned i = 0; i < NM_TIME__SIZED; i++) {
+		if (!from->times[i].count)
+			continue;
+		verb->times[i] = malloc(sizeof(*verb->times[i]));
+		if (!verb->times[i])
+			return -ENOMEM;
+		nm_latency_from_hist(verb->times[i], &from->times[i], percentiles);
+	}
+	return fill_failing(verb->failing, from->times, from->kept,
+			    outcomes->timed_out + outcomes->lost + outcomes->malformed,
+			    percentiles);
+}
+
 static int fill_verbs(struct nm_window *window, const struct nm_tally_snap *sample,
 		      const struct nm_percentiles *percentiles)
 {
+	int error = 0;
+
 	if (!window->counts.requests || !sample->n_verbs)
 		return 0;
 	window->verbs = calloc(sample->n_verbs, sizeof(*window->verbs));
 	if (!window->verbs)
 		return -ENOMEM;
-	for (uint32_t v = 0; v < sample->n_verbs; v++) {
-		const struct nm_verb_snap *from = &sample->verbs[v];
-
-		if (!from->name)
+	for (uint32_t v = 0; v < sample->n_verbs && !error; v++) {
+		if (!sample->verbs[v].name)
 			continue;
 		struct nm_verb_window *verb = &window->verbs[window->n_verbs++];
 
-		snprintf(verb->name, sizeof(verb->name), "%s", from->name);
 		verb->seconds = window->seconds;
-		verb->outcomes = from->outcomes;
-		for (unsigned i = 0; i < NM_TIME__SIZED; i++)
-			nm_latency_from_hist(&verb->times[i], &from->times[i], percentiles);
+		error = fill_verb(verb, &sample->verbs[v], percentiles);
 	}
-	return 0;
+	return error;
 }
 
 int nm_window_fill(struct nm_window *ret_window, const struct nm_tally_snap *sample, uint64_t ns,
@@ -61,32 +94,67 @@ int nm_window_fill(struct nm_window *ret_window, const struct nm_tally_snap *sam
 		nm_latency_from_hist(&ret_window->times[i], &sample->times[i], percentiles);
 	int error = fill_flows(ret_window, sample, percentiles);
 
+	if (!error)
+		error = fill_failing(ret_window->failing, sample->times, sample->kept,
+				     sample->counts.unanswered, percentiles);
 	return error ? error : fill_verbs(ret_window, sample, percentiles);
 }
 
-/* A copy of n bytes, owned; NULL: there are none, or out of memory. */
-static void *copy_of(const void *from, size_t n)
+/* A copy of n bytes, owned; NULL with *failed when out of memory. */
+static void *copy_of(const void *from, size_t n, bool *failed)
 {
 	void *copy = from ? malloc(n) : NULL;
 
 	if (copy)
 		memcpy(copy, from, n);
+	*failed |= from && !copy;
 	return copy;
+}
+
+static bool copy_verbs(struct nm_window *copy, const struct nm_window *window)
+{
+	bool failed = false;
+
+	copy->verbs = copy_of(window->verbs, window->n_verbs * sizeof(*window->verbs), &failed);
+	copy->n_verbs = copy->verbs ? window->n_verbs : 0;
+	for (size_t v = 0; v < copy->n_verbs; v++) {
+		const struct nm_verb_window *from = &window->verbs[v];
+
+		for (unsigned i = 0; i < NM_TIME__SIZED; i++) {
+			copy->verbs[v].times[i] =
+				copy_of(from->times[i], sizeof(*from->times[i]), &failed);
+			copy->verbs[v].failing[i] =
+				copy_of(from->failing[i], sizeof(*from->failing[i]), &failed);
+		}
+	}
+	return failed;
 }
 
 int nm_window_copy(struct nm_window *ret_copy, const struct nm_window *window)
 {
+	bool failed = false;
+
 	*ret_copy = *window;
-	ret_copy->sized = copy_of(window->sized, NM_SIZED__COUNT * sizeof(*window->sized));
-	ret_copy->verbs = copy_of(window->verbs, window->n_verbs * sizeof(*window->verbs));
-	ret_copy->n_verbs = ret_copy->verbs ? window->n_verbs : 0;
-	return (window->sized && !ret_copy->sized) || (window->verbs && !ret_copy->verbs) ? -ENOMEM
-											   : 0;
+	ret_copy->sized =
+		copy_of(window->sized, NM_SIZED__COUNT * sizeof(*window->sized), &failed);
+	for (unsigned i = 0; i < NM_TIME__SIZED; i++)
+		ret_copy->failing[i] =
+			copy_of(window->failing[i], sizeof(*window->failing[i]), &failed);
+	failed |= copy_verbs(ret_copy, window);
+	return failed ? -ENOMEM : 0;
 }
 
 void nm_window_fini(struct nm_window *window)
 {
 	free(window->sized);
+	for (unsigned i = 0; i < NM_TIME__SIZED; i++) {
+		free(window->failing[i]);
+		for (size_t v = 0; v < window->n_verbs; v++) {
+			free(window->verbs[v].times[i]);
+			free(window->verbs[v].failing[i]);
+		}
+		window->failing[i] = NULL;
+	}
 	free(window->verbs);
 	window->sized = NULL;
 	window->verbs = NULL;

@@ -136,9 +136,9 @@ static const struct {
 	{"latency.p101 <= 10ms",
 	 "latency.p101: unknown figure; a percentile is a number from 0 to 100"},
 	{"host.master.latency.p50 < 1s",
-	 "host.master.latency.p50: no figure of hosts, but of runs, groups and transactions "
+	 "host.master.latency.p50: no figure of hosts, but of runs, groups, transactions and verbs "
 	 "(latency.p50)"},
-	{"host.master.latency < 1s", "but of runs, groups and transactions (latency)"},
+	{"host.master.latency < 1s", "but of runs, groups, transactions and verbs (latency)"},
 	{"cpu.busy < 50%", "cpu.busy: no figure of runs, but of hosts (host.NAME.cpu.busy)"},
 	{"transaction_per_s > 1", "did you mean transactions_per_s?"},
 	{"zebra > 1", "zebra: unknown figure; netmodel --describe figures lists them"},
@@ -319,12 +319,18 @@ START_TEST(all_names_are_found_and_are_different)
 {
 	struct nm_named_list names;
 	json_t *document = nm_named_of_plan(&plan);
-	static const char *const prefixes[] = {"", "group.small.", "group.small.transaction.work.",
-					       "host.master."};
+	static const char *const prefixes[] = {
+		[NM_SCOPE_RUN] = "",
+		[NM_SCOPE_GROUP] = "group.small.",
+		[NM_SCOPE_TRANSACTION] = "group.small.transaction.work.",
+		[NM_SCOPE_VERB] = "verb.get.",
+		[NM_SCOPE_HOST] = "host.master.",
+	};
 	struct nm_named_at at;
 	char name[512];
 
 	ck_assert_ptr_nonnull(document);
+	json_array_append_new(json_object_get(document, "verbs"), json_pack("{s:s}", "verb", "get"));
 	ck_assert_int_eq(nm_named_list(&names), 0);
 	ck_assert_uint_gt(names.count, 100);
 	for (size_t i = 0; i < names.count; i++) {

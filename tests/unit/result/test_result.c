@@ -120,7 +120,7 @@ END_TEST
 
 START_TEST(a_window_owns_its_measured_flows)
 {
-	struct nm_tally_snap *sample = nm_tally_snap_new();
+	struct nm_tally_snap *sample = nm_tally_snap_new(0);
 	const struct nm_percentiles list = {.pct = {50}, .count = 1};
 	struct nm_window window, copy;
 

@@ -55,7 +55,7 @@ START_TEST(flows_of_all_workers_are_added)
 {
 	const unsigned sized = 1u << NM_TIME_LATENCY | 1u << NM_TIME_SLOWDOWN_1_10MB;
 	struct nm_tally flows = tally_of(sized, 100), usual = tally_of(1u << NM_TIME_LATENCY, 50);
-	struct nm_tally_snap *sum = nm_tally_snap_new(), *before = nm_tally_snap_new();
+	struct nm_tally_snap *sum = nm_tally_snap_new(0), *before = nm_tally_snap_new(0);
 
 	ck_assert(sum && before);
 	nm_tally_collect(sum, &flows);

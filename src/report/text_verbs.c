@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of verbs: what has come of their requests, and how long these took. With failures a
+ * row follows that has them as infinitely late. */
+#include "report/text_verbs.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "report/common.h"
+#include "report/table.h"
+#include "report/text_totals.h"
+
+#define TEXT 32
+
+/* The columns that some verb has something in; the rate and the requests always. */
+static void print_outcomes(const struct nm_window *totals, unsigned width, FILE *out)
+{
+	char align[NM_OUTCOMES__COUNT + 3] = "lr", text[TEXT];
+	struct nm_table table = {.align = align, .width = width};
+	bool has[NM_OUTCOMES__COUNT];
+
+	nm_table_cell(&table, "verb");
+	nm_table_cell(&table, "rate");
+#define HEAD(member, ...)                                                                          \
+	if ((has[offsetof(struct nm_outcomes, member) / sizeof(uint64_t)] =                        \
+		     totals->counts.member)) {                                                     \
+		strcat(align, "r");                                                                \
+		nm_table_cell(&table, #member);                                                    \
+	}
+	NM_OUTCOMES(HEAD)
+#undef HEAD
+	for (size_t v = 0; v < totals->n_verbs; v++) {
+		const struct nm_verb_window *verb = &totals->verbs[v];
+
+		nm_table_cell(&table, "%s", verb->name);
+		nm_table_cell(&table, "%s/s",
+			      nm_text_rate(verb->outcomes.requests, verb->seconds, text));
+#define CELL(member, ...)                                                                          \
+	if (has[offsetof(struct nm_outcomes, member) / sizeof(uint64_t)])                          \
+		nm_table_cell(&table, "%" PRIu64, verb->outcomes.member);
+		NM_OUTCOMES(CELL)
+#undef CELL
+	}
+	fputc('\n', out);
+	nm_table_print(&table, 2, out);
+	nm_table_fini(&table);
+}
+
+static void add_percentiles(struct nm_table *table, const double *pct_s, size_t count)
+{
+	char text[TEXT];
+
+	for (size_t i = 0; i < count; i++)
+		nm_table_cell(table, "%s",
+			      isinf(pct_s[i]) ? "> timeout"
+					      : nm_format_duration(pct_s[i], text, sizeof(text)));
+}
+
+static void add_times(struct nm_table *table, const struct nm_verb_window *verb, enum nm_time time,
+		      size_t n_percentiles)
+{
+	const struct nm_latency *latency = verb->times[time];
+	const struct nm_failing *failing = verb->failing[time];
+	char mean[TEXT], max[TEXT];
+
+	if (latency) {
+		nm_table_cell(table, "%s", verb->name);
+		nm_table_cell(table, "%s", nm_time_labels[time]);
+		nm_table_cell(table, "%s", nm_format_duration(latency->mean_s, mean, TEXT));
+		add_percentiles(table, latency->pct_s, n_percentiles);
+		nm_table_cell(table, "%s", nm_format_duration(latency->max_s, max, TEXT));
+	}
+	if (failing) {
+		nm_table_cell(table, "%s", verb->name);
+		nm_table_cell(table, "%s, with failures", nm_time_labels[time]);
+		nm_table_cell(table, "-");
+		add_percentiles(table, failing->pct_s, n_percentiles);
+		nm_table_cell(table, "> timeout");
+	}
+}
+
+static void print_times(const struct nm_result *result, unsigned width, FILE *out)
+{
+	const struct nm_percentiles *percentiles = &result->percentiles;
+	char align[NM_RESULT_MAX_PERCENTILES + 5] = "llr", key[TEXT];
+	struct nm_table table = {.align = align, .width = width};
+
+	memset(align + 3, 'r', percentiles->count + 1);
+	nm_table_cell(&table, "verb");
+	nm_table_cell(&table, "%s", "");
+	nm_table_cell(&table, "mean");
+	for (size_t i = 0; i < percentiles->count; i++)
+		nm_table_cell(&table, "%s",
+			      nm_percentile_key(percentiles->pct[i], key, sizeof(key)));
+	nm_table_cell(&table, "max");
+	for (size_t v = 0; v < result->totals.n_verbs; v++)
+		for (unsigned t = 0; t < NM_TIME__SIZED; t++)
+			add_times(&table, &result->totals.verbs[v], t, percentiles->count);
+	fputc('\n', out);
+	nm_table_print(&table, 2, out);
+	nm_table_fini(&table);
+}
+
+void nm_text_verbs_print(const struct nm_result *result, unsigned width, FILE *out)
+{
+	if (!result->totals.n_verbs)
+		return;
+	print_outcomes(&result->totals, width, out);
+	print_times(result, width, out);
+}

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each verb has its counts and its times, which make up those of its transaction, in every format."""
+
+from __future__ import annotations
+
+import csv
+import io
+import socketserver
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from keyed import asking
+from nmtest import Json, Netmodel, assert_complete, phase_of
+from partners import memcached, nginx, redis
+from test_outcomes import CLASSES, MIX, ended
+
+WriteProfile = Callable[..., Path]
+
+ALL = ("requests", *CLASSES)
+NONE = dict.fromkeys(ALL, 0)
+
+
+def verbs_of(window: Json) -> dict[str, Json]:
+    return {one["verb"]: one for one in window.get("verbs", [])}
+
+
+def assert_verbs_add_up(document: Json) -> None:
+    """In each window, and what is answered has a time."""
+    run, group = document, document["groups"][0]
+    for window in (run["totals"], group, *group["phases"], *run["intervals"]):
+        whole = window.get("outcomes", NONE)
+        for name in ALL:
+            assert whole[name] == sum(one["outcomes"][name] for one in verbs_of(window).values()), (window, name)
+        for one in verbs_of(window).values():
+            of = one["outcomes"]
+            assert of["requests"] == ended(of)
+            answered = of["requests"] - of["timed_out"] - of["lost"] - of["malformed"]
+            assert one["latency_s"] is None or abs(one["latency_s"]["count"] - answered) <= (window in run["intervals"])
+
+
+def test_memcached(netmodel: Netmodel, profile: WriteProfile) -> None:
+    with memcached() as server:
+        document = netmodel.measure(profile(asking("memcache", MIX, f"server={server.server}", "nflows='3' nthreads='2'")), "-i", "50ms")
+        stats = server.stats()
+    assert_complete(document)
+    assert_verbs_add_up(document)
+    of = verbs_of(phase_of(document, "ask"))
+    assert {verb: of[verb]["outcomes"]["requests"] for verb in of} == {
+        "get": stats["cmd_get"],
+        "set": stats["cmd_set"],
+        "delete": stats["delete_hits"] + stats["delete_misses"],
+    }
+    assert sum(one["latency_s"]["count"] for one in of.values()) == phase_of(document, "ask")["latency_s"]["count"]
+    assert not any("response_s" in one or "with_failures" in one for one in of.values())
+
+
+def test_open_arrivals(netmodel: Netmodel, profile: WriteProfile) -> None:
+    body = asking("memcache", MIX, attributes="nflows='4'").replace('duration="200ms"', 'duration="300ms" arrivals="const(2k/s)"')
+    document = netmodel.measure(profile(body))
+    assert_verbs_add_up(document)
+    for one in verbs_of(document["totals"]).values():
+        assert one["response_s"]["count"] == one["latency_s"]["count"] == one["send_delay_s"]["count"] > 0
+        assert one["response_s"]["mean"] == pytest.approx(one["latency_s"]["mean"] + one["send_delay_s"]["mean"], abs=1e-8)
+
+
+def test_commands_are_told_by_their_names(netmodel: Netmodel, profile: WriteProfile) -> None:
+    commands = "".join(f'<flowop type="command" text="{text}" options="keys=k"/>' for text in ("lpush __key__ a", "llen __key__", "LLEN __key__"))
+    with redis() as server:
+        document = netmodel.measure(profile(asking("redis", f"<mix>{commands}</mix>", f"server={server.server}")))
+        calls = server.calls()
+    assert_verbs_add_up(document)
+    of = verbs_of(phase_of(document, "ask"))
+    assert {verb: of[verb]["outcomes"]["requests"] for verb in of} == {"LPUSH": calls["lpush"], "LLEN": calls["llen"]}
+
+
+def test_requests_of_http_are_told_by_their_methods(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+    with nginx(tmp_path) as server:
+        (server.root / "here").write_text("some text")
+        mix = "".join(f'<flowop type="http" options="path=/here {more}"/>' for more in ("", "method=HEAD", "method=POST size=10"))
+        document = netmodel.measure(profile(asking("http", f"<mix>{mix}</mix>", f"server={server.server}")))
+        lines = server.log()
+    assert_verbs_add_up(document)
+    of = verbs_of(document["totals"])
+    assert list(of) == ["GET", "HEAD", "POST"]
+    for verb in of:
+        assert of[verb]["outcomes"]["requests"] == sum(line[0].startswith(verb) for line in lines) > 0
+    assert of["POST"]["outcomes"]["refused"] == of["POST"]["outcomes"]["requests"]
+
+
+def test_steps_of_a_pass_are_timed_apart(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """The second of two begins when the first has ended."""
+    two = '<flowop type="get" options="keys=k"/><flowop type="set" options="keys=k size=10"/>'
+    document = netmodel.measure(profile(asking("memcache", two)))
+    assert_verbs_add_up(document)
+    of = verbs_of(document["totals"])
+    together = of["get"]["latency_s"]["mean"] + of["set"]["latency_s"]["mean"]
+    assert 0 < together <= document["totals"]["latency_s"]["mean"] * 1.001
+
+
+def test_all_formats_say_the_same(netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(asking("memcache", MIX))
+    rows = list(csv.DictReader(io.StringIO(netmodel.run("-m", path, "--format", "csv", "-i", "50ms", code=0).out)))
+    assert len(rows) >= 3
+    for row in rows:
+        for name in ALL:
+            assert int(row[f"outcomes_{name}"]) == sum(int(row[f"{verb}_outcomes_{name}"]) for verb in ("get", "set", "delete"))
+        assert int(row["outcomes_requests"]) == sum(int(row[f"outcomes_{name}"]) for name in CLASSES)
+    assert sum(int(row["get_latency_count"]) for row in rows) > 0
+    lines = netmodel.run("-m", path, "--format", "kv", code=0).out.splitlines()
+    keys = dict(line.split("=", 1) for line in lines)
+    for name in ALL:
+        assert int(keys[f"outcomes_{name}"]) == sum(int(keys[f"verb.{verb}.outcomes_{name}"]) for verb in ("get", "set", "delete"))
+    assert float(keys["verb.get.latency_p99"]) > 0
+    text = netmodel.run("-m", path, code=0).out
+    assert all(any(line.split()[:2] == [verb, "latency"] for line in text.splitlines()) for verb in ("get", "set", "delete"))
+
+
+def test_csv_without_applications_has_no_new_columns(netmodel: Netmodel) -> None:
+    head = netmodel.run("-m", "tcp_rr", "-D", "test_length=100ms", "--format", "csv", "-i", "50ms", code=0).out.splitlines()[0]
+    assert "outcomes" not in head and "requests" not in head
+
+
+# --- a server that is slow, or silent, for one verb ---
+
+DELAY_S = 0.03
+
+
+class _Server(socketserver.ThreadingTCPServer):
+    allow_reuse_address = daemon_threads = True
+
+
+@contextmanager
+def slow_for(delays: dict[bytes, float | None]) -> Iterator[str]:
+    """A memcached that has every key, and answers so much later, by the verb; None: never."""
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            while line := self.rfile.readline():
+                verb, key, *rest = line.split()
+                if verb == b"set":
+                    self.rfile.read(int(rest[2]) + 2)
+                delay = delays.get(verb, 0.0)
+                if delay is None:
+                    continue
+                time.sleep(delay)
+                answers = {b"set": b"STORED\r\n", b"delete": b"DELETED\r\n", b"get": b"VALUE %s 0 1\r\nx\r\nEND\r\n" % key}
+                self.wfile.write(answers[verb])
+
+    with _Server(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield "127.0.0.1:%d" % server.server_address[1]
+        finally:
+            server.shutdown()
+
+
+def test_one_slow_verb(netmodel: Netmodel, profile: WriteProfile) -> None:
+    with slow_for({b"get": DELAY_S}) as server:
+        body = asking("memcache", MIX, f"server={server}", "nflows='4'").replace('"200ms"', '"1s"')
+        document = netmodel.measure(profile(body))
+    assert_verbs_add_up(document)
+    of = verbs_of(document["totals"])
+    assert of["get"]["latency_s"]["min"] >= DELAY_S
+    assert of["set"]["latency_s"]["min"] < DELAY_S and of["delete"]["latency_s"]["min"] < DELAY_S
+
+
+def test_one_silent_verb(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Its percentiles with failures lie among them, those of the others do not, and requirements are judged by them."""
+    mix = '<mix><flowop type="get" options="keys=k timeout=60ms" weight="20"/><flowop type="delete" options="keys=k timeout=60ms"/></mix>'
+    wanted = "verb.get.latency.p50 < 10s verb.delete.latency.p50 < 10s latency.p10 < 10s latency.p99.99 < 10s"
+    with slow_for({b"delete": None}) as server:
+        body = asking("memcache", mix, f"server={server} reconnect=10s", "nflows='4'").replace('"200ms"', '"1s"')
+        path = profile(body)
+        result = netmodel.run("-m", path, "--format", "json", "--require", wanted, code=4)
+        text = netmodel.run("-m", path, code=0).out
+    document = result.json()
+    assert_verbs_add_up(document)
+    of = verbs_of(document["totals"])
+    silent = of["delete"]["outcomes"]
+    assert silent["timed_out"] == silent["requests"] > 3 and of["delete"]["latency_s"] is None
+    assert of["delete"]["with_failures"]["failures"] == silent["timed_out"]
+    assert set(of["delete"]["with_failures"]["latency_s"].values()) == {None}
+    assert of["get"]["outcomes"]["timed_out"] > 0 or "with_failures" not in of["get"]
+    whole = document["totals"]["with_failures"]
+    assert whole["failures"] >= silent["timed_out"]
+    assert whole["latency_s"]["p50"] >= document["totals"]["latency_s"]["p50"] and whole["latency_s"]["p99_99"] is None
+    met = [one["met"] for one in document["run"]["requirements"]] if "requirements" in document["run"] else None
+    assert met in (None, [True, False, True, False])
+    assert "verb.delete.latency.p50 is infinite: it lies among what was never answered" in result.err
+    assert "latency.p99.99 is infinite" in result.err and "verb.get" not in result.err
+    assert any(line.split()[:1] == ["delete"] and line.count("> timeout") > 4 for line in text.splitlines())
+
+
+# --- names ---
+
+
+@pytest.mark.parametrize(
+    ("term", "told"),
+    [
+        ("verb.gt.latency.p99 < 1s", "no verb of that name with a figure behind it; the verbs are get, set, delete"),
+        ("group.Group0.transaction.ask.verb.echo.latency.p99 < 1s", "the verbs are get, set, delete"),
+        ("verb.get.latency < 1s", "it has several figures: latency.count"),
+        ("get.latency.p99 < 1s", "did you mean verb.get.latency.p99?"),
+    ],
+)
+def test_a_wrong_name_is_told(term: str, told: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    assert told in netmodel.run("-m", profile(asking("memcache", MIX)), "--require", term, code=1).err
+
+
+def test_what_is_not_measured_is_warned_of(netmodel: Netmodel, profile: WriteProfile) -> None:
+    result = netmodel.run("-m", profile(asking("memcache", MIX)), "--require", "verb.get.response.p99 < 1s", code=4)
+    assert "no measured transaction has a rate or arrivals" in result.err
