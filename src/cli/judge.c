@@ -25,7 +25,8 @@ static bool begins_with(const char *text, const char *begin)
 	return strncmp(text, begin, strlen(begin)) == 0;
 }
 
-/* What the plan lacks for a figure of the whole run, or of a verb in it; NULL: nothing that is known before it runs. */
+/* What the plan lacks for a figure of the whole run, or of a verb in it; NULL: nothing that is
+ * known before it runs. */
 static const char *lacks_for(const struct nm_plan *plan, const char *figure)
 {
 	bool datagrams = false, rate = false;

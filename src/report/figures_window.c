@@ -134,7 +134,8 @@ static json_t *percentiles_json(const struct nm_failing *failing,
 	return object;
 }
 
-static json_t *failing_json(struct nm_failing *const failing[NM_TIME__SIZED], const struct nm_at *at)
+static json_t *failing_json(struct nm_failing *const failing[NM_TIME__SIZED],
+			    const struct nm_at *at)
 {
 	json_t *object = json_pack("{s:o}", "failures", nm_json_count(first_of(failing)->failures));
 	char name[32];

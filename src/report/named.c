@@ -281,8 +281,9 @@ static void print_row(FILE *out, const struct nm_named_list *list, const struct 
 
 	fprintf(out, "| `%s` | %s | ", named->name, nm_quantity_unit(named->quantity));
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if ((is_apart((enum nm_scope)i) || is_apart(named->scope) ? i != named->scope : false) ||
-		    !has_name(list, (enum nm_scope)i, named->name))
+		bool apart = is_apart((enum nm_scope)i) || is_apart(named->scope);
+
+		if ((apart && i != named->scope) || !has_name(list, (enum nm_scope)i, named->name))
 			continue;
 		fprintf(out, "%s%s", before, words[i]);
 		before = ", ";

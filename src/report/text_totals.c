@@ -282,8 +282,8 @@ static void add_unanswered(struct nm_table *table, const struct nm_result *resul
 		nm_table_cell(table,
 			      "%.2f %% of %" PRIu64 " requests: timed out %" PRIu64
 			      "  lost %" PRIu64 "  malformed %" PRIu64,
-			      100 * (double)none / (double)counts->requests, counts->requests, counts->timed_out, counts->lost,
-			      counts->malformed);
+			      100 * (double)none / (double)counts->requests, counts->requests,
+			      counts->timed_out, counts->lost, counts->malformed);
 	}
 	if (failed) {
 		nm_table_cell(table, "reconnects");

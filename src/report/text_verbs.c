@@ -14,7 +14,7 @@
 
 #define TEXT 32
 
-/* The columns that some verb has something in; the rate and the requests always. */
+/* Of the classes those in which some verb has something. */
 static void print_outcomes(const struct nm_window *totals, unsigned width, FILE *out)
 {
 	char align[NM_OUTCOMES__COUNT + 3] = "lr", text[TEXT];

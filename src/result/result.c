@@ -107,16 +107,17 @@ struct nm_result *nm_result_free(struct nm_result *result)
 void nm_failing_from_hist(struct nm_failing *ret_failing, const struct nm_hist_snap *hist,
 			  uint64_t failures, const struct nm_percentiles *percentiles)
 {
-	const double all = (double)hist->count + (double)failures;
+	const double answered = (double)hist->count, all = answered + (double)failures;
 
 	ret_failing->failures = failures;
 	for (size_t i = 0; i < percentiles->count; i++) {
 		double rank = percentiles->pct[i] / 100 * all;
 
+		/* A product of decimals may be off in its last digits. */
 		ret_failing->pct_s[i] =
-			rank > (double)hist->count || !hist->count
+			rank > answered + 1e-9 * all || !hist->count
 				? INFINITY
-				: nm_hist_percentile_s(hist, 100 * rank / (double)hist->count);
+				: nm_hist_percentile_s(hist, fmin(100 * rank / answered, 100));
 	}
 }
 

@@ -12,6 +12,31 @@
 #include "result/runs.h"
 #include "stats/hist.h"
 
+/* Of 90 answers and 10 failures p90 is the last answer, and the next percentile is none. */
+START_TEST(failures_are_infinitely_late)
+{
+	const struct nm_percentiles list = {.pct = {0, 50, 90, 90.1, 100}, .count = 5};
+	struct nm_hist_snap hist;
+	struct nm_failing failing;
+
+	nm_hist_snap_init(&hist);
+	hist.count = 90;
+	hist.min_ns = 1;
+	hist.max_ns = 90;
+	for (unsigned ns = 1; ns <= 90; ns++)
+		hist.bucket[nm_hist_index(ns)] = 1;
+	nm_failing_from_hist(&failing, &hist, 10, &list);
+	ck_assert_uint_eq(failing.failures, 10);
+	ck_assert_double_eq_tol(failing.pct_s[0], 1e-9, 1e-12);
+	ck_assert_double_eq_tol(failing.pct_s[1], 50e-9, 1e-12);
+	ck_assert_double_eq_tol(failing.pct_s[2], 90e-9, 1e-12);
+	ck_assert(isinf(failing.pct_s[3]) && isinf(failing.pct_s[4]));
+	nm_hist_snap_init(&hist);
+	nm_failing_from_hist(&failing, &hist, 1, &list);
+	ck_assert(isinf(failing.pct_s[0]));
+}
+END_TEST
+
 START_TEST(percentiles_are_sorted_and_kept_once)
 {
 	struct nm_percentiles list;
@@ -487,6 +512,7 @@ int main(void)
 	tcase_add_test(tc, what_has_no_number_is_not_known);
 	tcase_add_test(tc, connections_are_counted_once);
 	tcase_add_test(tc, half_built_results_can_be_freed);
+	tcase_add_test(tc, failures_are_infinitely_late);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
 }
