@@ -353,7 +353,8 @@ static bool describe_figures(const char *only, FILE *out)
 		any = true;
 	}
 	if (any)
-		fputs("figures (NAME is that of a group, transaction, verb or host, N a percentile):\n",
+		fputs("figures (NAME is that of a group, transaction, verb or host, N "
+		      "a percentile):\n",
 		      out);
 	nm_table_print(&table, 2, out);
 	nm_table_fini(&table);

@@ -247,7 +247,7 @@ static void note_begin(const struct nm_io *io, const struct nm_flow *flow,
 		       const struct nm_instr *instr, struct asking *asking)
 {
 	bool begins = instr->ask.begins && !flow->repeated;
-	bool timed = io->verbs[instr->ask.verb].latency && !begins;
+	bool timed = io->apps.verbs[instr->ask.verb].latency && !begins;
 	uint64_t now_ns = timed || instr->timeout_ns ? nm_clock_ns() : 0;
 
 	asking->sent_ns = begins ? flow->request.sent_ns : now_ns;
@@ -324,7 +324,7 @@ static void record_times(const struct nm_flow *flow, const struct nm_verb_tally 
 static enum nm_step end(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 			const struct asking *asking)
 {
-	struct nm_verb_tally *verb = &io->verbs[instr->ask.verb];
+	struct nm_verb_tally *verb = &io->apps.verbs[instr->ask.verb];
 
 	nm_counter_add(&verb->outcomes.requests, 1);
 	nm_app_count(&verb->outcomes, asking->request.verb, (enum nm_class)asking->parser.class);

@@ -78,7 +78,7 @@ static inline struct nm_outcome_counters *nm_app_outcomes(const struct nm_io *io
 							  const struct nm_instr *instr)
 {
 	return instr->op->flags & NM_FLOWOP_FOLLOWS ? nm_outcomes_of(io->count)
-						    : &io->verbs[instr->ask.verb].outcomes;
+						    : &io->apps.verbs[instr->ask.verb].outcomes;
 }
 
 /* Counts how a request was answered, at either end. */

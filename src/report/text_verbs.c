@@ -17,7 +17,7 @@
 /* Of the classes those in which some verb has something. */
 static void print_outcomes(const struct nm_window *totals, unsigned width, FILE *out)
 {
-	char align[NM_OUTCOMES__COUNT + 3] = "lr", text[TEXT];
+	char align[NM_OUTCOMES__COUNT + 3] = "lr", text[TEXT], *next = align + 2;
 	struct nm_table table = {.align = align, .width = width};
 	bool has[NM_OUTCOMES__COUNT];
 
@@ -26,7 +26,7 @@ static void print_outcomes(const struct nm_window *totals, unsigned width, FILE 
 #define HEAD(member, ...)                                                                          \
 	if ((has[offsetof(struct nm_outcomes, member) / sizeof(uint64_t)] =                        \
 		     totals->counts.member)) {                                                     \
-		strcat(align, "r");                                                                \
+		*next++ = 'r';                                                                     \
 		nm_table_cell(&table, #member);                                                    \
 	}
 	NM_OUTCOMES(HEAD)

@@ -41,6 +41,7 @@ struct nm_servers {
 
 /* Of groups whose connections speak an application protocol (app/app.h). */
 struct nm_io_apps {
+	struct nm_verb_tally *verbs; /* by instr->ask.verb; NULL: nothing asks in the phase */
 	const struct nm_pool *pool;	       /* of payloads */
 	const struct nm_servers *servers;      /* by instr->opening */
 	const struct nm_app_service *services; /* the same */
@@ -69,7 +70,6 @@ struct nm_io {
 	struct nm_ring *ring;		/* sends are posted to it; NULL: they are called */
 	struct nm_udp_batch *udp_batch; /* of datagrams; NULL: the group moves none */
 	struct nm_counters *count;
-	struct nm_verb_tally *verbs; /* by instr->ask.verb; NULL: nothing asks in the phase */
 	/* Proves that connections are of this run; NULL: no proof is needed. */
 	struct nm_prover *prover;
 	/* For each host of the plan its nonce, over which connections to it are proved; and this

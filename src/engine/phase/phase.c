@@ -276,7 +276,7 @@ static void set_io(struct nm_worker *worker, struct nm_phase_stats *stats)
 	bool paces = nm_pacer_paces(&worker->run.pacer);
 
 	worker->io.count = &stats->tally.counters;
-	worker->io.verbs = stats->tally.verbs;
+	worker->io.apps.verbs = stats->tally.verbs;
 	worker->io.asks.pacer = paces ? &worker->run.pacer : NULL;
 	worker->io.asks.stop = worker->run.phase->pipeline ? &worker->commands.stop : NULL;
 	worker->io.asks.timed = worker->run.latency != NULL;

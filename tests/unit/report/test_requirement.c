@@ -330,7 +330,8 @@ START_TEST(all_names_are_found_and_are_different)
 	char name[512];
 
 	ck_assert_ptr_nonnull(document);
-	json_array_append_new(json_object_get(document, "verbs"), json_pack("{s:s}", "verb", "get"));
+	json_array_append_new(json_object_get(document, "verbs"),
+			      json_pack("{s:s}", "verb", "get"));
 	ck_assert_int_eq(nm_named_list(&names), 0);
 	ck_assert_uint_gt(names.count, 100);
 	for (size_t i = 0; i < names.count; i++) {
