@@ -122,17 +122,6 @@ static enum nm_parsed dns_parse_message(struct nm_app_parser *parser,
 /* How far the answer on a stream is. */
 enum { LENGTH, HEAD, REST };
 
-/* Keeps what has come of the first `most` bytes of the answer: whether they are whole. */
-static bool keep(struct nm_line *kept, size_t most, const char *data, size_t n, size_t *taken)
-{
-	size_t some = most - kept->length < n - *taken ? most - kept->length : n - *taken;
-
-	memcpy(kept->kept + kept->length, data + *taken, some);
-	kept->length += (uint32_t)some;
-	*taken += some;
-	return kept->length == most;
-}
-
 static size_t head_of(uint64_t length)
 {
 	const size_t most = NM_DNS_HEADER + NM_QUESTION_MAX + NM_DNS_OPT_BYTES;
@@ -148,13 +137,13 @@ static enum nm_parsed dns_parse(struct nm_app_parser *parser, const struct nm_ap
 
 	*ret_taken = n;
 	if (parser->state == LENGTH) {
-		if (!keep(&parser->line, NM_DNS_LENGTH_BYTES, data, n, &taken))
+		if (!nm_line_gather(&parser->line, NM_DNS_LENGTH_BYTES, data, n, &taken))
 			return NM_PARSED_MORE;
 		parser->at = nm_dns_get(head);
 		parser->state = HEAD;
 	}
 	if (parser->state == HEAD) {
-		if (!keep(&parser->line, head_of(parser->at), data, n, &taken))
+		if (!nm_line_gather(&parser->line, head_of(parser->at), data, n, &taken))
 			return NM_PARSED_MORE;
 		size_t length = parser->line.length - NM_DNS_LENGTH_BYTES;
 

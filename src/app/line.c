@@ -57,6 +57,16 @@ enum nm_line_status nm_line_take(struct nm_line *line, const char *data, size_t 
 	return NM_LINE_WHOLE;
 }
 
+bool nm_line_gather(struct nm_line *line, size_t most, const char *data, size_t n, size_t *taken)
+{
+	size_t some = most - line->length < n - *taken ? most - line->length : n - *taken;
+
+	memcpy(line->kept + line->length, data + *taken, some);
+	line->length += (uint32_t)some;
+	*taken += some;
+	return line->length == most;
+}
+
 char *nm_number_put(uint64_t number, char *at)
 {
 	char digits[NM_NUMBER_MAX];

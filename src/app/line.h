@@ -33,6 +33,10 @@ struct nm_line_text {
 enum nm_line_status nm_line_take(struct nm_line *line, const char *data, size_t n,
 				 struct nm_line_text *ret, size_t *ret_taken);
 
+/* Of what has no lines: keeps the first `most` bytes, NM_LINE_KEPT at most, in line->kept. Adds to
+ * *taken what it takes. Whether they are whole. */
+bool nm_line_gather(struct nm_line *line, size_t most, const char *data, size_t n, size_t *taken);
+
 /* Whether the line is the text, and whether it begins with it. Here, so that the compiler knows the
  * length of the text. */
 static inline bool nm_line_is(const struct nm_line_text *line, const char *text)

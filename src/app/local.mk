@@ -5,6 +5,8 @@ APPS = \
 	src/app/echo.c \
 	src/app/dns.c \
 	src/app/memcache.c \
+	src/app/memcache_meta.c \
+	src/app/memcache_binary.c \
 	src/app/redis.c \
 	src/app/http.c
 
@@ -25,7 +27,11 @@ src_libnm_app_la_SOURCES = \
 	src/app/line.c \
 	src/app/line.h \
 	src/app/memcache.h \
+	src/app/memcache_binary.h \
+	src/app/memcache_binary_server.c \
+	src/app/memcache_meta_server.c \
 	src/app/memcache_server.c \
+	src/app/memcache_server.h \
 	src/app/parsed.h \
 	src/app/pool.c \
 	src/app/pool.h \

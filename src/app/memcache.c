@@ -7,9 +7,6 @@
 
 #include "app/value.h"
 
-/* The longest head: a key, and 96 bytes for words, numbers and blanks. */
-#define HEAD_BYTES (NM_KEY_MAX + 96u)
-
 /* --- requests --- */
 
 static char *put_number(char *at, uint64_t number)
@@ -81,8 +78,9 @@ static bool begin_value(struct nm_app_parser *parser, const struct nm_app_reques
 
 /* A line that may answer any request. What follows a complaint about a value may be the value,
  * taken for a command, so that the connection is of no more use. */
-static enum nm_parsed take_error(struct nm_app_parser *parser, const struct nm_app_request *request,
-				 const struct nm_line_text *line)
+enum nm_parsed nm_memcache_take_error(struct nm_app_parser *parser,
+				      const struct nm_app_request *request,
+				      const struct nm_line_text *line)
 {
 	if (request->verb == NM_VERB_SET && nm_line_begins(line, "CLIENT_ERROR"))
 		return NM_PARSED_BAD;
@@ -114,7 +112,7 @@ static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_ap
 		if (nm_line_is(line, "NOT_FOUND"))
 			return end(parser, NM_CLASS_MISS);
 	}
-	return take_error(parser, request, line);
+	return nm_memcache_take_error(parser, request, line);
 }
 
 static enum nm_parsed memcache_parse(struct nm_app_parser *parser,
@@ -188,7 +186,8 @@ static enum nm_parsed greeted(struct nm_app_parser *parser, const char *data, si
 	}
 }
 
-static const struct nm_app_session session = {.needs_user = true, .greet = greet, .parse = greeted};
+const struct nm_app_session nm_memcache_session = {
+	.needs_user = true, .greet = greet, .parse = greeted};
 
 const struct nm_app nm_app_memcache = {
 	.name = "memcache",
@@ -197,10 +196,10 @@ const struct nm_app nm_app_memcache = {
 	.port = 11211,
 	.stores = true,
 	.has_flags = true,
-	.head_bytes = HEAD_BYTES,
+	.head_bytes = NM_MEMCACHE_HEAD_BYTES,
 	.answer_bytes = NM_MEMCACHE_ANSWER_BYTES,
 	.encode = memcache_encode,
 	.parse = memcache_parse,
-	.session = &session,
+	.session = &nm_memcache_session,
 	.take = nm_memcache_take,
 };

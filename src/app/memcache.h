@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* netmodel's own server of memcached's text protocol, for its descriptor. */
+/* What the protocols of memcached have in common, for their descriptors: netmodel's own server
+ * speaks all of them. */
 #ifndef NM_APP_MEMCACHE_H
 #define NM_APP_MEMCACHE_H
 
 #include "app/app.h"
 
-/* The text of its longest answer: a head with the key. */
-#define NM_MEMCACHE_ANSWER_BYTES (NM_KEY_MAX + 64u)
+/* The longest head of a request: a key, and 96 bytes for words, numbers and blanks. */
+#define NM_MEMCACHE_HEAD_BYTES (NM_KEY_MAX + 96u)
+/* The text of the longest answer: a head with the key, and with all flags of mg. */
+#define NM_MEMCACHE_ANSWER_BYTES (NM_KEY_MAX + 96u)
+
+/* What connections to a server with users begin with, where its protocol is text. */
+extern const struct nm_app_session nm_memcache_session;
+
+/* A line that may answer any request: an error, or BAD. */
+enum nm_parsed nm_memcache_take_error(struct nm_app_parser *parser,
+				      const struct nm_app_request *request,
+				      const struct nm_line_text *line);
 
 enum nm_took nm_memcache_take(struct nm_app_served *served, const struct nm_app_service *service,
 			      const char *data, size_t n, size_t *ret_taken);

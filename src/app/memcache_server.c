@@ -1,40 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* netmodel's own server of memcached's text protocol: get of one key, set, delete and version. What
- * is stored does not expire. */
-#include "app/memcache.h"
+/* netmodel's own server of memcached: what is sent says which of its protocols it is. Of the text
+ * protocol it has get of one key, set, delete and version. What is stored does not expire. */
+#include "app/memcache_server.h"
 
 #include <string.h>
 
+#include "app/memcache.h"
+#include "app/memcache_binary.h"
 #include "app/store.h"
 #include "app/value.h"
 
 /* A longer line is none. */
 #define MAX_LINE 512u
-
-enum state { AT_COMMAND, IN_VALUE }; /* nm_app_answer() makes it the first */
-
-/* The words of a line that are left. */
-struct words {
-	const char *at, *end;
-};
-
-static size_t next_word(struct words *words, const char **ret)
-{
-	while (words->at < words->end && *words->at == ' ')
-		words->at++;
-	*ret = words->at;
-	while (words->at < words->end && *words->at != ' ')
-		words->at++;
-	return (size_t)(words->at - *ret);
-}
-
-static bool next_number(struct words *words, uint64_t most, uint64_t *ret)
-{
-	const char *word;
-	size_t n = next_word(words, &word);
-
-	return n && nm_line_number(word, n, most, ret) == n;
-}
 
 static bool word_is(const char *word, size_t n, const char *text)
 {
@@ -67,28 +44,32 @@ static enum nm_took get(struct nm_app_served *served, const struct nm_app_servic
 
 /* "set KEY FLAGS EXPTIME BYTES": the value follows, also of one that is too large. */
 static enum nm_took begin_set(struct nm_app_served *served, const struct nm_app_service *service,
-			      const char *key, size_t n, struct words *words)
+			      const char *key, size_t n, struct nm_words *words)
 {
 	uint64_t flags, expires, bytes;
 
-	if (!next_number(words, UINT32_MAX, &flags) || !next_number(words, UINT32_MAX, &expires) ||
-	    !next_number(words, UINT32_MAX, &bytes) || words->at < words->end)
+	if (!nm_words_number(words, UINT32_MAX, &flags) || !nm_words_number(words, UINT32_MAX, &expires) ||
+	    !nm_words_number(words, UINT32_MAX, &bytes) || words->at < words->end)
 		return NM_TOOK_BAD;
 	nm_value_reserve(served, service, key, n, (uint32_t)flags, bytes);
-	served->state = IN_VALUE;
+	served->state = NM_MEMCACHE_IN_VALUE;
 	return NM_TOOK_MORE;
 }
 
 static enum nm_took take_line(struct nm_app_served *served, const struct nm_app_service *service,
-			      struct words words)
+			      struct nm_words words)
 {
 	const char *verb, *key;
-	size_t n_verb = next_word(&words, &verb), n = next_word(&words, &key);
+	size_t n_verb = nm_words_next(&words, &verb), n = nm_words_next(&words, &key);
 
 	if (word_is(verb, n_verb, "version"))
 		return nm_app_answer(served, NM_VERB_NONE, NM_CLASS_OK, "VERSION netmodel\r\n");
+	if (word_is(verb, n_verb, "mn") && !n)
+		return nm_app_answer(served, NM_VERB_NONE, NM_CLASS_OK, "MN\r\n");
 	if (!n || n > NM_KEY_MAX)
 		return NM_TOOK_BAD;
+	if (n_verb == 2 && *verb == 'm')
+		return nm_memcache_take_meta(served, service, verb[1], key, n, &words);
 	if (word_is(verb, n_verb, "set"))
 		return begin_set(served, service, key, n, &words);
 	/* Further keys, and noreply. */
@@ -114,13 +95,14 @@ static enum nm_took take_command(struct nm_app_served *served, const struct nm_a
 	    !nm_rope_has_room(&served->out, NM_MEMCACHE_ANSWER_BYTES))
 		return NM_TOOK_BAD;
 	*ret_taken = (size_t)(end - data) + 1;
-	return take_line(served, service, (struct words){.at = data, .end = end - 1});
+	return take_line(served, service, (struct nm_words){.at = data, .end = end - 1});
 }
 
 /* The value of a set, and what ends it. */
 static enum nm_took take_value(struct nm_app_served *served, const struct nm_app_service *service,
 			       const char *data, size_t n, size_t *ret_taken)
 {
+	const bool meta = served->state == NM_MEMCACHE_IN_META_VALUE;
 	size_t some = nm_value_write(served, service, data, n);
 
 	*ret_taken = some;
@@ -130,7 +112,9 @@ static enum nm_took take_value(struct nm_app_served *served, const struct nm_app
 		return NM_TOOK_BAD;
 	*ret_taken += 2;
 	if (nm_value_publish(served, service))
-		return nm_app_answer(served, NM_VERB_SET, NM_CLASS_OK, "STORED\r\n");
+		return nm_app_answer(served, NM_VERB_SET, NM_CLASS_OK,
+				     meta ? "\r\n" : "STORED\r\n");
+	nm_rope_advance(&served->out, (size_t)served->out.total);
 	return nm_app_answer(served, NM_VERB_SET, NM_CLASS_REFUSED,
 			     served->at > NM_VALUE_MAX
 				     ? "SERVER_ERROR object too large for cache\r\n"
@@ -144,9 +128,12 @@ enum nm_took nm_memcache_take(struct nm_app_served *served, const struct nm_app_
 	size_t some = 0;
 
 	*ret_taken = 0;
-	if (served->state == AT_COMMAND)
+	if (served->state == NM_MEMCACHE_IN_BODY ||
+	    (served->state == NM_MEMCACHE_AT_COMMAND && (uint8_t)*data == NM_BINARY_REQUEST))
+		return nm_memcache_take_binary(served, service, data, n, ret_taken);
+	if (served->state == NM_MEMCACHE_AT_COMMAND)
 		took = take_command(served, service, data, n, ret_taken);
-	if (took != NM_TOOK_MORE || served->state == AT_COMMAND)
+	if (took != NM_TOOK_MORE || served->state == NM_MEMCACHE_AT_COMMAND)
 		return took;
 	took = take_value(served, service, data + *ret_taken, n - *ret_taken, &some);
 	*ret_taken += some;

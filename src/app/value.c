@@ -32,7 +32,7 @@ enum nm_parsed nm_value_take(struct nm_app_parser *parser, const struct nm_app_r
 	if (some && !take_bytes(parser, request, data, some))
 		return NM_PARSED_BAD;
 	n -= some;
-	if (parser->left || !n)
+	if (parser->left || (!n && parser->ending < 2))
 		return NM_PARSED_MORE;
 	size_t end = n < 2u - parser->ending ? n : 2u - parser->ending;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values in protocols that tell their length before, and put CR LF behind: at a client, which holds
- * them against the pool, and at a server, which stores them. */
+/* Values in protocols that tell their length before, and put CR LF behind, or nothing: at a client,
+ * which holds them against the pool, and at a server, which stores them. */
 #ifndef NM_APP_VALUE_H
 #define NM_APP_VALUE_H
 
@@ -10,6 +10,11 @@
 /* The value of the request's key, of so many bytes, comes next. */
 void nm_value_begin(struct nm_app_parser *parser, const struct nm_app_request *request,
 		    uint64_t bytes);
+/* And behind it comes no CR LF. */
+static inline void nm_value_ends_bare(struct nm_app_parser *parser)
+{
+	parser->ending = 2;
+}
 /* Takes bytes of it, and of its end: *ret_taken. MORE: it is not whole yet. DONE: it is, its end,
  * too. BAD: it is not what was stored, or has another end. */
 enum nm_parsed nm_value_take(struct nm_app_parser *parser, const struct nm_app_request *request,

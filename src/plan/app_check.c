@@ -107,7 +107,7 @@ static void check_session(struct nm_ir *ir, const struct nm_ir_step *step)
 	else if (opts->db && !session->has_db)
 		option = "db", why = redis_alone;
 	else if (logs_in && !session->greet)
-		option = "auth_file", why = "only app=redis and app=memcache log in";
+		option = "auth_file", why = "only app=redis and those of memcached log in";
 	else if (is_given(opts->user) && !logs_in)
 		option = "user", why = "needs auth_file=..., the file with the password";
 	else if (is_given(opts->user) && strlen(opts->user) > NM_USER_MAX)

@@ -21,20 +21,24 @@ class Where(NamedTuple):
     options: str  # of connect
 
 
-@pytest.fixture(params=["memcache-own", "memcache-memcached", "redis-own", "redis-redis"])
+MEMCACHE = ["memcache", "memcache_meta", "memcache_binary"]
+
+
+@pytest.fixture(params=[*(f"{app}-{server}" for app in MEMCACHE for server in ("own", "memcached")), "redis-own", "redis-redis"])
 def where(request: pytest.FixtureRequest) -> Iterator[Where]:
     app, _, server = request.param.partition("-")
     if server == "own":
         yield Where(app, "")
         return
-    with memcached() if app == "memcache" else redis() as running:
+    with redis() if app == "redis" else memcached() as running:
         yield Where(app, f"server={running.server}")
 
 
-@pytest.mark.parametrize("app", ["memcache", "redis"])
+@pytest.mark.parametrize("app", [*MEMCACHE, "redis"])
 @pytest.mark.parametrize("params", [{}, {"num_flows": 7, "num_threads": 2, "size": "uniform(1,5000)", "set_weight": 3}])
 def test_both_ends(app: str, params: dict[str, object], netmodel: Netmodel) -> None:
-    document = netmodel.measure(app, *defines(test_length="300ms", keys=500, **params))
+    name, wire = ("redis", {}) if app == "redis" else ("memcache", {"app": app})
+    document = netmodel.measure(name, *defines(test_length="300ms", keys=500, **wire, **params))
     assert_complete(document)
     assert_ends_agree(document)
     own, other = counts(document), slaves_of(document)[0]["groups"][0]

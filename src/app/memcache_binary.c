@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The binary protocol of memcached (protocol-binary.txt), which answers by the number of the request.
+ * A login is SASL's, by PLAIN (RFC 4616). */
+#include "app/memcache_binary.h"
+
+#include <string.h>
+
+#include "app/memcache.h"
+#include "app/value.h"
+
+/* --- requests --- */
+
+static const uint8_t opcodes[] = {[NM_VERB_GET] = NM_BINARY_GET,
+				  [NM_VERB_SET] = NM_BINARY_SET,
+				  [NM_VERB_DELETE] = NM_BINARY_DELETE};
+
+static void binary_encode(struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
+{
+	const uint32_t extras = request->verb == NM_VERB_SET ? NM_BINARY_SET_EXTRAS : 0;
+	const uint32_t key = request->keyspace->length;
+	const struct nm_binary_header header = {
+		.magic = NM_BINARY_REQUEST,
+		.opcode = opcodes[request->verb],
+		.extras = (uint8_t)extras,
+		.key = (uint16_t)key,
+		.body = extras + key + (uint32_t)request->size,
+		.opaque = request->number,
+	};
+	char *at = nm_binary_write(buf, &header);
+
+	ret->payload = ret->tail = 0;
+	if (extras) {
+		at = nm_binary_put(at, request->flags);
+		at = nm_binary_put(at, (uint32_t)request->ttl_s);
+		ret->pool = request->pool->bytes;
+		ret->payload = request->size;
+	}
+	nm_keyspace_put(request->keyspace, request->key, at);
+	ret->head = (size_t)(at - buf) + key;
+}
+
+/* --- answers --- */
+
+enum state { AT_HEADER, BEFORE_VALUE, IN_VALUE, IN_TEXT };
+
+static enum nm_class class_of(uint8_t opcode, unsigned status)
+{
+	switch (status) {
+	case NM_BINARY_OK:
+		return NM_CLASS_OK;
+	case NM_BINARY_NOT_FOUND:
+		return opcode == NM_BINARY_SET ? NM_CLASS_REFUSED : NM_CLASS_MISS;
+	case NM_BINARY_NOT_STORED:
+		return opcode == NM_BINARY_SET ? NM_CLASS_MISS : NM_CLASS_REFUSED;
+	default:
+		return NM_CLASS_REFUSED;
+	}
+}
+
+/* Judges the header of an answer. An error has a text for its value, and so has a login. */
+static enum nm_parsed take_header(struct nm_app_parser *parser, uint8_t opcode, uint32_t opaque)
+{
+	const struct nm_binary_header header = nm_binary_read(parser->line.kept);
+
+	if (header.magic != NM_BINARY_ANSWER || header.opcode != opcode || header.type ||
+	    header.opaque != opaque || header.key)
+		return NM_PARSED_BAD;
+	parser->class = (uint8_t)class_of(opcode, header.status);
+	parser->left = header.body;
+	parser->state = IN_TEXT;
+	if (header.status != NM_BINARY_OK || opcode == NM_BINARY_SASL_AUTH)
+		return header.extras || header.body > NM_LINE_MAX ? NM_PARSED_BAD : NM_PARSED_MORE;
+	if (opcode != NM_BINARY_GET)
+		return header.extras || header.body ? NM_PARSED_BAD : NM_PARSED_MORE;
+	if (header.extras != NM_BINARY_GET_EXTRAS || header.body < NM_BINARY_GET_EXTRAS)
+		return NM_PARSED_BAD;
+	parser->left = NM_BINARY_GET_EXTRAS;
+	parser->check = header.body - NM_BINARY_GET_EXTRAS;
+	parser->state = BEFORE_VALUE;
+	return NM_PARSED_MORE;
+}
+
+/* Takes the header, and what comes before the value. DONE: that was all. */
+static enum nm_parsed take_head(struct nm_app_parser *parser, uint8_t opcode, uint32_t opaque,
+				const char *data, size_t n, size_t *ret_taken)
+{
+	*ret_taken = 0;
+	if (parser->state == AT_HEADER) {
+		if (!nm_line_gather(&parser->line, NM_BINARY_HEADER, data, n, ret_taken))
+			return NM_PARSED_MORE;
+		if (take_header(parser, opcode, opaque) == NM_PARSED_BAD)
+			return NM_PARSED_BAD;
+	}
+	if (parser->state == IN_VALUE)
+		return NM_PARSED_MORE;
+	size_t rest = n - *ret_taken, some = parser->left < rest ? (size_t)parser->left : rest;
+
+	parser->left -= some;
+	*ret_taken += some;
+	return parser->left || parser->state == BEFORE_VALUE ? NM_PARSED_MORE : NM_PARSED_DONE;
+}
+
+static enum nm_parsed binary_parse(struct nm_app_parser *parser,
+				   const struct nm_app_request *request, const char *data, size_t n,
+				   size_t *ret_taken)
+{
+	enum nm_parsed parsed = take_head(parser, opcodes[request->verb], request->number, data, n,
+					  ret_taken);
+	size_t some;
+
+	if (parsed != NM_PARSED_MORE)
+		return parsed;
+	if (parser->state == BEFORE_VALUE && !parser->left) {
+		nm_value_begin(parser, request, parser->check);
+		nm_value_ends_bare(parser);
+		parser->state = IN_VALUE;
+	}
+	if (parser->state != IN_VALUE)
+		return NM_PARSED_MORE;
+	parsed = nm_value_take(parser, request, data + *ret_taken, n - *ret_taken, &some);
+	*ret_taken += some;
+	return parsed;
+}
+
+/* --- what a connection begins with --- */
+
+static void greet(const struct nm_app_login *login, struct nm_greetings *ret)
+{
+	static const char mechanism[] = "PLAIN";
+	const size_t user = strlen(login->user), password = strlen(login->password);
+	const struct nm_binary_header header = {
+		.magic = NM_BINARY_REQUEST,
+		.opcode = NM_BINARY_SASL_AUTH,
+		.key = sizeof mechanism - 1,
+		.body = (uint32_t)(sizeof mechanism - 1 + 1 + user + 1 + password),
+	};
+
+	if (!password)
+		return;
+	char *at = nm_line_put(mechanism, nm_binary_write(ret->bytes, &header));
+
+	*at++ = '\0'; /* who it is to be for: whoever logs in */
+	at = nm_line_put(login->user, at);
+	*at++ = '\0';
+	at = nm_line_put(login->password, at);
+	ret->size = (size_t)(at - ret->bytes);
+	ret->of[ret->count++] = (struct nm_greeting){.name = "the login", .has_password = true};
+}
+
+static enum nm_parsed greeted(struct nm_app_parser *parser, const char *data, size_t n,
+			      size_t *ret_taken)
+{
+	return take_head(parser, NM_BINARY_SASL_AUTH, 0, data, n, ret_taken);
+}
+
+static const struct nm_app_session session = {.needs_user = true, .greet = greet, .parse = greeted};
+
+const struct nm_app nm_app_memcache_binary = {
+	.name = "memcache_binary",
+	.help = "the binary protocol of memcached",
+	.verbs = NM_VERB_BIT(NM_VERB_GET) | NM_VERB_BIT(NM_VERB_SET) | NM_VERB_BIT(NM_VERB_DELETE),
+	.port = 11211,
+	.stores = true,
+	.has_flags = true,
+	.head_bytes = NM_MEMCACHE_HEAD_BYTES,
+	.answer_bytes = NM_MEMCACHE_ANSWER_BYTES,
+	.encode = binary_encode,
+	.parse = binary_parse,
+	.session = &session,
+	.take = nm_memcache_take,
+};

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages of memcached's binary protocol, as both ends of app=memcache_binary see them: a header,
+ * extras, a key and a value. */
+#ifndef NM_APP_MEMCACHE_BINARY_H
+#define NM_APP_MEMCACHE_BINARY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define NM_BINARY_REQUEST 0x80u /* the first byte */
+#define NM_BINARY_ANSWER  0x81u
+
+#define NM_BINARY_HEADER     24u
+#define NM_BINARY_SET_EXTRAS 8u /* flags, and seconds to live */
+#define NM_BINARY_GET_EXTRAS 4u /* of its answer: flags */
+
+enum nm_binary_opcode {
+	NM_BINARY_GET = 0x00,
+	NM_BINARY_SET = 0x01,
+	NM_BINARY_DELETE = 0x04,
+	NM_BINARY_NOOP = 0x0a,
+	NM_BINARY_VERSION = 0x0b,
+	NM_BINARY_SASL_AUTH = 0x21,
+};
+
+enum nm_binary_status {
+	NM_BINARY_OK = 0,
+	NM_BINARY_NOT_FOUND = 1,
+	NM_BINARY_TOO_LARGE = 3,
+	NM_BINARY_INVALID = 4,
+	NM_BINARY_NOT_STORED = 5,
+	NM_BINARY_UNKNOWN = 0x81,
+	NM_BINARY_NO_MEMORY = 0x82,
+};
+
+/* A header, but for what names none: bytes of a name, of extras and of all behind the header. */
+struct nm_binary_header {
+	uint8_t magic, opcode, extras, type;
+	uint16_t key, status; /* of a request the status is 0 */
+	uint32_t body, opaque;
+	uint64_t cas; /* as it is sent */
+};
+
+static inline uint32_t nm_binary_get(const char *at)
+{
+	const unsigned char *byte = (const unsigned char *)at;
+
+	return (uint32_t)byte[0] << 24 | (uint32_t)byte[1] << 16 | (uint32_t)byte[2] << 8 | byte[3];
+}
+
+static inline char *nm_binary_put(char *at, uint32_t value)
+{
+	const unsigned char bytes[] = {(unsigned char)(value >> 24), (unsigned char)(value >> 16),
+				       (unsigned char)(value >> 8), (unsigned char)value};
+
+	memcpy(at, bytes, sizeof bytes);
+	return at + sizeof bytes;
+}
+
+static inline struct nm_binary_header nm_binary_read(const char *at)
+{
+	const uint32_t first = nm_binary_get(at), second = nm_binary_get(at + 4);
+	struct nm_binary_header header = {.magic = (uint8_t)(first >> 24),
+					  .opcode = (uint8_t)(first >> 16),
+					  .key = (uint16_t)first,
+					  .extras = (uint8_t)(second >> 24),
+					  .type = (uint8_t)(second >> 16),
+					  .status = (uint16_t)second,
+					  .body = nm_binary_get(at + 8),
+					  .opaque = nm_binary_get(at + 12)};
+
+	memcpy(&header.cas, at + 16, sizeof header.cas);
+	return header;
+}
+
+/* Its end: NM_BINARY_HEADER bytes behind. */
+static inline char *nm_binary_write(char *at, const struct nm_binary_header *header)
+{
+	at = nm_binary_put(at, (uint32_t)header->magic << 24 | (uint32_t)header->opcode << 16 |
+				       header->key);
+	at = nm_binary_put(at, (uint32_t)header->extras << 24 | (uint32_t)header->type << 16 |
+				       header->status);
+	at = nm_binary_put(nm_binary_put(at, header->body), header->opaque);
+	memcpy(at, &header->cas, sizeof header->cas);
+	return at + sizeof header->cas;
+}
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The meta commands and the binary protocol of memcached: what answers mean, in all pieces, and what
+ * our server says. */
+#include <check.h>
+#include <string.h>
+
+#include "../suite.h"
+#include "app/app.h"
+#include "app/store.h"
+#include "pieces.h"
+
+/* Text that may have zeros, with its length. */
+struct bytes {
+	const char *at;
+	size_t n;
+};
+#define BYTES(text)                                                                                \
+	{                                                                                          \
+		text, sizeof(text) - 1                                                             \
+	}
+
+/* A header of the binary protocol, whose numbers are written as bytes. */
+#define ANSWER(opcode, extras, status, body)                                                       \
+	"\x81" opcode "\0\0" extras "\0" status "\0\0" body "\0\0\x1d\xe6"                           \
+	"\0\0\0\0\0\0\0\0"
+#define REQUEST(opcode, key, extras, body)                                                         \
+	"\x80" opcode "\0" key extras "\0\0\0\0\0" body "\0\0\x1d\xe6"                               \
+	"\0\0\0\0\0\0\0\0"
+
+#define GET    "\x00"
+#define SET    "\x01"
+#define DELETE "\x04"
+
+#define NUMBER 7654u /* 0x1de6 */
+
+static struct nm_keyspace keyspace;
+static struct nm_pool *pool;
+
+static void begin(void)
+{
+	char why[64];
+
+	pool = nm_pool_new();
+	service.store = nm_store_new(8u << 20);
+	ck_assert_int_eq(nm_keyspace_init(&keyspace, "uniform", "k", 1000, 8, why, sizeof why), 0);
+}
+
+static void end(void)
+{
+	service.store = nm_store_free(service.store);
+	pool = nm_pool_free(pool);
+}
+
+static const struct {
+	const char *app;
+	enum nm_verb verb;
+	struct bytes said;
+	enum nm_parsed parsed;
+	enum nm_class class;
+} answers[] = {
+	{"memcache_meta", NM_VERB_GET, BYTES("EN\r\n"), NM_PARSED_DONE, NM_CLASS_MISS},
+	{"memcache_meta", NM_VERB_GET, BYTES("EN O7654\r\n"), NM_PARSED_DONE, NM_CLASS_MISS},
+	{"memcache_meta", NM_VERB_GET, BYTES("EN O7655\r\n"), NM_PARSED_BAD, 0},
+	{"memcache_meta", NM_VERB_GET, BYTES("VA 0 O7654\r\n\r\n"), NM_PARSED_DONE, NM_CLASS_OK},
+	{"memcache_meta", NM_VERB_GET, BYTES("VA 5 O7654\r\nEN\r\nx\r\n"), NM_PARSED_DONE,
+	 NM_CLASS_OK},
+	{"memcache_meta", NM_VERB_GET, BYTES("VA 1 O7654\r\nxyz"), NM_PARSED_BAD, 0},
+	{"memcache_meta", NM_VERB_GET, BYTES("VA 0 O7653\r\n\r\n"), NM_PARSED_BAD, 0},
+	{"memcache_meta", NM_VERB_GET, BYTES("VA 0 O76540\r\n"), NM_PARSED_BAD, 0},
+	{"memcache_meta", NM_VERB_GET, BYTES("VA 0\r\n\r\n"), NM_PARSED_BAD, 0},
+	{"memcache_meta", NM_VERB_GET, BYTES("VA 0 O\r\n"), NM_PARSED_BAD, 0},
+	{"memcache_meta", NM_VERB_GET, BYTES("VA 0 O7654 t-1\r\n"), NM_PARSED_BAD, 0},
+	{"memcache_meta", NM_VERB_GET, BYTES("VA -1 O7654\r\n"), NM_PARSED_BAD, 0},
+	{"memcache_meta", NM_VERB_GET, BYTES("VA 9223372036854775808 O7654\r\n"), NM_PARSED_BAD, 0},
+	{"memcache_meta", NM_VERB_GET, BYTES("VA \r\n"), NM_PARSED_BAD, 0},
+	{"memcache_meta", NM_VERB_GET, BYTES("HD O7654\r\n"), NM_PARSED_BAD, 0},
+	{"memcache_meta", NM_VERB_GET, BYTES("END\r\n"), NM_PARSED_BAD, 0},
+	{"memcache_meta", NM_VERB_GET, BYTES("EN\n"), NM_PARSED_BAD, 0},
+	{"memcache_meta", NM_VERB_GET, BYTES("HTTP/1.1 400 Bad Request\r\n"), NM_PARSED_BAD, 0},
+	{"memcache_meta", NM_VERB_GET, BYTES("CLIENT_ERROR bad token\r\n"), NM_PARSED_DONE,
+	 NM_CLASS_REFUSED},
+	{"memcache_meta", NM_VERB_GET, BYTES("SERVER_ERROR out of memory\r\n"), NM_PARSED_DONE,
+	 NM_CLASS_REFUSED},
+	{"memcache_meta", NM_VERB_GET, BYTES("ERROR\r\n"), NM_PARSED_DONE, NM_CLASS_REFUSED},
+	{"memcache_meta", NM_VERB_SET, BYTES("HD O7654\r\n"), NM_PARSED_DONE, NM_CLASS_OK},
+	{"memcache_meta", NM_VERB_SET, BYTES("NS O7654\r\n"), NM_PARSED_DONE, NM_CLASS_MISS},
+	{"memcache_meta", NM_VERB_SET, BYTES("NF O7654\r\n"), NM_PARSED_BAD, 0},
+	{"memcache_meta", NM_VERB_SET, BYTES("HD\r\n"), NM_PARSED_BAD, 0},
+	{"memcache_meta", NM_VERB_SET, BYTES("\r\n"), NM_PARSED_BAD, 0},
+	{"memcache_meta", NM_VERB_SET, BYTES("HD O1\r\n"), NM_PARSED_BAD, 0},
+	{"memcache_meta", NM_VERB_SET, BYTES("SERVER_ERROR object too large for cache\r\n"),
+	 NM_PARSED_DONE, NM_CLASS_REFUSED},
+	{"memcache_meta", NM_VERB_SET, BYTES("CLIENT_ERROR bad data chunk\r\n"), NM_PARSED_BAD, 0},
+	{"memcache_meta", NM_VERB_DELETE, BYTES("HD O7654\r\n"), NM_PARSED_DONE, NM_CLASS_OK},
+	{"memcache_meta", NM_VERB_DELETE, BYTES("NF O7654\r\n"), NM_PARSED_DONE, NM_CLASS_MISS},
+	{"memcache_meta", NM_VERB_DELETE, BYTES("NS O7654\r\n"), NM_PARSED_BAD, 0},
+
+	{"memcache_binary", NM_VERB_GET, BYTES(ANSWER(GET, "\4", "\0\0", "\0\4") "flag"),
+	 NM_PARSED_DONE, NM_CLASS_OK},
+	{"memcache_binary", NM_VERB_GET, BYTES(ANSWER(GET, "\4", "\0\0", "\0\7") "flag\r\n\0"),
+	 NM_PARSED_DONE, NM_CLASS_OK},
+	{"memcache_binary", NM_VERB_GET, BYTES(ANSWER(GET, "\4", "\0\0", "\0\7") "flag\r\n"),
+	 NM_PARSED_MORE, 0},
+	{"memcache_binary", NM_VERB_GET, BYTES(ANSWER(GET, "\0", "\0\1", "\0\2") "no"),
+	 NM_PARSED_DONE, NM_CLASS_MISS},
+	{"memcache_binary", NM_VERB_GET, BYTES(ANSWER(GET, "\0", "\0\1", "\0\0")), NM_PARSED_DONE,
+	 NM_CLASS_MISS},
+	{"memcache_binary", NM_VERB_GET, BYTES(ANSWER(GET, "\0", "\0\x82", "\0\0")), NM_PARSED_DONE,
+	 NM_CLASS_REFUSED},
+	{"memcache_binary", NM_VERB_GET, BYTES(ANSWER(GET, "\0", "\xff\xff", "\0\0")),
+	 NM_PARSED_DONE, NM_CLASS_REFUSED},
+	{"memcache_binary", NM_VERB_GET, BYTES(ANSWER(GET, "\0", "\0\1", "\x20\1")), NM_PARSED_BAD,
+	 0},
+	{"memcache_binary", NM_VERB_GET, BYTES(ANSWER(GET, "\0", "\0\0", "\0\4") "flag"),
+	 NM_PARSED_BAD, 0},
+	{"memcache_binary", NM_VERB_GET, BYTES(ANSWER(GET, "\4", "\0\0", "\0\3") "fla"),
+	 NM_PARSED_BAD, 0},
+	{"memcache_binary", NM_VERB_GET, BYTES(ANSWER(GET, "\4", "\0\1", "\0\4") "flag"),
+	 NM_PARSED_BAD, 0},
+	{"memcache_binary", NM_VERB_GET, BYTES(ANSWER(SET, "\0", "\0\0", "\0\0")), NM_PARSED_BAD, 0},
+	{"memcache_binary", NM_VERB_GET, BYTES("HTTP/1.1 400 Bad Request\r\n"), NM_PARSED_BAD, 0},
+	{"memcache_binary", NM_VERB_SET, BYTES(ANSWER(SET, "\0", "\0\0", "\0\0")), NM_PARSED_DONE,
+	 NM_CLASS_OK},
+	{"memcache_binary", NM_VERB_SET, BYTES(ANSWER(SET, "\0", "\0\5", "\0\0")), NM_PARSED_DONE,
+	 NM_CLASS_MISS},
+	{"memcache_binary", NM_VERB_SET, BYTES(ANSWER(SET, "\0", "\0\3", "\0\2") "no"),
+	 NM_PARSED_DONE, NM_CLASS_REFUSED},
+	{"memcache_binary", NM_VERB_SET, BYTES(ANSWER(SET, "\0", "\0\1", "\0\0")), NM_PARSED_DONE,
+	 NM_CLASS_REFUSED},
+	{"memcache_binary", NM_VERB_SET, BYTES(ANSWER(SET, "\0", "\0\0", "\0\1") "x"),
+	 NM_PARSED_BAD, 0},
+	{"memcache_binary", NM_VERB_SET, BYTES(ANSWER(SET, "\1", "\0\0", "\0\0")), NM_PARSED_BAD, 0},
+	{"memcache_binary", NM_VERB_DELETE, BYTES(ANSWER(DELETE, "\0", "\0\0", "\0\0")),
+	 NM_PARSED_DONE, NM_CLASS_OK},
+	{"memcache_binary", NM_VERB_DELETE, BYTES(ANSWER(DELETE, "\0", "\0\1", "\0\0")),
+	 NM_PARSED_DONE, NM_CLASS_MISS},
+	{"memcache_binary", NM_VERB_DELETE, BYTES(ANSWER(DELETE, "\0", "\0\5", "\0\0")),
+	 NM_PARSED_DONE, NM_CLASS_REFUSED},
+};
+
+/* However it is cut: at each byte, and in two at each place. */
+START_TEST(answers_have_a_class)
+{
+	const struct nm_app *app = nm_app_find(answers[_i].app);
+	const struct nm_app_request request = {.verb = answers[_i].verb,
+					       .keyspace = &keyspace,
+					       .key = 42,
+					       .number = NUMBER,
+					       .pool = pool};
+	const struct bytes said = answers[_i].said;
+
+	for (size_t piece = 1; piece <= said.n; piece++) {
+		struct nm_app_parser parser;
+		size_t taken;
+
+		ck_assert_int_eq(
+			parse_into(&parser, app, &request, said.at, said.n, piece, &taken),
+			answers[_i].parsed);
+		if (answers[_i].parsed != NM_PARSED_DONE)
+			continue;
+		ck_assert_uint_eq(taken, said.n);
+		ck_assert_int_eq(parser.class, answers[_i].class);
+	}
+}
+END_TEST
+
+#define TOKEN_32 "01234567890123456789012345678901"
+#define KEY_250                                                                                    \
+	TOKEN_32 TOKEN_32 TOKEN_32 TOKEN_32 TOKEN_32 TOKEN_32 TOKEN_32 "01234567890123456789012345"
+
+static const struct {
+	struct bytes sent, said; /* said.at NULL: it is no request */
+} requests[] = {
+	{BYTES("mn\r\n"), BYTES("MN\r\n")},
+	{BYTES("mg k9 v\r\nmg k9 v f k O1\r\n"), BYTES("EN\r\nEN kk9 O1\r\n")},
+	{BYTES("ms k9 3 F5 T60 k Ox\r\nEN\r\r\nmg k9 t s v f k O1\r\n"),
+	 BYTES("HD kk9 Ox\r\nVA 3 t-1 s3 f5 kk9 O1\r\nEN\r\r\n")},
+	{BYTES("ms k9 0\r\n\r\nmg k9\r\nmg k9 v\r\n"), BYTES("HD\r\nHD\r\nVA 0\r\n\r\n")},
+	{BYTES("ms k9 1\r\nx\r\nmd k9 q\r\nmd k9 O1 k\r\nmd k9 O2\r\n"),
+	 BYTES("HD\r\nCLIENT_ERROR invalid flag\r\nHD O1 kk9\r\nNF O2\r\n")},
+	{BYTES("mg k9 v q\r\nmg k9 kk\r\nmg k9 O" TOKEN_32 "\r\nmg k9 O" TOKEN_32 "x\r\n"),
+	 BYTES("CLIENT_ERROR invalid flag\r\nCLIENT_ERROR invalid flag\r\nEN O" TOKEN_32 "\r\n"
+	       "CLIENT_ERROR invalid flag\r\n")},
+	{BYTES("ms " KEY_250 " 1 F1\r\nx\r\nmg " KEY_250 " v k f s t O" TOKEN_32 "\r\n"),
+	 BYTES("HD\r\nVA 1 k" KEY_250 " f1 s1 t-1 O" TOKEN_32 "\r\nx\r\n")},
+	{BYTES("mg " KEY_250 " k k k k\r\n"), BYTES("CLIENT_ERROR invalid flag\r\n")},
+	{BYTES("mg " KEY_250 "x v\r\n"), {NULL, 0}},
+	{BYTES("mg\r\n"), {NULL, 0}},
+	{BYTES("mx k9\r\n"), {NULL, 0}},
+	{BYTES("ms k9\r\n"), {NULL, 0}},
+	{BYTES("ms k9 1 MA\r\nx\r\n"), {NULL, 0}},
+	{BYTES("ms k9 1 F-1\r\nx\r\n"), {NULL, 0}},
+	{BYTES("ms k9 1 T\r\nx\r\n"), {NULL, 0}},
+	{BYTES("ms k9 1\r\nxyz"), {NULL, 0}},
+
+	{BYTES(REQUEST("\x0a", "\0", "\0", "\0\0")), BYTES(ANSWER("\x0a", "\0", "\0\0", "\0\0"))},
+	{BYTES(REQUEST("\x0b", "\0", "\0", "\0\0")),
+	 BYTES(ANSWER("\x0b", "\0", "\0\0", "\0\x08") "netmodel")},
+	{BYTES(REQUEST(GET, "\2", "\0", "\0\2") "k9"),
+	 BYTES(ANSWER(GET, "\0", "\0\1", "\0\x09") "Not found")},
+	{BYTES(REQUEST(SET, "\2", "\x08", "\0\x0d") "\0\0\0\5\0\0\0\0k9\r\n\0" REQUEST(
+		 GET, "\2", "\0", "\0\2") "k9"),
+	 BYTES(ANSWER(SET, "\0", "\0\0", "\0\0")
+		       ANSWER(GET, "\4", "\0\0", "\0\7") "\0\0\0\5\r\n\0")},
+	{BYTES(REQUEST(SET, "\2", "\x08", "\0\x0a") "\0\0\0\0\0\0\0\0k9" REQUEST(GET, "\2", "\0",
+										 "\0\2") "k9"),
+	 BYTES(ANSWER(SET, "\0", "\0\0", "\0\0") ANSWER(GET, "\4", "\0\0", "\0\4") "\0\0\0\0")},
+	{BYTES(REQUEST(DELETE, "\2", "\0", "\0\2") "k9"),
+	 BYTES(ANSWER(DELETE, "\0", "\0\1", "\0\x09") "Not found")},
+	/* A login, where nobody logs in, and requests with too little. */
+	{BYTES(REQUEST("\x21", "\5", "\0", "\0\x09") "PLAIN\0u\0p"),
+	 BYTES(ANSWER("\x21", "\0", "\0\x81", "\0\x0f") "Unknown command")},
+	{BYTES(REQUEST(SET, "\2", "\0", "\0\3") "k9x"),
+	 BYTES(ANSWER(SET, "\0", "\0\4", "\0\x11") "Invalid arguments")},
+	{BYTES(REQUEST(GET, "\0", "\0", "\0\0")),
+	 BYTES(ANSWER(GET, "\0", "\0\4", "\0\x11") "Invalid arguments")},
+	{BYTES(REQUEST(GET, "\2", "\0", "\0\1") "k"), {NULL, 0}},
+	{BYTES(REQUEST(GET, "\xfb", "\0", "\0\xfb")), {NULL, 0}},
+	{BYTES(REQUEST(GET, "\2", "\x15", "\0\x20")), {NULL, 0}},
+	{BYTES("\x81"
+	       "get k9\r\n"),
+	 {NULL, 0}},
+	/* What is sent says which protocol it is, each time. */
+	{BYTES("set k9 7 0 1\r\nx\r\nmg k9 v f\r\n" REQUEST(GET, "\2", "\0", "\0\2") "k9get k9\r\n"),
+	 BYTES("STORED\r\nVA 1 f7\r\nx\r\n" ANSWER(GET, "\4", "\0\0", "\0\5") "\0\0\0\7x"
+									     "VALUE k9 7 1\r\nx\r\n"
+									     "END\r\n")},
+};
+
+START_TEST(a_server)
+{
+	const struct nm_app *app = nm_app_find("memcache");
+	const struct bytes sent = requests[_i].sent, said = requests[_i].said;
+
+	for (size_t piece = 1; piece <= sent.n; piece++) {
+		char got[2 * MAX_BYTES], room[MAX_BYTES];
+		struct nm_app_served served = served_of(room, app->answer_bytes);
+		size_t used = 0;
+
+		(void)nm_store_delete(service.store, "k9", 2);
+		int found = serve(app, &served, sent.at, sent.n, piece, got,
+				  &used);
+
+		ck_assert((found < 0) == !said.at);
+		if (!said.at)
+			continue;
+		ck_assert_uint_eq(used, said.n);
+		ck_assert_mem_eq(got, said.at, used);
+	}
+}
+END_TEST
+
+/* The login of SASL, and what may answer it. */
+START_TEST(a_login)
+{
+	static const struct {
+		struct bytes said;
+		enum nm_parsed parsed;
+		enum nm_class class;
+	} logins[] = {
+		{BYTES("\x81\x21\0\0\0\0\0\0\0\0\0\x0d\0\0\0\0\0\0\0\0\0\0\0\0"
+		       "Authenticated"),
+		 NM_PARSED_DONE, NM_CLASS_OK},
+		{BYTES("\x81\x21\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), NM_PARSED_DONE,
+		 NM_CLASS_OK},
+		{BYTES("\x81\x21\0\0\0\0\0\x20\0\0\0\x05\0\0\0\0\0\0\0\0\0\0\0\0"
+		       "wrong"),
+		 NM_PARSED_DONE, NM_CLASS_REFUSED},
+		{BYTES("\x81\x21\0\0\0\0\0\x21\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), NM_PARSED_DONE,
+		 NM_CLASS_REFUSED},
+		{BYTES("\x81\x22\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), NM_PARSED_BAD, 0},
+		{BYTES("CLIENT_ERROR unauthenticated\r\n"), NM_PARSED_BAD, 0},
+	};
+	static const char sent[] = "\x80\x21\0\5\0\0\0\0\0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\0"
+				   "PLAIN\0user\0pass1";
+	const struct nm_app_session *session = nm_app_find("memcache_binary")->session;
+	const struct nm_app_login login = {.user = "user", .password = "pass1"};
+	struct nm_greetings greetings = {.count = 0};
+
+	session->greet(&login, &greetings);
+	ck_assert_uint_eq(greetings.count, 1);
+	ck_assert_uint_eq(greetings.size, sizeof sent - 1);
+	ck_assert_mem_eq(greetings.bytes, sent, greetings.size);
+	for (size_t i = 0; i < sizeof logins / sizeof *logins; i++)
+		for (size_t piece = 1; piece <= logins[i].said.n; piece++) {
+			struct nm_app_parser parser = {.at = 0};
+			enum nm_parsed parsed = NM_PARSED_MORE;
+			size_t taken, n = logins[i].said.n;
+
+			for (size_t at = 0; at < n && parsed == NM_PARSED_MORE; at += taken)
+				parsed = session->parse(&parser, logins[i].said.at + at,
+							piece < n - at ? piece : n - at, &taken);
+			ck_assert_int_eq(parsed, logins[i].parsed);
+			if (parsed == NM_PARSED_DONE)
+				ck_assert_int_eq(parser.class, logins[i].class);
+		}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("memcache");
+	TCase *tests = tcase_create("memcache");
+
+	tcase_add_checked_fixture(tests, begin, end);
+	tcase_add_loop_test(tests, answers_have_a_class, 0, sizeof answers / sizeof *answers);
+	tcase_add_loop_test(tests, a_server, 0, sizeof requests / sizeof *requests);
+	tcase_add_test(tests, a_login);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}
