@@ -69,6 +69,20 @@ static int64_t log_of_log(uint64_t k)
 	return (int64_t)nm_fixed_neg_log2(log) - ((int64_t)(64 - NM_FIXED_BITS) << NM_FIXED_BITS);
 }
 
+/* Whether a rank is taken, by a number below 2^62. What its part of the octave says is enough for
+ * nearly all numbers, and spares a logarithm and a power; the last bits of these are not compared. */
+static bool takes(const struct nm_law *law, uint64_t x, uint64_t number)
+{
+	const uint64_t *taken = law->table->taken + (x >> (63 - NM_ZIPF_PART_BITS)) - NM_ZIPF_PARTS;
+	const uint64_t last = UINT64_C(1) << 20;
+
+	if (number + last < taken[1])
+		return true;
+	if (number > taken[0] + last)
+		return false;
+	return number < nm_law_zipf_taken(law->params[0], nm_law_zipf_log2(x));
+}
+
 /* The ranks of an octave are as likely as its first one, and each is taken as often as it should
  * be: rejection from steps. Most draws are taken, whatever the exponent. */
 static uint64_t zipf(const struct nm_law *law, uint64_t k)
@@ -78,13 +92,8 @@ static uint64_t zipf(const struct nm_law *law, uint64_t k)
 	uint64_t first = UINT64_C(1) << octave;
 	uint64_t beyond = law->params[1] - first + 1;
 	uint64_t rank = first + nm_rng_below(own, 0, beyond < first ? beyond : first);
-	/* How much the logarithm of the rank is above that of the first. */
-	uint64_t log2 = (UINT64_C(1) << NM_FIXED_BITS) - nm_fixed_neg_log2(rank << (63 - octave));
-	uint64_t exponent = nm_fixed_scale(log2, law->params[0], NM_LAW_REAL_BITS);
 
-	return nm_rng(own, 1) >> 2 < nm_fixed_exp2(UINT64_C(1) << 62, -(int64_t)exponent)
-		       ? rank
-		       : NM_LAW_REJECTED;
+	return takes(law, rank << (63 - octave), nm_rng(own, 1) >> 2) ? rank : NM_LAW_REJECTED;
 }
 
 uint64_t nm_law_value(const struct nm_law *law, uint64_t k)

@@ -29,6 +29,7 @@ struct nm_law_table {
 	const char *name; /* what stands between the parentheses */
 	size_t count;
 	const struct nm_law_point *points;
+	const uint64_t *taken; /* of NM_LAW_ZIPF, see nm_law_zipf_taken; otherwise NULL */
 };
 
 /* What a parameter is: a value, a value with a fraction, or a real number and what it may be. */
@@ -63,6 +64,14 @@ struct nm_law_table *nm_law_table_new(const char *name, const struct nm_law_poin
 				      size_t count);
 /* The table of ranks from 1 to n with the exponent s: octave after octave. */
 struct nm_law_table *nm_law_table_new_zipf(uint64_t s, uint64_t n);
+/* How likely a rank is taken whose logarithm is by so much above that of the first of its octave,
+ * times 2^62. The table has that at the begin of each of NM_ZIPF_PARTS equal parts of an octave, and
+ * at its end: it falls from one to the next. */
+#define NM_ZIPF_PART_BITS 6u
+#define NM_ZIPF_PARTS	  (1u << NM_ZIPF_PART_BITS)
+uint64_t nm_law_zipf_taken(uint64_t s, uint64_t log2);
+/* How much the logarithm of a number from 1 to 2, with 63 bits behind the point, is above 0. */
+uint64_t nm_law_zipf_log2(uint64_t x);
 /* Makes weights probabilities: of all points up to each. The sum is below 2^64 and not 0. */
 void nm_law_points_weigh(struct nm_law_point *points, size_t count);
 uint64_t nm_law_table_smallest(const struct nm_law_table *table);

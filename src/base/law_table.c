@@ -89,6 +89,39 @@ void nm_law_points_weigh(struct nm_law_point *points, size_t count)
 	points[count - 1].below = NM_LAW_WHOLE;
 }
 
+uint64_t nm_law_zipf_log2(uint64_t x)
+{
+	return (UINT64_C(1) << NM_FIXED_BITS) - nm_fixed_neg_log2(x);
+}
+
+uint64_t nm_law_zipf_taken(uint64_t s, uint64_t log2)
+{
+	return nm_fixed_exp2(UINT64_C(1) << 62,
+			     -(int64_t)nm_fixed_scale(log2, s, NM_LAW_REAL_BITS));
+}
+
+struct zipf_table {
+	struct nm_law_table table;
+	uint64_t taken[NM_ZIPF_PARTS + 1];
+	struct nm_law_point octaves[64];
+};
+
+static struct nm_law_table *make_zipf(uint64_t s, const struct nm_law_point *octaves, size_t count)
+{
+	struct zipf_table *zipf = malloc(sizeof *zipf);
+
+	if (!zipf)
+		return NULL;
+	memcpy(zipf->octaves, octaves, count * sizeof *octaves);
+	for (uint64_t i = 0; i < NM_ZIPF_PARTS; i++)
+		zipf->taken[i] = nm_law_zipf_taken(
+			s, nm_law_zipf_log2((NM_ZIPF_PARTS + i) << (63 - NM_ZIPF_PART_BITS)));
+	zipf->taken[NM_ZIPF_PARTS] = nm_law_zipf_taken(s, UINT64_C(1) << NM_FIXED_BITS);
+	zipf->table = (struct nm_law_table){
+		.name = "", .count = count, .points = zipf->octaves, .taken = zipf->taken};
+	return &zipf->table;
+}
+
 struct nm_law_table *nm_law_table_new_zipf(uint64_t s, uint64_t n)
 {
 	struct nm_law_point octaves[64];
@@ -110,7 +143,7 @@ struct nm_law_table *nm_law_table_new_zipf(uint64_t s, uint64_t n)
 			(struct nm_law_point){first, nm_fixed_exp2(part, rise * (int64_t)i - top)};
 	}
 	nm_law_points_weigh(octaves, count);
-	return nm_law_table_new("", octaves, count);
+	return make_zipf(s, octaves, count);
 }
 
 uint64_t nm_law_table_smallest(const struct nm_law_table *table)
