@@ -122,17 +122,10 @@ uint64_t nm_keyspace_scramble(const struct nm_keyspace *keyspace, uint64_t rank)
 	return rank;
 }
 
-uint64_t nm_keyspace_draw(const struct nm_keyspace *keyspace, uint64_t stream, uint64_t n,
-			  uint64_t turn)
+uint64_t nm_keyspace_draw(const struct nm_keyspace *keyspace, uint64_t stream, uint64_t n)
 {
-	switch (keyspace->law) {
-	case NM_KEYS_SEQUENTIAL:
-		return turn % keyspace->count;
-	case NM_KEYS_ZIPF:
+	if (keyspace->law == NM_KEYS_ZIPF)
 		return nm_keyspace_scramble(keyspace, nm_law_draw(&keyspace->ranks, stream, n) - 1);
-	case NM_KEYS_UNIFORM:
-		break;
-	}
 	return nm_rng_below(stream, n, keyspace->count);
 }
 

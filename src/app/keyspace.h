@@ -34,10 +34,14 @@ int nm_keyspace_init(struct nm_keyspace *keyspace, const char *law, const char *
 		     uint64_t count, uint64_t length, char *why, size_t why_size);
 void nm_keyspace_fini(struct nm_keyspace *keyspace);
 
-/* The number of a key, below count: the n-th draw of the stream that a key of base/rng.h stands
- * for. `turn`: how many keys were drawn before it, for SEQUENTIAL. Any thread. */
-uint64_t nm_keyspace_draw(const struct nm_keyspace *keyspace, uint64_t stream, uint64_t n,
-			  uint64_t turn);
+/* The number of a key, below count, of UNIFORM and ZIPF: the n-th draw of the stream that a key of
+ * base/rng.h stands for. Any thread. */
+uint64_t nm_keyspace_draw(const struct nm_keyspace *keyspace, uint64_t stream, uint64_t n);
+/* The same of SEQUENTIAL, by how many keys were drawn before it. */
+static inline uint64_t nm_keyspace_turn(const struct nm_keyspace *keyspace, uint64_t turn)
+{
+	return turn % keyspace->count;
+}
 /* The number that a rank (from 0 on) has: a bijection of the numbers below count, so that keys that
  * are asked for often do not stand side by side. */
 uint64_t nm_keyspace_scramble(const struct nm_keyspace *keyspace, uint64_t rank);

@@ -9,7 +9,19 @@
 
 #include "base/ascii.h"
 
-#define CLASS_IN 1u
+#define CLASS_IN  1u
+#define END_BYTES 4u /* of a question: its type and its class */
+
+uint16_t nm_question_end(unsigned char *name, uint8_t length, uint16_t type)
+{
+	unsigned char *at = name + length;
+
+	at[0] = (unsigned char)(type >> 8);
+	at[1] = (unsigned char)type;
+	at[2] = 0;
+	at[3] = CLASS_IN;
+	return (uint16_t)(length + END_BYTES);
+}
 
 size_t nm_question_put(const struct nm_questions *questions, uint64_t key, unsigned char *buf)
 {
@@ -21,20 +33,15 @@ size_t nm_question_put(const struct nm_questions *questions, uint64_t key, unsig
 		nm_keyspace_put(&questions->keys, key, (char *)at);
 		at += questions->keys.length;
 	}
-	memcpy(at, question->name, question->length);
-	at += question->length;
-	*at++ = (unsigned char)(question->type >> 8);
-	*at++ = (unsigned char)question->type;
-	*at++ = 0;
-	*at++ = CLASS_IN;
-	return (size_t)(at - buf);
+	memcpy(at, question->wire, question->length);
+	return (size_t)(at - buf) + question->length;
 }
 
 size_t nm_question_length(const struct nm_questions *questions, uint64_t key)
 {
 	const size_t label = questions->labels ? 1u + questions->keys.length : 0;
 
-	return label + questions->list[questions->labels ? 0 : key].length + 4u;
+	return label + questions->list[questions->labels ? 0 : key].length;
 }
 
 /* Whether two pieces of a name are the same; lengths of labels are no letters. */
@@ -52,22 +59,21 @@ bool nm_question_is(const struct nm_questions *questions, uint64_t key, const un
 		    size_t n)
 {
 	const struct nm_question *question = &questions->list[questions->labels ? 0 : key];
-	const size_t label = questions->labels ? questions->keys.length : 0;
+	const size_t label = questions->labels ? 1u + questions->keys.length : 0;
+	const size_t name = question->length - END_BYTES;
 	unsigned char text[NM_LABEL_MAX];
 
-	if (n < nm_question_length(questions, key))
+	if (n < label + question->length)
 		return false;
 	if (label) {
 		nm_keyspace_put(&questions->keys, key, (char *)text);
-		if (*data != label || !is_same(text, data + 1, label))
+		if (*data != questions->keys.length || !is_same(text, data + 1, label - 1))
 			return false;
-		data += 1 + label;
+		data += label;
 	}
-	if (!is_same(question->name, data, question->length))
-		return false;
-	data += question->length;
-	return data[0] == question->type >> 8 && data[1] == (question->type & 0xff) && !data[2] &&
-	       data[3] == CLASS_IN;
+	return __builtin_expect(memcmp(question->wire, data, question->length) == 0, 1) ||
+	       (is_same(question->wire, data, name) &&
+		memcmp(question->wire + name, data + name, END_BYTES) == 0);
 }
 
 /* One character, or what is written for it behind a backslash: how many bytes of the text it has;

@@ -14,10 +14,10 @@
 #define NM_LABEL_MAX	63u
 #define NM_QUESTION_MAX (NM_NAME_MAX + 4u) /* a name, a type and a class */
 
+/* As it is on the wire: a name, a type and a class. */
 struct nm_question {
-	uint8_t length; /* of the name on the wire */
-	uint16_t type;
-	const unsigned char *name;
+	uint16_t length;
+	const unsigned char *wire;
 };
 
 /* What a query asks for: the question of the key that is drawn for each request. The keyspace comes
@@ -35,6 +35,9 @@ static inline const struct nm_questions *nm_questions_of(const struct nm_keyspac
 	return (const struct nm_questions *)(const void *)keyspace;
 }
 
+/* Puts type and class behind a name of so many bytes, for which there is room: how many bytes the
+ * question has. */
+uint16_t nm_question_end(unsigned char *name, uint8_t length, uint16_t type);
 /* Writes the name, the type and the class of what a key asks for: how many bytes. */
 size_t nm_question_put(const struct nm_questions *questions, uint64_t key, unsigned char *buf);
 /* How many bytes these are. */

@@ -23,7 +23,7 @@ struct asking {
 	bool cut;		/* not all of the request could be sent */
 	bool again;		/* the request is sent once more, over another connection */
 	bool unasked;		/* what has come was not asked for */
-	uint64_t due_ns;	/* when the time of the request is over; 0: it has no limit */
+	uint64_t due_ns;	/* when the time of the request is over; 0: it has not waited yet */
 	uint64_t sent_ns;	/* when it was begun; of no meaning where no times are kept */
 	uint32_t n_requests;	/* that were drawn */
 	uint32_t first;		/* its own number, before that of its first request */
@@ -83,18 +83,30 @@ bool nm_ask_drop(const struct nm_io *io, const struct nm_flow *flow, const struc
 	return again;
 }
 
-uint64_t nm_ask_due_ns(const struct nm_io *io, const struct nm_flow *flow)
+uint64_t *nm_ask_due_ns(const struct nm_io *io, const struct nm_flow *flow)
 {
-	return ((struct asking *)nm_app_state(io, flow))->due_ns;
+	return &((struct asking *)nm_app_state(io, flow))->due_ns;
 }
 
 /* --- the request --- */
 
 /* The time of the request is over. A step that finds so waits, and the wait ends at once, by its
- * limit. */
-static bool is_late(const struct asking *asking)
+ * limit. The worker has looked at the clock when it woke up, unless it slept in a receive. */
+static bool is_late(const struct nm_io *io, const struct asking *asking)
 {
-	return asking->due_ns && nm_clock_ns() >= asking->due_ns;
+	return asking->due_ns && (io->recv_flags ? io->now_ns : nm_clock_ns()) >= asking->due_ns;
+}
+
+/* The same of a flow that goes on without a wait, in which its time would begin. */
+static bool is_late_by_now(struct asking *asking, const struct nm_instr *instr)
+{
+	if (!instr->timeout_ns)
+		return false;
+	uint64_t now_ns = nm_clock_ns();
+
+	if (!asking->due_ns)
+		asking->due_ns = now_ns + instr->timeout_ns;
+	return now_ns >= asking->due_ns;
 }
 
 static enum nm_step fail(struct nm_flow *flow, struct asking *asking, const char *data, size_t n)
@@ -210,9 +222,10 @@ static uint64_t key_of(const struct nm_io *io, const struct nm_flow *flow,
 
 	if (instr->ask.fills)
 		return key_of_fill(io, flow, instr);
-	uint64_t turn = flow->index + asking->n_keys[instr->site]++ * io->apps.n_flows;
-
-	return nm_keyspace_draw(keyspace, ~nm_step_key(io, flow, instr), flow->repeated, turn);
+	if (keyspace->law == NM_KEYS_SEQUENTIAL)
+		return nm_keyspace_turn(keyspace, flow->index + asking->n_keys[instr->site]++ *
+								       io->apps.n_flows);
+	return nm_keyspace_draw(keyspace, ~nm_step_key(io, flow, instr), flow->repeated);
 }
 
 static void draw(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
@@ -246,15 +259,12 @@ static void draw(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *
 static void note_begin(const struct nm_io *io, const struct nm_flow *flow,
 		       const struct nm_instr *instr, struct asking *asking)
 {
-	bool begins = instr->ask.begins && !flow->repeated;
-	bool timed = io->apps.verbs[instr->ask.verb].latency && !begins;
-	uint64_t now_ns = timed || instr->timeout_ns ? nm_clock_ns() : 0;
-
-	asking->sent_ns = begins ? flow->request.sent_ns : now_ns;
-	asking->due_ns = instr->timeout_ns ? now_ns + instr->timeout_ns : 0;
+	if (instr->ask.begins && !flow->repeated)
+		asking->sent_ns = flow->request.sent_ns;
+	else if (io->verbs[instr->ask.verb].latency)
+		asking->sent_ns = nm_clock_ns();
 }
 
-/* NEXT: it is to be sent. */
 static enum nm_step begin(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 			  struct asking *asking)
 {
@@ -263,11 +273,12 @@ static enum nm_step begin(struct nm_io *io, struct nm_flow *flow, const struct n
 	if (!again) {
 		draw(io, flow, instr, asking);
 		note_begin(io, flow, instr, asking);
+		asking->due_ns = 0;
 	}
 	asking->again = asking->any = asking->cut = asking->unasked = false;
 	nm_app_parser_begin(&asking->parser);
 	flow->progress = SENDING;
-	if (again && is_late(asking))
+	if (again && is_late_by_now(asking, instr))
 		return NM_STEP_WAIT_OUT;
 	nm_counter_add(&io->count->reissued, again);
 	return NM_STEP_NEXT;
@@ -304,7 +315,7 @@ static enum nm_step send_request(struct nm_io *io, struct nm_flow *flow,
 			return NM_STEP_NEXT;
 		}
 	}
-	return is_late(asking) ? NM_STEP_WAIT_OUT : NM_STEP_YIELD;
+	return is_late_by_now(asking, instr) ? NM_STEP_WAIT_OUT : NM_STEP_YIELD;
 }
 
 /* --- the answer --- */
@@ -349,7 +360,7 @@ static enum nm_step await_answer(struct nm_io *io, struct nm_flow *flow,
 			return NM_STEP_WAIT_IN;
 		enum nm_io_status status = nm_conn_recv(io, conn, io->chunk, &n);
 
-		if (status == NM_IO_AGAIN || is_late(asking))
+		if (status == NM_IO_AGAIN || is_late(io, asking))
 			return NM_STEP_WAIT_IN;
 		if (status == NM_IO_EOF && asking->parser.to_end)
 			return end(io, flow, instr, asking);
@@ -371,7 +382,7 @@ static enum nm_step await_answer(struct nm_io *io, struct nm_flow *flow,
 						  (size_t)n - taken);
 		}
 	}
-	return NM_STEP_YIELD;
+	return is_late_by_now(asking, instr) ? NM_STEP_WAIT_IN : NM_STEP_YIELD;
 }
 
 enum nm_step nm_ask_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
@@ -423,14 +434,15 @@ static bool is_answer(struct nm_io *io, struct nm_flow *flow, const struct nm_in
 {
 	const struct nm_app_datagram *datagram = instr->ask.app->datagram;
 
-	if (n == NM_PREAMBLE_BYTES && !io->apps.servers[instr->opening].count &&
+	const bool is = datagram->parse(&asking->parser, &asking->request, io->rx, n) ==
+			NM_PARSED_DONE;
+
+	if (!is && n == NM_PREAMBLE_BYTES && !io->apps.servers[instr->opening].count &&
 	    nm_datagram_is_preamble(io, flow->conn, instr, io->rx))
 		return false;
 	nm_io_count_message_received(io, n);
-	if (datagram->parse(&asking->parser, &asking->request, io->rx, n) == NM_PARSED_DONE)
-		return true;
-	nm_counter_add(&io->count->late, 1);
-	return false;
+	nm_counter_add(&io->count->late, !is);
+	return is;
 }
 
 /* Nobody waits for the answer any more. */
@@ -473,7 +485,7 @@ static enum nm_step await_message(struct nm_io *io, struct nm_flow *flow,
 			return NM_STEP_WAIT_IN;
 	}
 	/* Something else keeps coming, so that the flow never waits: its limit holds anyway. */
-	return is_late(asking) ? give_up_message(io, flow, instr) : NM_STEP_YIELD;
+	return is_late_by_now(asking, instr) ? give_up_message(io, flow, instr) : NM_STEP_YIELD;
 }
 
 enum nm_step nm_ask_datagram_step(struct nm_io *io, struct nm_flow *flow,

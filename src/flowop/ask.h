@@ -43,8 +43,9 @@ enum nm_step nm_ask_datagram_step(struct nm_io *io, struct nm_flow *flow,
  * False: there is nothing. */
 bool nm_ask_drop(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *instr);
 
-/* When the time of the request that is under way is over; 0: it has no limit. */
-uint64_t nm_ask_due_ns(const struct nm_io *io, const struct nm_flow *flow);
+/* When the time of the request that is under way is over; 0: it begins with the first wait, which
+ * notes it here. */
+uint64_t *nm_ask_due_ns(const struct nm_io *io, const struct nm_flow *flow);
 
 /* Why the flow has failed with EPROTO at the instruction, which asks or serves: what the other end
  * has sent. */

@@ -15,12 +15,12 @@
 struct single {
 	struct nm_questions questions;
 	struct nm_question question;
-	unsigned char name[NM_NAME_MAX];
+	unsigned char wire[NM_QUESTION_MAX];
 };
 
 /* Each key becomes a label before the name. True: there is room for it. */
 static bool check_labels(struct nm_ir *ir, const struct nm_ir_step *step,
-			 const struct single *single)
+			 const struct single *single, uint8_t name)
 {
 	const struct nm_opts_ask *opts = step->opts;
 	const uint32_t length = single->questions.keys.length;
@@ -35,7 +35,7 @@ static bool check_labels(struct nm_ir *ir, const struct nm_ir_step *step,
 				 step, "keys");
 		return false;
 	}
-	if (length <= NM_LABEL_MAX && 1 + length + single->question.length <= NM_NAME_MAX)
+	if (length <= NM_LABEL_MAX && 1 + length + name <= NM_NAME_MAX)
 		return true;
 	nm_origin_option(nm_step_error(ir, step,
 				       " keys=\"%s\": its keys have %u bytes; a label must have 63 "
@@ -61,6 +61,8 @@ const struct nm_keyspace *nm_ir_find_questions(struct nm_ir *ir, const struct nm
 {
 	const struct nm_opts_ask *opts = step->opts;
 	const struct nm_keyspace *keys = nm_ir_find_keys(ir, step);
+	uint16_t type;
+	uint8_t name;
 	char unused[256];
 
 	/* A file is read later; and that there is no name at all has been reported. */
@@ -73,18 +75,18 @@ const struct nm_keyspace *nm_ir_find_questions(struct nm_ir *ir, const struct nm
 		return NULL;
 	}
 	/* Their texts are checked with the options. */
-	if (nm_name_read(opts->name, strlen(opts->name), single->name, &single->question.length,
-			 unused, sizeof unused) < 0 ||
-	    nm_type_read(opts->type, strlen(opts->type), &single->question.type, unused,
-			 sizeof unused) < 0)
+	if (nm_name_read(opts->name, strlen(opts->name), single->wire, &name, unused,
+			 sizeof unused) < 0 ||
+	    nm_type_read(opts->type, strlen(opts->type), &type, unused, sizeof unused) < 0)
 		return NULL;
-	single->question.name = single->name;
+	single->question = (struct nm_question){
+		.length = nm_question_end(single->wire, name, type), .wire = single->wire};
 	single->questions = questions_of(opts, &single->question, 1);
 	if (keys) {
 		single->questions.keys = *keys;
 		single->questions.labels = true;
 	}
-	return !keys || check_labels(ir, step, single) ? &single->questions.keys : NULL;
+	return !keys || check_labels(ir, step, single, name) ? &single->questions.keys : NULL;
 }
 
 /* --- files of names --- */
@@ -139,7 +141,7 @@ static int add_line(struct names *into, const char *line, size_t n, uint16_t typ
 	size_t name = strcspn(line, BLANKS), gap = strspn(line + name, BLANKS);
 	const char *behind = line + name + gap;
 	size_t length = strcspn(behind, BLANKS);
-	struct nm_question question = {.type = type};
+	uint8_t name_length;
 
 	if (into->count == NAMES_MAX) {
 		(void)snprintf(why, why_size, "has more than %u names", NAMES_MAX);
@@ -147,26 +149,29 @@ static int add_line(struct names *into, const char *line, size_t n, uint16_t typ
 	}
 	if ((into->count == into->list_room &&
 	     !grow((void **)&into->list, sizeof *into->list, &into->list_room)) ||
-	    (into->room - into->used < NM_NAME_MAX && !grow((void **)&into->names, 1, &into->room)))
+	    (into->room - into->used < NM_QUESTION_MAX && !grow((void **)&into->names, 1, &into->room)))
 		return -ENOMEM;
 	if (strspn(behind + length, BLANKS) != n - (size_t)(behind + length - line)) {
 		(void)snprintf(why, why_size, "there is more behind the type");
 		return -EINVAL;
 	}
 	char wrong[256];
-	int r = nm_name_read(line, name, into->names + into->used, &question.length, wrong,
+	int r = nm_name_read(line, name, into->names + into->used, &name_length, wrong,
 			     sizeof wrong);
 	bool is_type = r == 0 && length;
 
 	if (is_type)
-		r = nm_type_read(behind, length, &question.type, wrong, sizeof wrong);
+		r = nm_type_read(behind, length, &type, wrong, sizeof wrong);
 	if (r < 0)
 		(void)snprintf(why, why_size, "%s \"%.*s\": %s", is_type ? "type" : "name",
 			       (int)(is_type ? length : name), is_type ? behind : line, wrong);
 	if (r < 0)
 		return r;
-	into->list[into->count++] = question;
-	into->used += question.length;
+	struct nm_question *question = &into->list[into->count++];
+
+	*question = (struct nm_question){
+		.length = nm_question_end(into->names + into->used, name_length, type)};
+	into->used += question->length;
 	return 0;
 }
 
@@ -207,13 +212,13 @@ static struct many *join(const struct nm_opts_ask *opts, const struct names *fro
 
 	if (!many)
 		return NULL;
-	const unsigned char *name = (const unsigned char *)many->list + list;
+	const unsigned char *wire = (const unsigned char *)many->list + list;
 
 	memcpy(many->list, from->list, list);
 	memcpy((char *)many->list + list, from->names, from->used);
 	for (size_t i = 0; i < from->count; i++) {
-		many->list[i].name = name;
-		name += many->list[i].length;
+		many->list[i].wire = wire;
+		wire += many->list[i].length;
 	}
 	many->questions = questions_of(opts, many->list, from->count);
 	return many;

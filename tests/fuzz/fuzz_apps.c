@@ -32,7 +32,7 @@ static struct nm_keyspace keyspace;
 static struct nm_http_lines *lines[2]; /* GET, and HEAD that ends the connection */
 static struct nm_command command;
 static const struct nm_question question = {
-	.length = 13, .type = 1, .name = (const unsigned char *)"\7example\3com"};
+	.length = 17, .wire = (const unsigned char *)"\7example\3com\0\0\1\0\1"};
 static struct nm_questions questions = {
 	.keys = {.law = NM_KEYS_SEQUENTIAL, .count = 1}, .edns_bytes = 1232, .list = &question};
 

@@ -18,20 +18,29 @@ static bool goes_on(const struct nm_deadline *lifted, const struct nm_flow *flow
 	       lifted->iterations_left == flow->iterations_left;
 }
 
+/* If passes are measured io.now_ns is new enough, once timers run; unless receives have slept
+ * since. */
+static uint64_t now_of(struct nm_worker *worker)
+{
+	if (!worker->run.latency || worker->waiter.ops->kind == NM_WAITER_POLL ||
+	    (!worker->timers.count && worker->io.recv_flags))
+		worker->io.now_ns = nm_clock_ns();
+	return worker->io.now_ns;
+}
+
 void nm_deadline_set(struct nm_worker *worker, struct nm_flow *flow)
 {
 	worker->busy = true;
 	if (nm_instr_asks(flow->at)) {
-		flow->timer.at_ns = nm_ask_due_ns(&worker->io, flow);
+		uint64_t *due_ns = nm_ask_due_ns(&worker->io, flow);
+
+		if (!*due_ns)
+			*due_ns = now_of(worker) + flow->at->timeout_ns;
+		flow->timer.at_ns = *due_ns;
 	} else if (goes_on(&worker->lifted_deadline, flow)) {
 		flow->timer.at_ns = worker->lifted_deadline.due_ns;
 	} else {
-		/* If passes are measured io.now_ns is new enough, once timers run; unless receives
-		 * have slept since. */
-		if (!worker->run.latency || worker->waiter.ops->kind == NM_WAITER_POLL ||
-		    (!worker->timers.count && worker->io.recv_flags))
-			worker->io.now_ns = nm_clock_ns();
-		flow->timer.at_ns = worker->io.now_ns + flow->at->timeout_ns;
+		flow->timer.at_ns = now_of(worker) + flow->at->timeout_ns;
 		if (worker->reconnect.retries)
 			flow->timer.at_ns = nm_retry_due_ns(worker, flow, flow->timer.at_ns);
 	}

@@ -14,7 +14,7 @@
 #define N(text)	 (sizeof(text) - 1)
 
 static const struct nm_question question = {
-	.length = N(NAME), .type = 1, .name = (const unsigned char *)NAME};
+	.length = N(QUESTION), .wire = (const unsigned char *)QUESTION};
 static struct nm_questions questions = {
 	.keys = {.law = NM_KEYS_SEQUENTIAL, .count = 1}, .edns_bytes = 1232, .list = &question};
 
