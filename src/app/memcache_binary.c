@@ -62,8 +62,7 @@ static enum nm_parsed take_header(struct nm_app_parser *parser, uint8_t opcode, 
 {
 	const struct nm_binary_header header = nm_binary_read(parser->line.kept);
 
-	if (header.magic != NM_BINARY_ANSWER || header.opcode != opcode || header.type ||
-	    header.opaque != opaque || header.key)
+	if (header.opcode != opcode || header.type || header.opaque != opaque || header.key)
 		return NM_PARSED_BAD;
 	parser->class = (uint8_t)class_of(opcode, header.status);
 	parser->left = header.body;
@@ -86,7 +85,13 @@ static enum nm_parsed take_head(struct nm_app_parser *parser, uint8_t opcode, ui
 {
 	*ret_taken = 0;
 	if (parser->state == AT_HEADER) {
-		if (!nm_line_gather(&parser->line, NM_BINARY_HEADER, data, n, ret_taken))
+		const bool whole =
+			nm_line_gather(&parser->line, NM_BINARY_HEADER, data, n, ret_taken);
+
+		/* What others say may be shorter than a header. */
+		if ((uint8_t)*parser->line.kept != NM_BINARY_ANSWER)
+			return NM_PARSED_BAD;
+		if (!whole)
 			return NM_PARSED_MORE;
 		if (take_header(parser, opcode, opaque) == NM_PARSED_BAD)
 			return NM_PARSED_BAD;

@@ -31,6 +31,7 @@ PACKAGES = {
     "nginx": ("nginx",),
     "nsd": NSD,
     "nsd-control": NSD,
+    "saslpasswd2": ("sasl2-bin", "libdb5.3", "libsasl2-modules", "libsasl2-modules-db"),
 }
 
 
@@ -175,13 +176,25 @@ class Memcached:
 
 
 @contextmanager
-def memcached(*args: str) -> Iterator[Memcached]:
+def memcached(*args: str, folder: Path | None = None) -> Iterator[Memcached]:
+    """folder: where it finds how SASL is set up."""
     program, env = partner("memcached")
     address = ("127.0.0.1", free_port())
+    if folder:
+        modules = [str(path) for path in (PARTNERS / "usr" / "lib").glob("*-linux-gnu*/sasl2")]
+        env = {**env, "SASL_CONF_PATH": str(folder), **({"SASL_PATH": modules[0]} if modules else {})}
     user = ["-u", "root"] if os.geteuid() == 0 else []
     where = ["-l", address[0], "-p", str(address[1]), "-U", "0"]
     with running([str(program), "-t", "1", *user, *where, *args], env, lambda: connects(address)):
         yield Memcached(address)
+
+
+def sasl_user(folder: Path, user: str, password: str) -> None:
+    """Sets up SASL for a memcached: its PLAIN, and a user."""
+    program, env = partner("saslpasswd2")
+    words = [str(program), "-p", "-c", "-f", str(folder / "db"), "-u", socket.gethostname(), user]
+    subprocess.run(words, env=env, input=password, text=True, timeout=20, check=True)
+    (folder / "memcached.conf").write_text(f"mech_list: plain\npwcheck_method: auxprop\nauxprop_plugin: sasldb\nsasldb_path: {folder}/db\n")
 
 
 class Nginx:

@@ -14,7 +14,7 @@ import pytest
 
 from keyed import asking, counts
 from nmtest import TRACED, Json, Netmodel, assert_complete, defines, line_of, trace_lines
-from partners import Redis, memcached, redis
+from partners import Redis, memcached, redis, sasl_user
 from scripted import server_of
 
 WriteProfile = Callable[..., Path]
@@ -147,7 +147,7 @@ def by_bytes(answer: Callable[[bytes], bytes]) -> Callable[[socket.socket, int],
         lambda _: b"$1x\r\n",
     ],
 )
-@pytest.mark.parametrize("app", ["redis", "memcache"])
+@pytest.mark.parametrize("app", ["redis", "memcache", "memcache_meta", "memcache_binary"])
 def test_servers_that_repeat_what_they_do_not_understand(
     app: str, answer: Callable[[bytes], bytes], netmodel: Netmodel, profile: WriteProfile, auth: Path
 ) -> None:
@@ -170,18 +170,35 @@ def test_answers_in_pieces(netmodel: Netmodel, profile: WriteProfile, auth: Path
     assert counts(document)["misses"] > 10
 
 
-def test_memcached(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path, auth: Path) -> None:
+@pytest.mark.parametrize("app", ["memcache", "memcache_meta"])
+def test_memcached(app: str, netmodel: Netmodel, profile: WriteProfile, tmp_path: Path, auth: Path) -> None:
     users = tmp_path / "users"
     users.write_text(f"app:{PASSWORD}\n")
     with memcached("-Y", str(users)) as server:
         where = f"server={server.server} auth_file={auth} user="
-        fill = asking("memcache", GET, f"{where}app", "nflows='3'", 50, "uniform", "size=100")
+        fill = asking(app, GET, f"{where}app", "nflows='3'", 50, "uniform", "size=100")
         document = hides(netmodel, profile(fill), 0)
-        refused = hides(netmodel, profile(asking("memcache", GET, f"{where}other")), 2)
+        refused = hides(netmodel, profile(asking(app, GET, f"{where}other")), 2)
     assert_complete(document)
     assert counts(document)["hits"] > 10
     assert counts(document)["misses"] == 0
     assert "the server refuses the login, by CLIENT_ERROR (see user and auth_file)" in refused["run"]["incomplete_why"]
+
+
+def test_memcached_over_the_binary_protocol(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path, auth: Path) -> None:
+    """The login is SASL's."""
+    sasl_user(tmp_path, "app", PASSWORD)
+    with memcached("-S", folder=tmp_path) as server:
+        where = f"server={server.server} auth_file={auth} user="
+        fill = asking("memcache_binary", GET, f"{where}app", "nflows='3'", 50, "uniform", "size=100")
+        document = hides(netmodel, profile(fill), 0)
+        refused = hides(netmodel, profile(asking("memcache_binary", GET, f"{where}other")), 2)
+        nobody = hides(netmodel, profile(asking("memcache_binary", GET, f"server={server.server}")), 0)
+    assert_complete(document)
+    assert counts(document)["hits"] > 10
+    assert counts(document)["misses"] == counts(document)["refused"] == 0
+    assert "the server refuses the login (see user and auth_file)" in refused["run"]["incomplete_why"]
+    assert counts(nobody)["refused"] > 0 == counts(nobody)["hits"]
 
 
 def test_a_memcached_without_users(netmodel: Netmodel, profile: WriteProfile, auth: Path) -> None:
@@ -201,7 +218,7 @@ def test_a_memcached_without_users(netmodel: Netmodel, profile: WriteProfile, au
         ("redis", "resp=4", "resp"),
         ("memcache", "auth_file=x", "auth_file: needs user=..."),
         ("memcache", "db=1", "db: app=redis has that alone"),
-        ("ping", "auth_file=x", "auth_file: only app=redis and app=memcache log in"),
+        ("ping", "auth_file=x", "auth_file: only app=redis and those of memcached log in"),
         ("memcache", "resp=3", "resp: app=redis has that alone"),
         ("redis", f"auth_file=x user={'u' * 129}", "user: is longer than 128 bytes"),
     ],

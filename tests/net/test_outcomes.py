@@ -67,10 +67,12 @@ MIX = (
 # --- the books of real servers ---
 
 
-def test_memcached(netmodel: Netmodel, profile: WriteProfile) -> None:
+@pytest.mark.parametrize("app", ["memcache", "memcache_meta", "memcache_binary"])
+def test_memcached(app: str, netmodel: Netmodel, profile: WriteProfile) -> None:
     with memcached() as server:
         large = '<flowop type="set" options="keys=k size=2m"/>'
-        document = netmodel.measure(profile(asking("memcache", MIX + large, f"server={server.server}", "nflows='3'")), "-f")
+        body = asking(app, MIX + large, f"server={server.server}", "nflows='3'").replace('duration="200ms"', 'iterations="40"')
+        document = netmodel.measure(profile(body), "-f")
         stats = server.stats()
     assert_complete(document)
     assert_adds_up(document)

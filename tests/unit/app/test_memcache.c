@@ -118,7 +118,7 @@ static const struct {
 	{"memcache_binary", NM_VERB_GET, BYTES(ANSWER(GET, "\4", "\0\1", "\0\4") "flag"),
 	 NM_PARSED_BAD, 0},
 	{"memcache_binary", NM_VERB_GET, BYTES(ANSWER(SET, "\0", "\0\0", "\0\0")), NM_PARSED_BAD, 0},
-	{"memcache_binary", NM_VERB_GET, BYTES("HTTP/1.1 400 Bad Request\r\n"), NM_PARSED_BAD, 0},
+	{"memcache_binary", NM_VERB_GET, BYTES("ERROR\r\n"), NM_PARSED_BAD, 0},
 	{"memcache_binary", NM_VERB_SET, BYTES(ANSWER(SET, "\0", "\0\0", "\0\0")), NM_PARSED_DONE,
 	 NM_CLASS_OK},
 	{"memcache_binary", NM_VERB_SET, BYTES(ANSWER(SET, "\0", "\0\5", "\0\0")), NM_PARSED_DONE,
