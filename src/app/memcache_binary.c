@@ -109,8 +109,8 @@ static enum nm_parsed binary_parse(struct nm_app_parser *parser,
 				   const struct nm_app_request *request, const char *data, size_t n,
 				   size_t *ret_taken)
 {
-	enum nm_parsed parsed = take_head(parser, opcodes[request->verb], request->number, data, n,
-					  ret_taken);
+	enum nm_parsed parsed =
+		take_head(parser, opcodes[request->verb], request->number, data, n, ret_taken);
 	size_t some;
 
 	if (parsed != NM_PARSED_MORE)

@@ -143,11 +143,9 @@ static enum nm_took begin_set(struct nm_app_served *served, const struct nm_app_
 	return NM_TOOK_MORE;
 }
 
-static enum nm_took delete(struct nm_app_served *served, const struct nm_app_service *service,
-			   const char *key, size_t n, struct nm_words words)
-{
-	if (!has_only(served, words, "kO", key, n))
-		return NM_TOOK_REQUEST;
+static enum nm_took delete (struct nm_app_served *served, const struct nm_app_service *service,
+			    const char *key, size_t n, struct nm_words words) {
+	if (!has_only(served, words, "kO", key, n)) return NM_TOOK_REQUEST;
 	const bool found = nm_store_delete(service->store, key, n);
 
 	nm_rope_add(&served->out, found ? "HD" : "NF", 2);
@@ -165,7 +163,7 @@ enum nm_took nm_memcache_take_meta(struct nm_app_served *served,
 	case 's':
 		return begin_set(served, service, key, n, words);
 	case 'd':
-		return delete(served, service, key, n, *words);
+		return delete (served, service, key, n, *words);
 	default:
 		return NM_TOOK_BAD;
 	}

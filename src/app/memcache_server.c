@@ -48,7 +48,8 @@ static enum nm_took begin_set(struct nm_app_served *served, const struct nm_app_
 {
 	uint64_t flags, expires, bytes;
 
-	if (!nm_words_number(words, UINT32_MAX, &flags) || !nm_words_number(words, UINT32_MAX, &expires) ||
+	if (!nm_words_number(words, UINT32_MAX, &flags) ||
+	    !nm_words_number(words, UINT32_MAX, &expires) ||
 	    !nm_words_number(words, UINT32_MAX, &bytes) || words->at < words->end)
 		return NM_TOOK_BAD;
 	nm_value_reserve(served, service, key, n, (uint32_t)flags, bytes);

@@ -224,7 +224,7 @@ static uint64_t key_of(const struct nm_io *io, const struct nm_flow *flow,
 		return key_of_fill(io, flow, instr);
 	if (keyspace->law == NM_KEYS_SEQUENTIAL)
 		return nm_keyspace_turn(keyspace, flow->index + asking->n_keys[instr->site]++ *
-								       io->apps.n_flows);
+									io->apps.n_flows);
 	return nm_keyspace_draw(keyspace, ~nm_step_key(io, flow, instr), flow->repeated);
 }
 
@@ -261,7 +261,7 @@ static void note_begin(const struct nm_io *io, const struct nm_flow *flow,
 {
 	if (instr->ask.begins && !flow->repeated)
 		asking->sent_ns = flow->request.sent_ns;
-	else if (io->verbs[instr->ask.verb].latency)
+	else if (io->apps.verbs[instr->ask.verb].latency)
 		asking->sent_ns = nm_clock_ns();
 }
 
@@ -434,8 +434,8 @@ static bool is_answer(struct nm_io *io, struct nm_flow *flow, const struct nm_in
 {
 	const struct nm_app_datagram *datagram = instr->ask.app->datagram;
 
-	const bool is = datagram->parse(&asking->parser, &asking->request, io->rx, n) ==
-			NM_PARSED_DONE;
+	const bool is =
+		datagram->parse(&asking->parser, &asking->request, io->rx, n) == NM_PARSED_DONE;
 
 	if (!is && n == NM_PREAMBLE_BYTES && !io->apps.servers[instr->opening].count &&
 	    nm_datagram_is_preamble(io, flow->conn, instr, io->rx))
@@ -446,22 +446,30 @@ static bool is_answer(struct nm_io *io, struct nm_flow *flow, const struct nm_in
 }
 
 /* Nobody waits for the answer any more. */
-static enum nm_step give_up_message(struct nm_io *io, struct nm_flow *flow,
-				    const struct nm_instr *instr)
+static enum nm_step give_up_message(struct nm_flow *flow, struct nm_outcome_counters *outcomes,
+				    _Atomic uint64_t *class)
 {
-	struct nm_outcome_counters *outcomes = nm_app_outcomes(io, instr);
-
-	nm_counter_add(&io->count->timeouts, 1);
-	give_up(flow, outcomes, &outcomes->timed_out);
-	flow->request.outcome = NM_TIMEOUT;
+	give_up(flow, outcomes, class);
 	nm_datagram_give_up(flow->conn);
 	flow->progress = BEGIN;
 	return NM_STEP_NEXT;
 }
 
+static enum nm_step end_late_message(struct nm_io *io, struct nm_flow *flow,
+				     const struct nm_instr *instr)
+{
+	struct nm_outcome_counters *outcomes = nm_app_outcomes(io, instr);
+	enum nm_step answer = give_up_message(flow, outcomes, &outcomes->timed_out);
+
+	nm_counter_add(&io->count->timeouts, 1);
+	flow->request.outcome = NM_TIMEOUT;
+	return answer;
+}
+
 static enum nm_step await_message(struct nm_io *io, struct nm_flow *flow,
 				  const struct nm_instr *instr, struct asking *asking)
 {
+	struct nm_outcome_counters *outcomes = nm_app_outcomes(io, instr);
 	struct nm_conn *conn = flow->conn;
 
 	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
@@ -476,8 +484,11 @@ static enum nm_step await_message(struct nm_io *io, struct nm_flow *flow,
 			if (!asking->due_ns || io->now_ns < asking->due_ns)
 				return end(io, flow, instr, asking);
 			nm_counter_add(&io->count->late, 1);
-			return give_up_message(io, flow, instr);
+			return end_late_message(io, flow, instr);
 		}
+		/* Nobody listens there, as the network says. */
+		if (nm_datagram_is_unreachable(n) && io->apps.servers[instr->opening].count)
+			return give_up_message(flow, outcomes, &outcomes->lost);
 		if (n < 0 && !nm_datagram_is_unreachable(n) &&
 		    nm_io_received_nothing(conn, n) != NM_IO_AGAIN)
 			return nm_flow_failed(flow, n);
@@ -485,7 +496,7 @@ static enum nm_step await_message(struct nm_io *io, struct nm_flow *flow,
 			return NM_STEP_WAIT_IN;
 	}
 	/* Something else keeps coming, so that the flow never waits: its limit holds anyway. */
-	return is_late_by_now(asking, instr) ? give_up_message(io, flow, instr) : NM_STEP_YIELD;
+	return is_late_by_now(asking, instr) ? end_late_message(io, flow, instr) : NM_STEP_YIELD;
 }
 
 enum nm_step nm_ask_datagram_step(struct nm_io *io, struct nm_flow *flow,

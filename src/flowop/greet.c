@@ -157,7 +157,8 @@ bool nm_greet_why(const struct nm_io *io, const struct nm_flow *flow,
 
 	if (flow->error == EACCES)
 		snprintf(buf, size, "the server refuses %s%s%s%s", greeting->name,
-			 *said ? ", by " : "", said, greeting->has_password ? " (see user and auth_file)" : "");
+			 *said ? ", by " : "", said,
+			 greeting->has_password ? " (see user and auth_file)" : "");
 	else if (flow->error == EPROTO)
 		snprintf(buf, size, "\"%s\" has come, which is no answer of app=%s to %s", said,
 			 connect->ask.app->name, greeting->name);

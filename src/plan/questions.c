@@ -79,8 +79,8 @@ const struct nm_keyspace *nm_ir_find_questions(struct nm_ir *ir, const struct nm
 			 sizeof unused) < 0 ||
 	    nm_type_read(opts->type, strlen(opts->type), &type, unused, sizeof unused) < 0)
 		return NULL;
-	single->question = (struct nm_question){
-		.length = nm_question_end(single->wire, name, type), .wire = single->wire};
+	single->question = (struct nm_question){.length = nm_question_end(single->wire, name, type),
+						.wire = single->wire};
 	single->questions = questions_of(opts, &single->question, 1);
 	if (keys) {
 		single->questions.keys = *keys;
@@ -149,7 +149,8 @@ static int add_line(struct names *into, const char *line, size_t n, uint16_t typ
 	}
 	if ((into->count == into->list_room &&
 	     !grow((void **)&into->list, sizeof *into->list, &into->list_room)) ||
-	    (into->room - into->used < NM_QUESTION_MAX && !grow((void **)&into->names, 1, &into->room)))
+	    (into->room - into->used < NM_QUESTION_MAX &&
+	     !grow((void **)&into->names, 1, &into->room)))
 		return -ENOMEM;
 	if (strspn(behind + length, BLANKS) != n - (size_t)(behind + length - line)) {
 		(void)snprintf(why, why_size, "there is more behind the type");

@@ -299,8 +299,11 @@ def test_a_port_where_nobody_listens(netmodel: Netmodel, profile: WriteProfile) 
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as closed:
         closed.bind(("127.0.0.1", 0))
         port = closed.getsockname()[1]
-    body = asking(f"server=127.0.0.1:{port} protocol=udp", "name=example.com timeout=20ms", 'iterations="2"')
-    assert netmodel.measure(profile(body), code=2)["run"]["complete"] is False
+    body = asking(f"server=127.0.0.1:{port} protocol=udp", "name=example.com timeout=20s", 'iterations="2"')
+    document = netmodel.measure(profile(body), code=2)
+    assert document["run"]["complete"] is False
+    of = master_of(document)["counts"]
+    assert of["lost"] == of["requests"] == 8 and of.get("timed_out", 0) == 0, "nobody has waited"
 
 
 @pytest.mark.parametrize(

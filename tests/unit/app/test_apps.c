@@ -492,7 +492,8 @@ START_TEST(a_value_that_is_too_large)
 		{"memcache", 1u << 20, "STORED\r\n", 8},
 		{"memcache", (1u << 20) + 1, "SERVER_ERROR object too large for cache\r\n", 41},
 		{"memcache_meta", 1u << 20, "HD O7654\r\n", 10},
-		{"memcache_meta", (1u << 20) + 1, "SERVER_ERROR object too large for cache\r\n", 41},
+		{"memcache_meta", (1u << 20) + 1, "SERVER_ERROR object too large for cache\r\n",
+		 41},
 		{"redis", 1u << 20, "+OK\r\n", 5},
 		{"redis", (1u << 20) + 1, TOO_LARGE, sizeof TOO_LARGE - 1},
 	};
@@ -571,9 +572,8 @@ START_TEST(names)
 {
 	char list[96];
 
-	ck_assert_str_eq(
-		nm_app_names(list, sizeof list),
-		"ping, echo, dns, memcache, memcache_meta, memcache_binary, redis, http");
+	ck_assert_str_eq(nm_app_names(list, sizeof list),
+			 "ping, echo, dns, memcache, memcache_meta, memcache_binary, redis, http");
 	ck_assert_str_eq(nm_app_verbs(nm_app_find("ECHO"), list, sizeof list), "echo");
 	ck_assert_ptr_null(nm_app_find("pin"));
 	ck_assert_str_eq(nm_app_names(list, 3), "pi");

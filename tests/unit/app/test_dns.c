@@ -13,8 +13,8 @@
 #define QUESTION NAME "\0\1\0\1"
 #define N(text)	 (sizeof(text) - 1)
 
-static const struct nm_question question = {
-	.length = N(QUESTION), .wire = (const unsigned char *)QUESTION};
+static const struct nm_question question = {.length = N(QUESTION),
+					    .wire = (const unsigned char *)QUESTION};
 static struct nm_questions questions = {
 	.keys = {.law = NM_KEYS_SEQUENTIAL, .count = 1}, .edns_bytes = 1232, .list = &question};
 

@@ -21,10 +21,10 @@ struct bytes {
 
 /* A header of the binary protocol, whose numbers are written as bytes. */
 #define ANSWER(opcode, extras, status, body)                                                       \
-	"\x81" opcode "\0\0" extras "\0" status "\0\0" body "\0\0\x1d\xe6"                           \
+	"\x81" opcode "\0\0" extras "\0" status "\0\0" body "\0\0\x1d\xe6"                         \
 	"\0\0\0\0\0\0\0\0"
 #define REQUEST(opcode, key, extras, body)                                                         \
-	"\x80" opcode "\0" key extras "\0\0\0\0\0" body "\0\0\x1d\xe6"                               \
+	"\x80" opcode "\0" key extras "\0\0\0\0\0" body "\0\0\x1d\xe6"                             \
 	"\0\0\0\0\0\0\0\0"
 
 #define GET    "\x00"
@@ -117,7 +117,8 @@ static const struct {
 	 NM_PARSED_BAD, 0},
 	{"memcache_binary", NM_VERB_GET, BYTES(ANSWER(GET, "\4", "\0\1", "\0\4") "flag"),
 	 NM_PARSED_BAD, 0},
-	{"memcache_binary", NM_VERB_GET, BYTES(ANSWER(SET, "\0", "\0\0", "\0\0")), NM_PARSED_BAD, 0},
+	{"memcache_binary", NM_VERB_GET, BYTES(ANSWER(SET, "\0", "\0\0", "\0\0")), NM_PARSED_BAD,
+	 0},
 	{"memcache_binary", NM_VERB_GET, BYTES("ERROR\r\n"), NM_PARSED_BAD, 0},
 	{"memcache_binary", NM_VERB_SET, BYTES(ANSWER(SET, "\0", "\0\0", "\0\0")), NM_PARSED_DONE,
 	 NM_CLASS_OK},
@@ -129,7 +130,8 @@ static const struct {
 	 NM_CLASS_REFUSED},
 	{"memcache_binary", NM_VERB_SET, BYTES(ANSWER(SET, "\0", "\0\0", "\0\1") "x"),
 	 NM_PARSED_BAD, 0},
-	{"memcache_binary", NM_VERB_SET, BYTES(ANSWER(SET, "\1", "\0\0", "\0\0")), NM_PARSED_BAD, 0},
+	{"memcache_binary", NM_VERB_SET, BYTES(ANSWER(SET, "\1", "\0\0", "\0\0")), NM_PARSED_BAD,
+	 0},
 	{"memcache_binary", NM_VERB_DELETE, BYTES(ANSWER(DELETE, "\0", "\0\0", "\0\0")),
 	 NM_PARSED_DONE, NM_CLASS_OK},
 	{"memcache_binary", NM_VERB_DELETE, BYTES(ANSWER(DELETE, "\0", "\0\1", "\0\0")),
@@ -153,9 +155,8 @@ START_TEST(answers_have_a_class)
 		struct nm_app_parser parser;
 		size_t taken;
 
-		ck_assert_int_eq(
-			parse_into(&parser, app, &request, said.at, said.n, piece, &taken),
-			answers[_i].parsed);
+		ck_assert_int_eq(parse_into(&parser, app, &request, said.at, said.n, piece, &taken),
+				 answers[_i].parsed);
 		if (answers[_i].parsed != NM_PARSED_DONE)
 			continue;
 		ck_assert_uint_eq(taken, said.n);
@@ -166,7 +167,8 @@ END_TEST
 
 #define TOKEN_32 "01234567890123456789012345678901"
 #define KEY_250                                                                                    \
-	TOKEN_32 TOKEN_32 TOKEN_32 TOKEN_32 TOKEN_32 TOKEN_32 TOKEN_32 "01234567890123456789012345"
+	TOKEN_32 TOKEN_32 TOKEN_32 TOKEN_32 TOKEN_32 TOKEN_32 TOKEN_32 "0123456789012345678901234" \
+								       "5"
 
 static const struct {
 	struct bytes sent, said; /* said.at NULL: it is no request */
@@ -198,8 +200,8 @@ static const struct {
 	 BYTES(ANSWER("\x0b", "\0", "\0\0", "\0\x08") "netmodel")},
 	{BYTES(REQUEST(GET, "\2", "\0", "\0\2") "k9"),
 	 BYTES(ANSWER(GET, "\0", "\0\1", "\0\x09") "Not found")},
-	{BYTES(REQUEST(SET, "\2", "\x08", "\0\x0d") "\0\0\0\5\0\0\0\0k9\r\n\0" REQUEST(
-		 GET, "\2", "\0", "\0\2") "k9"),
+	{BYTES(REQUEST(SET, "\2", "\x08",
+		       "\0\x0d") "\0\0\0\5\0\0\0\0k9\r\n\0" REQUEST(GET, "\2", "\0", "\0\2") "k9"),
 	 BYTES(ANSWER(SET, "\0", "\0\0", "\0\0")
 		       ANSWER(GET, "\4", "\0\0", "\0\7") "\0\0\0\5\r\n\0")},
 	{BYTES(REQUEST(SET, "\2", "\x08", "\0\x0a") "\0\0\0\0\0\0\0\0k9" REQUEST(GET, "\2", "\0",
@@ -221,10 +223,12 @@ static const struct {
 	       "get k9\r\n"),
 	 {NULL, 0}},
 	/* What is sent says which protocol it is, each time. */
-	{BYTES("set k9 7 0 1\r\nx\r\nmg k9 v f\r\n" REQUEST(GET, "\2", "\0", "\0\2") "k9get k9\r\n"),
-	 BYTES("STORED\r\nVA 1 f7\r\nx\r\n" ANSWER(GET, "\4", "\0\0", "\0\5") "\0\0\0\7x"
-									     "VALUE k9 7 1\r\nx\r\n"
-									     "END\r\n")},
+	{BYTES("set k9 7 0 1\r\nx\r\nmg k9 v f\r\n" REQUEST(GET, "\2", "\0",
+							    "\0\2") "k9get k9\r\n"),
+	 BYTES("STORED\r\nVA 1 f7\r\nx\r\n" ANSWER(GET, "\4", "\0\0",
+						   "\0\5") "\0\0\0\7x"
+							   "VALUE k9 7 1\r\nx\r\n"
+							   "END\r\n")},
 };
 
 START_TEST(a_server)
@@ -238,8 +242,7 @@ START_TEST(a_server)
 		size_t used = 0;
 
 		(void)nm_store_delete(service.store, "k9", 2);
-		int found = serve(app, &served, sent.at, sent.n, piece, got,
-				  &used);
+		int found = serve(app, &served, sent.at, sent.n, piece, got, &used);
 
 		ck_assert((found < 0) == !said.at);
 		if (!said.at)
