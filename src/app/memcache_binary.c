@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The binary protocol of memcached (protocol-binary.txt), which answers by the number of the request.
- * A login is SASL's, by PLAIN (RFC 4616). */
+/* The binary protocol of memcached (protocol-binary.txt), which answers by the number of the
+ * request. A login is SASL's, by PLAIN (RFC 4616). */
 #include "app/memcache_binary.h"
 
 #include <string.h>

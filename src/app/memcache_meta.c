@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The meta commands of memcached (protocol.txt). Each request has a number, which its answer repeats;
- * only that of a miss does not at some versions. */
+/* The meta commands of memcached (protocol.txt). Each request has a number, which its answer
+ * repeats; only that of a miss does not at some versions. */
 #include <string.h>
 
 #include "app/memcache.h"

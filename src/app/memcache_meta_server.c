@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* netmodel's own server of memcached's meta commands: mg, ms, md and mn, with the flags that ask for
+/* netmodel's own server of memcached's meta commands: mg, ms and md, with the flags that ask for
  * something of the item, or are sent back. */
 #include <string.h>
 

@@ -70,7 +70,7 @@ static int64_t log_of_log(uint64_t k)
 }
 
 /* Whether a rank is taken, by a number below 2^62. What its part of the octave says is enough for
- * nearly all numbers, and spares a logarithm and a power; the last bits of these are not compared. */
+ * nearly all numbers, and spares a logarithm and a power, whose last bits are not compared. */
 static bool takes(const struct nm_law *law, uint64_t x, uint64_t number)
 {
 	const uint64_t *taken = law->table->taken + (x >> (63 - NM_ZIPF_PART_BITS)) - NM_ZIPF_PARTS;

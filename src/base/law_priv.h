@@ -65,8 +65,8 @@ struct nm_law_table *nm_law_table_new(const char *name, const struct nm_law_poin
 /* The table of ranks from 1 to n with the exponent s: octave after octave. */
 struct nm_law_table *nm_law_table_new_zipf(uint64_t s, uint64_t n);
 /* How likely a rank is taken whose logarithm is by so much above that of the first of its octave,
- * times 2^62. The table has that at the begin of each of NM_ZIPF_PARTS equal parts of an octave, and
- * at its end: it falls from one to the next. */
+ * times 2^62. The table has that at the begin of each of NM_ZIPF_PARTS equal parts of an octave,
+ * and at its end: it falls from one to the next. */
 #define NM_ZIPF_PART_BITS 6u
 #define NM_ZIPF_PARTS	  (1u << NM_ZIPF_PART_BITS)
 uint64_t nm_law_zipf_taken(uint64_t s, uint64_t log2);

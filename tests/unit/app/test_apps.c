@@ -147,8 +147,8 @@ START_TEST(all_pieces_make_the_same)
 }
 END_TEST
 
-/* Whether the byte of an answer may be another one: any flags and any number for cas are right, ":0"
- * is an answer as ":1" is, and other codes are errors. */
+/* Whether the byte of an answer may be another one: any flags and any number for cas are right,
+ * ":0" is an answer as ":1" is, and other codes are errors. */
 static bool is_free(const struct nm_app *app, enum nm_verb verb, size_t at)
 {
 	if (strcmp(app->name, "memcache_binary") == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The meta commands and the binary protocol of memcached: what answers mean, in all pieces, and what
- * our server says. */
+/* The meta commands and the binary protocol of memcached: what answers mean, in all pieces, and
+ * what our server says. */
 #include <check.h>
 #include <string.h>
 
