@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results of other tools as rows: of iperf3 (-J), of netperf (-o, -k, or JSON), of k8s-netperf (--json), and single
-documents of netmodel. What a tool does not tell is null."""
+"""Results of other tools as rows: of iperf3 (-J), of netperf (-o, -k, or JSON), of uperf, of k8s-netperf (--json), QQ
+lines of proj_net_bw_lat, and single documents of netmodel. What a tool does not tell is null."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from typing import Any
 
 from scipy import special
 
+from netmodel_lab import foreign_qq, foreign_uperf
 from netmodel_lab.columns import END, RUN, figures
+from netmodel_lab.foreign_row import MBPS_BITS, Row, number
 from netmodel_lab.problems import UsageProblem
-from netmodel_lab.rows import Row
 
 Json = dict[str, Any]
-
-_BITS = 8e6  # in a MB
 
 
 def read(tool: str, paths: Sequence[Path]) -> list[Row]:
@@ -60,18 +59,11 @@ def _numbered(tool: str, found: Sequence[Row]) -> list[Row]:
         whole |= {"attempt": 1, "epoch": 1, "run_id": row.get("run_id"), "start": row.get("start")}
         whole |= {"ok": row.get("ok", True), "why": row.get("why"), "profile": row.get("profile", tool)}
         whole |= {name: None if row.get(name) is None else str(row[name]) for name in given}
-        whole |= {f"p.{name[2:]}": _number(row.get(name)) for name in given}
+        whole |= {f"p.{name[2:]}": number(row.get(name)) for name in given}
         whole |= {name: row.get(name) for name in known if name in row}
         whole["file"] = row["file"]
         rows.append(whole)
     return rows
-
-
-def _number(value: Any) -> float | None:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return None
 
 
 # --- iperf3 -J ---
@@ -97,8 +89,8 @@ def _iperf3(text: str) -> list[Row]:
     received = [end.get(name) or {} for name in ("sum_received", "sum_received_bidir_reverse")]
     received = [one for one in received if one] or [end.get("sum") or {}]
     sent = [end.get(name) or {} for name in ("sum_sent", "sum_sent_bidir_reverse")]
-    row["seconds"] = _number(received[0].get("seconds"))
-    row["payload_MBps"] = sum(float(one["bits_per_second"]) for one in received) / _BITS
+    row["seconds"] = number(received[0].get("seconds"))
+    row["payload_MBps"] = sum(float(one["bits_per_second"]) for one in received) / MBPS_BITS
     retransmits = [one["retransmits"] for one in sent if "retransmits" in one]
     row["retransmits"] = float(sum(retransmits)) if retransmits else None
     row |= _iperf3_cpu(end.get("cpu_utilization_percent") or {}, row["payload_MBps"])
@@ -114,8 +106,8 @@ def _iperf3_cpu(cpu: Json, megabytes: float) -> Row:
     for end, name in (("master", "host"), ("slave", "remote")):
         if f"{name}_total" in cpu:
             total = float(cpu[f"{name}_total"])
-            found[f"user_TL.{end}"] = _number(cpu.get(f"{name}_user"))
-            found[f"system_TL.{end}"] = _number(cpu.get(f"{name}_system"))
+            found[f"user_TL.{end}"] = number(cpu.get(f"{name}_user"))
+            found[f"system_TL.{end}"] = number(cpu.get(f"{name}_system"))
             found[f"cpu_s_per_GB.{end}"] = total * 10 / megabytes if megabytes else None
     return found
 
@@ -196,13 +188,13 @@ def _of_netperf(one: Json) -> Row:
         if one.get(name) not in (None, "", "-1"):
             row[column] = one[name]
     for name, (column, scale) in _NETPERF.items():
-        value = _number(one.get(name))
-        cpus = _number(one.get(_CPUS.get(name, ""))) if name in _CPUS else 1.0
+        value = number(one.get(name))
+        cpus = number(one.get(_CPUS.get(name, ""))) if name in _CPUS else 1.0
         if value is not None and value >= 0 and cpus is not None:
             row[column] = value * scale * cpus
-    value, unit = _number(one.get("THROUGHPUT")), str(one.get("THROUGHPUT_UNITS", "")).strip()
+    value, unit = number(one.get("THROUGHPUT")), str(one.get("THROUGHPUT_UNITS", "")).strip()
     if value is not None and unit in _UNITS:
-        row["payload_MBps"] = value * _UNITS[unit] / _BITS
+        row["payload_MBps"] = value * _UNITS[unit] / MBPS_BITS
     elif value is not None and unit == "Trans/s":
         row.setdefault("transactions_per_s", value)
     if not any(name in row for name in ("transactions_per_s", "payload_MBps", "mean_us")):
@@ -271,9 +263,9 @@ def _of_k8s_netperf(one: Json) -> list[Row]:
         "d.place": place,
     }
     if n == 1:
-        row["retransmits"] = _number(one.get("tcpRetransmits"))
+        row["retransmits"] = number(one.get("tcpRetransmits"))
         if one["driver"] in ("netperf", "netmodel") and str(one["profile"]).endswith("RR"):  # others': of other things
-            row["p99_us"] = _number(one.get("latency")) or None
+            row["p99_us"] = number(one.get("latency")) or None
     if why:
         return [row]
     name, scale = ("received_MBps", 1 / 8) if is_stream else ("transactions_per_s", 1.0)
@@ -318,6 +310,8 @@ _OF_NETMODEL = ("num_flows", "num_threads", "request_size", "response_size", "bu
 _READERS: dict[str, Callable[[str], list[Row]]] = {
     "iperf3": _iperf3,
     "netperf": _netperf,
+    "uperf": foreign_uperf.read,
+    "qq": foreign_qq.read,
     "k8s-netperf": _k8s_netperf,
     "netmodel": _netmodel,
 }

@@ -5,10 +5,16 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import Lab, rows
+from conftest import NETMODEL, Json, Lab, rows
+
+from netmodel_lab.columns import QQ
+
+DRIVERS = Path(__file__).parent / "drivers"
+QQ_LINES = Path(__file__).parent / "others" / "qq.txt"
 
 IPERF3 = {
     "start": {
@@ -40,7 +46,7 @@ Local CPU Util %,Local CPU Count
 KEYED = "THROUGHPUT=941.5\nTHROUGHPUT_UNITS=10^6bits/s\nPROTOCOL=TCP\nTHROUGHPUT=940\nTHROUGHPUT_UNITS=10^6bits/s\n"
 
 
-def imported(lab: Lab, folder: Path, tool: str, *texts: str) -> list[dict[str, object]]:
+def imported(lab: Lab, folder: Path, tool: str, *texts: str) -> list[Json]:
     names = [f"in{i}" for i in range(len(texts))]
     for name, text in zip(names, texts, strict=True):
         (folder / name).write_text(text)
@@ -75,6 +81,83 @@ def test_netperf(lab: Lab, tmp_path: Path) -> None:
     assert found[2]["profile"] == "netperf TCP"
 
 
+def test_uperf(lab: Lab, tmp_path: Path) -> None:
+    """What uperf 1.0.8 printed, and two runs in one file."""
+    texts = [(DRIVERS / f"uperf-{name}.txt").read_text() for name in ("tcp_rr-2", "tcp_stream-1")]
+    found = imported(lab, tmp_path, "uperf", *texts, "".join(texts))
+    assert [row["d.num_flows"] for row in found] == ["2", "1", "2", "1"]
+    rr, stream = found[:2]
+    assert (rr["seconds"], rr["payload_MBps"], rr["mean_us"], rr["max_us"]) == pytest.approx(
+        (5.33, 9.755, 14.79, 18120)
+    )
+    assert rr["transactions_per_s"] == pytest.approx(405976 / 5.33)
+    assert stream["payload_MBps"] == pytest.approx(288.75)
+    assert [{**row, "file": None} for row in found[2:]] == [
+        {**row, "file": None, "block": 2, "seq": row["seq"] + 2} for row in found[:2]
+    ]
+
+
+def test_uperf_that_was_cut_off(lab: Lab, tmp_path: Path) -> None:
+    text = (DRIVERS / "uperf-tcp_rr-2.txt").read_text()
+    (tmp_path / "in").write_text(text[: text.index("Run Statistics")])
+    assert lab("import", "uperf", "in", "-o", "rows.jsonl").returncode == 4
+    assert [(row["ok"], row["why"]) for row in rows(tmp_path)] == [(False, "it has no statistics of the run")]
+
+
+def test_our_own_in_the_form_of_uperf(lab: Lab, tmp_path: Path) -> None:
+    words: list[str | Path] = [
+        NETMODEL,
+        "-m",
+        "tcp_rr",
+        "-D",
+        "num_flows=3",
+        "-D",
+        "test_length=200ms",
+        "--format",
+        "uperf",
+        "-a",
+    ]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    row = imported(lab, tmp_path, "uperf", done.stdout)[0]
+    assert row["d.num_flows"] == "3"
+    assert row["transactions_per_s"] > 0
+    assert 0 < row["mean_us"] < row["max_us"]
+
+
+def test_qq(lab: Lab, tmp_path: Path) -> None:
+    """What extract_tcp_stats.sh made of points with 1 and 2 pairs, and 4 and 8 of another setting: it prints 2, 4, 8
+    and 8, and that setting already in the second row."""
+    text = QQ_LINES.read_text()
+    alone = "".join(line for line in text.splitlines(keepends=True) if line.startswith("QQ_"))
+    found = imported(lab, tmp_path, "qq", text, alone + alone)
+    assert [row["d.num_flows"] for row in found] == ["1", "2", "4", "8"] + [None, "2", "4", "8"] * 2
+    assert [row["why"] for row in found[4:6]] == ["N: lost by the old scripts", None]
+    assert [row["d.nic"] for row in found[:4]] == ["cfg_q8_a11_ru8"] * 2 + ["cfg_q48_a00"] * 2
+    assert [row["profile"] for row in found[:4]] == ["qq bw"] * 2 + ["qq lat"] * 2
+    assert [row["transactions_per_s"] for row in found[:4]] == [200500, 400500, 40250, 75250]
+    assert [row["p99_us"] for row in found[:4]] == [10, 11, 61, 71]
+    second = found[1]
+    assert (second["busy_hw_TL.slave"], second["hidden_TL.slave"]) == pytest.approx((92.3, 91.3))
+    assert (second["irq_all_kps.slave"], second["irq_nic_kps.slave"], second["freq_GHz.slave"]) == (18.4, 17.7, 1.7)
+
+
+def test_qq_columns_are_those_of_the_lines(lab: Lab, tmp_path: Path) -> None:
+    text = QQ_LINES.read_text()
+    names, values = (
+        next(line.split() for line in text.splitlines() if line.startswith(f"QQ_{word}")) for word in ("HDR", "lat_1")
+    )
+    row = imported(lab, tmp_path, "qq", text)[3]
+    said = dict(reversed(list(zip(names, values, strict=True))))
+    old = {
+        name: row.get(ours, row.get(f"{ours}.slave"))
+        for name, ours in QQ.items()
+        if name not in ("missing_cpusTL", "%busyTL")
+    }
+    assert len(old) > 20
+    assert old == {name: float(said[name]) for name in old}
+
+
 def test_beside_ours(study: Path, lab: Lab, tmp_path: Path) -> None:
     """Imported rows are compared as those of studies are."""
     texts = [path.read_text() for path in sorted((study / "runs").glob("*/result.json"))]
@@ -91,6 +174,10 @@ def test_beside_ours(study: Path, lab: Lab, tmp_path: Path) -> None:
     [
         ("iperf3", "{}", "is no result of iperf3: it has no member start"),
         ("netperf", "MIGRATED TCP STREAM TEST\n 87380 16384 16384 10.00 941.5\n", "it has no header"),
+        ("uperf", "Allocating shared memory\n", "no line of it begins with Starting"),
+        ("qq", "QQ_bw_0 8 24\n", "line 1: no line before it begins with QQ_HDR"),
+        ("qq", "QQ_HDR N grp cfg\n\nQQ_bw_0 8 24\n", "line 3: 2 values, and the QQ_HDR line has 3 names"),
+        ("qq", "def cfg= cfg_q8\n", "there is no result in it"),
         ("netmodel", "{}", "its schema is not netmodel.result"),
         ("netmodel", "nonsense", "is no result of netmodel"),
     ],
