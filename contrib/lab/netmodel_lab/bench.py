@@ -141,7 +141,7 @@ class Bench:
         began = time.monotonic()
         with contextlib.ExitStack() as stack:
             if slave.spec.kind == "at":
-                port, key = slave.spec.port or DEFAULT_PORT, _read_key(slave)
+                port, key = slave.spec.port or DEFAULT_PORT, slave.key()
             else:
                 there = slave.start(
                     ["-s", "-P", "0", "-q", "--once"],
@@ -208,12 +208,3 @@ class Bench:
             cpus = machine.cpus(place)
             words += [option, cpus] if cpus else []
         return words
-
-
-def _read_key(machine: Machine) -> str | None:
-    if not machine.spec.key_file:
-        return None
-    try:
-        return Path(machine.spec.key_file).expanduser().read_text(encoding="utf-8").strip()
-    except OSError as error:
-        raise EnvironmentProblem([f"{machine.title}: {machine.spec.key_file}: {error.strerror}"]) from None

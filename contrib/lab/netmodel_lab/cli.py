@@ -100,6 +100,9 @@ def _add_measure(parser: Parser) -> None:
 def _plan(parser: Parser) -> None:
     _add_study(parser)
     parser.add_argument("--json", action="store_true", help="as one document")
+    parser.add_argument(
+        "--check", action="store_true", help="connect to the hosts, and tell whether they can run it; changes nothing"
+    )
     parser.add_argument("--schema", action="store_true", help="print the JSON schema of study files, for editors")
 
 
@@ -108,7 +111,7 @@ def _run(parser: Parser) -> None:
     _add_measure(parser)
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where (default ./NAME-DATE-TIME); must not exist")
     parser.add_argument("--dry-run", action="store_true", help="as plan")
-    parser.set_defaults(json=False, schema=False)
+    parser.set_defaults(json=False, schema=False, check=False)
 
 
 def _resume(parser: Parser) -> None:
@@ -168,12 +171,17 @@ def _compare(parser: Parser) -> None:
 
 def _import(parser: Parser) -> None:
     add = parser.add_argument
-    add("tool", choices=("iperf3", "netperf", "k8s-netperf", "netmodel"), help="which tool has written the files")
+    add(
+        "tool",
+        choices=("iperf3", "netperf", "uperf", "qq", "k8s-netperf", "netmodel"),
+        help="which tool has written the files",
+    )
     add(
         "files",
         metavar="FILE",
         nargs="+",
-        help="iperf3 -J; netperf -- -o or -k, or JSON; k8s-netperf --json; netmodel --format json",
+        help="iperf3 -J; netperf -- -o or -k, or JSON; what uperf prints; QQ lines of proj_net_bw_lat; "
+        "k8s-netperf --json; netmodel --format json",
     )
     add("-o", "--output", metavar="FILE", required=True, help="rows: a new file that ends with .jsonl or .csv")
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import platform
+import re
 import shlex
 import shutil
 import subprocess
@@ -26,6 +28,7 @@ Json = dict[str, Any]
 MARK = "netmodel-lab: what follows is ours"  # what a shell says before is of others
 _LONGEST_BANNER = 65536
 _CONNECT_S = 30.0
+NOT_ASKED = "a slave that somebody else has started: it is not asked before a run"
 _SSH = (
     *("-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=2", "-o", "ServerAliveCountMax=3"),
     *("-o", "ConnectTimeout=10", "-o", "ControlPersist=no"),
@@ -66,6 +69,8 @@ _HINTS = (
     ("Exec format error", "the machine is of another kind: build there, and name the program with netmodel=PATH"),
     ("error while loading shared libraries", "install the library there, or build there and give netmodel=PATH"),
 )
+
+_SHELL = re.compile(r"sh: (?:line )?\d+: (?:exec: )?")  # what a shell says before an error
 
 
 def ssh_command() -> list[str]:
@@ -149,7 +154,7 @@ class Machine:
 
     def _problem(self, said: Sequence[str]) -> EnvironmentProblem:
         lines = [line.strip() for line in said if line.strip()]
-        last = lines[-1] if lines else "the connection has ended"
+        last = _SHELL.sub("", lines[-1]) if lines else "the connection has ended"
         whole = "\n".join(lines)
         hint = next((f"; {hint}" for text, hint in _HINTS if text in whole), "")
         if "REMOTE HOST" in whole:
@@ -161,15 +166,30 @@ class Machine:
     def open(self) -> None:
         """Connects, copies the program when asked, and finds out what is there. Raises EnvironmentProblem."""
         if self.spec.kind == "ssh":
-            if not shutil.which(ssh_command()[0]):
-                raise EnvironmentProblem([f"{self.title}: {ssh_command()[0]}: no such program here"])
             self._connect()
         if self.spec.kind != "at":
             self.probe()
             self._check_version()
 
+    def look(self) -> str | None:
+        """Finds out what is there as open() does, and makes and copies nothing. Returns why the host was not asked, if
+        it was not."""
+        if self.spec.kind == "at":
+            return NOT_ASKED
+        if not self.spec.copy_program:
+            self.probe()
+            self._check_version()
+            return None
+        there = self.ask("uname -m").strip()
+        self._reached_at = self._own_address()
+        if there != platform.machine():
+            text = f"the machine is {there}, and the program here is for {platform.machine()}"
+            raise self._problem([f"{text}: build there, and name the program with netmodel=PATH"])
+        return f"reached, {there}; netmodel is copied there when the study is run, and tells then what is there"
+
     def _connect(self) -> None:
         """The first connection, over which the others go; it lives as long as we do, and what was copied with it."""
+        self._need_ssh()
         if not self._folder:
             self._own_folder = tempfile.TemporaryDirectory(prefix="nmlab")
             self._folder = Path(self._own_folder.name)
@@ -195,6 +215,10 @@ class Machine:
         if not self._keeper.notice("started", _CONNECT_S):
             self._keeper.end()
             raise self._problem(self._keeper.lines)
+
+    def _need_ssh(self) -> None:
+        if not shutil.which(ssh_command()[0]):
+            raise EnvironmentProblem([f"{self.title}: {ssh_command()[0]}: no such program here"])
 
     def profile(self, profile: str) -> str:
         """The profile as a master there finds it: one behind ssh gets a copy, which is removed with the rest."""
@@ -241,12 +265,16 @@ class Machine:
         words = [self.path, "--probe"]
         text = self.ask(words)
         if self.spec.kind == "ssh":
-            connection = self.ask('echo "$SSH_CONNECTION"').split()
-            self._reached_at = connection[2] if len(connection) == 4 else None
+            self._reached_at = self._own_address()
         try:
             self.probed = json.loads(text)
         except ValueError:
             raise EnvironmentProblem([f"{self.title}: {self.path} is no netmodel, or an older one"]) from None
+
+    def _own_address(self) -> str | None:
+        """The one under which ssh has reached it."""
+        connection = self.ask('echo "$SSH_CONNECTION"').split()
+        return connection[2] if len(connection) == 4 else None
 
     def _check_version(self) -> None:
         there = self.probed.get("version")
@@ -289,6 +317,15 @@ class Machine:
         if not found:
             raise EnvironmentProblem([f"{self.title}: has no address of its own; address=ADDRESS names it"])
         return str(found[0])
+
+    def key(self) -> str | None:
+        """That of a slave which somebody else has started."""
+        if not self.spec.key_file:
+            return None
+        try:
+            return Path(self.spec.key_file).expanduser().read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise EnvironmentProblem([f"{self.title}: {self.spec.key_file}: {error.strerror}"]) from None
 
     def cpus(self, place: str) -> str | None:
         """The CPUs of a place, as netmodel takes them; None: wherever the kernel puts its workers."""

@@ -46,6 +46,7 @@ class Wishes:
     place: str | None = None
     require: Sequence[str] = ()
     has_yes: bool = False
+    is_thorough: bool = False  # netmodel looks at each cell, however many there are
 
 
 @dataclass
@@ -138,7 +139,7 @@ def prepare(wishes: Wishes, program: Program) -> Prepared:
         verdicts=tuple(draft.verdicts),
         interval=draft.interval,
     )
-    mistakes += _impossible(program, study)
+    mistakes += _impossible(program, study, None if wishes.is_thorough else MAX_CHECKED)
     if mistakes:
         raise UsageProblem(mistakes)
     return Prepared(study, draft.text, tuple(draft.notes))
@@ -376,11 +377,11 @@ def _values(program: Program, draft: Draft, known: Mapping[str, Mapping[str, Par
     return list(mistakes.values())
 
 
-def _impossible(program: Program, study: Study) -> list[Mistake]:
+def _impossible(program: Program, study: Study, limit: int | None) -> list[Mistake]:
     """Cells whose values do not go together, or with the profile, and requirements on what is not there."""
     mistakes: dict[str, Mistake] = {}
     requirements = [word for text in study.require for word in ("--require", text)]
-    for cell in itertools.islice(cells(study), MAX_CHECKED):
+    for cell in itertools.islice(cells(study), limit):
         wanted = cell.wanted
         place = " ".join(f"{name}={value}" for name, value in cell.dimensions.items()) or wanted.profile
         used = Program.find(wanted.program) if wanted.program else program

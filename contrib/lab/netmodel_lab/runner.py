@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from netmodel_lab.bench import Bench, Ended
+from netmodel_lab.checks import not_held
 from netmodel_lab.folder import RESULT, STDERR, Attempt, Folder, Json, Manifest, judge, now
 from netmodel_lab.plan import Point, measured_s, start_s
 from netmodel_lab.program import Program
@@ -224,8 +225,6 @@ def _outcome(half: Path, ended: Ended, limit_s: float) -> tuple[Json | None, str
 def _not_held(result: Json | None, hold: dict[str, str]) -> str | None:
     """A fact of a host that is not what the study holds it to be."""
     for host in (result or {}).get("hosts") or []:
-        for name, wanted in hold.items():
-            found = (host.get("facts") or {}).get(name)
-            if wanted != str(found):
-                return f"{host.get('role')} {host.get('name')}: {name} is {found}, and the study holds {wanted}"
+        for text in not_held(host.get("facts") or {}, hold):
+            return f"{host.get('role')} {host.get('name')}: {text}"
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import json
 import platform
 import sys
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from netmodel_lab.bench import Bench
+    from netmodel_lab.checks import Checked
     from netmodel_lab.folder import Epoch, Folder, Manifest
     from netmodel_lab.prepare import Prepared
     from netmodel_lab.program import Program
@@ -58,6 +60,7 @@ def _prepared(options: argparse.Namespace) -> tuple[Program, Prepared]:
         place=options.place,
         require=options.require,
         has_yes=options.yes,
+        is_thorough=options.check,
     )
     prepared = prepare(wishes, program)
     for note in prepared.notes:
@@ -80,10 +83,12 @@ def plan(options: argparse.Namespace) -> Exit:
     points = make_plan(study)
     seconds = sum(measured_s(point, study, program.parameters(point.profile)) + start_s(study) for point in points)
     changed = changes(study, points)
+    checked = _checked(study, program) if options.check else None
     if options.json:
         listed = [{**point.model_dump(), "changes": what} for point, what in zip(points, changed, strict=True)]
-        print(json.dumps({"study": study.model_dump(), "seconds": seconds, "points": listed}, indent=1))
-        return Exit.DONE
+        document = {"study": study.model_dump(), "seconds": seconds, "points": listed}
+        print(json.dumps(document | ({"check": dataclasses.asdict(checked)} if checked else {}), indent=1))
+        return checked.exit if checked else Exit.DONE
     for line in _preparations(study):
         print(line)
     for point, what in zip(points, changed, strict=True):
@@ -97,7 +102,27 @@ def plan(options: argparse.Namespace) -> Exit:
         + (f"; {count} changes of settings" if count else "")
         + f"; about {clock(seconds)}"
     )
-    return Exit.DONE
+    return _tell_check(checked, study) if checked else Exit.DONE
+
+
+def _checked(study: Study, program: Program) -> Checked:
+    from netmodel_lab.checks import check
+
+    return check(study, program)
+
+
+def _tell_check(checked: Checked, study: Study) -> Exit:
+    from netmodel_lab.checks import as_lines
+
+    for line in as_lines(checked):
+        print(line)
+    for text in checked.lacking:
+        print(f"netmodel-lab: {text}", file=sys.stderr)
+    for text in checked.unmet:
+        print(f"netmodel-lab: held, and not so: {text}", file=sys.stderr)
+    if checked.exit is Exit.DONE:
+        print(f"checked: netmodel takes each of {study.cells()} cells, and the hosts can run them")
+    return checked.exit
 
 
 def _preparations(study: Study) -> Iterator[str]:
@@ -435,7 +460,8 @@ def import_(options: argparse.Namespace) -> Exit:
 
 def hosts(options: argparse.Namespace) -> Exit:
     """Connects to each host, and tells which figures it lacks and why. Nothing is changed there."""
-    from netmodel_lab.machine import Machine
+    from netmodel_lab.checks import host_lines
+    from netmodel_lab.machine import NOT_ASKED, Machine
     from netmodel_lab.problems import EnvironmentProblem
     from netmodel_lab.program import Program
 
@@ -445,7 +471,8 @@ def hosts(options: argparse.Namespace) -> Exit:
         machine = Machine(spec, role, program, None)
         try:
             machine.open()
-            found.append({"host": spec.text, "ok": True, "probe": machine.probed})
+            why = None if machine.probed else NOT_ASKED
+            found.append({"host": spec.text, "ok": True, "why": why, "probe": machine.probed})
         except EnvironmentProblem as problem:
             is_good = False
             found.append({"host": spec.text, "ok": False, "why": problem.lines[0]})
@@ -455,7 +482,8 @@ def hosts(options: argparse.Namespace) -> Exit:
         print(json.dumps(found, indent=1))
     else:
         for one in found:
-            _tell_host(one)
+            for line in host_lines(one, str(one["host"])):
+                print(line)
     return Exit.DONE if is_good else Exit.ENVIRONMENT
 
 
@@ -476,26 +504,3 @@ def _specs(options: argparse.Namespace) -> list[tuple[Role, HostSpec]]:
         except ValueError as error:
             raise UsageProblem([str(error)]) from None
     return found
-
-
-def _tell_host(one: dict[str, Any]) -> None:
-    if not one["ok"]:
-        print(f"{one['host']}: not usable: {one['why']}")
-        return
-    probe = one["probe"]
-    if not probe:
-        print(f"{one['host']}: a slave that somebody else has started: it is not asked before a run")
-        return
-    facts = probe["facts"]
-    print(
-        f"{one['host']}: netmodel {probe['version']}, Linux {facts['kernel']}, {facts['machine']}, "
-        f"{facts['cpus']} CPUs, {facts['cpu_model']}"
-    )
-    for interface in probe["interfaces"]:
-        if interface["addresses"]:
-            driver = f" ({interface['driver']})" if interface["driver"] else ""
-            print(f"  {interface['name']}{driver}: {', '.join(interface['addresses'])}")
-    if probe["irqbalance"]:
-        print("  irqbalance runs: it moves interrupts while a study runs")
-    for part in probe["missing"]:
-        print(f"  not available: {part['what']}: {part['why']}")

@@ -127,6 +127,27 @@ def test_hosts_check(far: Far) -> None:
     assert not far.is_clean()
 
 
+def test_a_plan_is_checked(far: Far) -> None:
+    """The host is reached, and nothing is made or copied there."""
+    before = set(far.temporary.iterdir())
+    words = ("plan", "tcp_rr", "place=0", "--repeat", "1", "--check", "--peer")
+    done = far.run(argv(*words, f"{far.spec},netmodel={NETMODEL}"))
+    assert done.returncode == 0, done.stderr
+    assert f"\nslave {far.spec}: netmodel " in done.stdout
+    assert "\nplace 0: CPUs master 0, slave 0\n" in done.stdout
+    done = far.run(argv(*words, f"{far.spec},copy=yes"))
+    assert done.returncode == 0, done.stderr
+    assert f"\nslave {far.spec}: reached, {os.uname().machine}; netmodel is copied there when" in done.stdout
+    assert "\nplace 0: CPUs master 0\n" in done.stdout
+    done = far.run(argv(*words, far.spec))
+    assert done.returncode == 3
+    assert done.stderr == (
+        f"netmodel-lab: slave ({far.spec}): netmodel: not found; copy=yes copies the program, netmodel=PATH names it\n"
+    )
+    assert set(far.temporary.iterdir()) == before
+    assert not far.left()
+
+
 def test_a_sweep_to_its_report(far: Far) -> None:
     path = write_sweep(far)
     done = far.run(argv("run", path, "-o", far.folder / "whole"))
