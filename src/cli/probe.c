@@ -18,6 +18,7 @@ int nm_cli_probe(FILE *out, struct nm_diags *diags)
 		nm_host_facts_read(&facts);
 		nm_usage_read(usage);
 		nm_unhalted_drop(nm_usage_unhalted_begin(usage));
+		nm_usage_read_cpufreq(usage);
 		nm_probe_read(probe);
 		const struct nm_probed probed = {nm_cli_version(), &facts, probe, usage};
 		int error = nm_probe_write(&probed, out);

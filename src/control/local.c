@@ -95,8 +95,7 @@ bool nm_local_take_failure(struct nm_local *local, const char *file, char *text,
 	return true;
 }
 
-void nm_local_result(struct nm_local *local, uint64_t now_ns, struct nm_msg_result *ret,
-		     struct nm_rusage *ret_process_start)
+void nm_local_result(struct nm_local *local, uint64_t now_ns, struct nm_msg_result *ret)
 {
 	struct nm_usage_window *window = calloc(1, sizeof *window);
 	struct nm_addr stranger;
@@ -111,10 +110,10 @@ void nm_local_result(struct nm_local *local, uint64_t now_ns, struct nm_msg_resu
 		nm_usage_sampler_window(local->usage, now_ns, window);
 		ret->has_usage = window->has_usage;
 		ret->usage = window->usage;
+		ret->cpus = window->cpus;
 		ret->counters = window->counters;
 		ret->arrived = window->arrived;
 		ret->window = window->counted;
-		*ret_process_start = window->process_start;
 	}
 	free(window);
 	if (nm_engine_details(local->engine) & NM_OBSERVE_REPORT)

@@ -60,7 +60,6 @@ bool nm_local_take_failure(struct nm_local *local, const char *file, char *text,
 			   bool *ret_secondary);
 /* This host's part of the result, at the end of the run. ret->groups has room for the groups of the
  * plan; ret->report is owned by the caller, and NULL where no details are kept. */
-void nm_local_result(struct nm_local *local, uint64_t now_ns, struct nm_msg_result *ret,
-		     struct nm_rusage *ret_process_start);
+void nm_local_result(struct nm_local *local, uint64_t now_ns, struct nm_msg_result *ret);
 
 #endif

@@ -33,6 +33,7 @@ struct nm_usage_sampler {
 	bool has_before, has_after;
 	struct nm_usage before, after;
 	struct nm_unhalted_window *unhalted; /* NULL: none, or it has ended */
+	struct nm_cpu_loads cpus_before, cpus_after;
 	struct nm_perf_values counters_before, counters_after;
 	struct nm_arrived arrived;
 	struct nm_host_window window;
@@ -263,8 +264,10 @@ static void read_after(struct nm_usage_sampler *usage)
 {
 	nm_perf_read(usage->config.perf, &usage->counters_after);
 	nm_usage_read(&usage->after);
+	nm_cpu_loads_read(&usage->cpus_after);
 	nm_usage_unhalted_end(usage->unhalted, &usage->after);
 	usage->unhalted = NULL;
+	nm_usage_read_cpufreq(&usage->after);
 	nm_usage_read_vectors(&usage->after, &usage->before);
 	usage->has_after = true;
 }
@@ -291,10 +294,12 @@ static void open_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 		note_from(usage);
 	}
 	nm_usage_read(&usage->before);
+	nm_cpu_loads_read(&usage->cpus_before);
 	nm_perf_read(usage->config.perf, &usage->counters_before);
 	usage->has_before = true;
 	nm_unhalted_drop(usage->unhalted);
 	usage->unhalted = nm_usage_unhalted_begin(&usage->before);
+	nm_usage_read_cpufreq(&usage->before);
 	/* The last, as at the end: they may be many. */
 	nm_usage_read_vectors(&usage->before, NULL);
 }
@@ -474,7 +479,7 @@ void nm_usage_sampler_window(struct nm_usage_sampler *usage, uint64_t now_ns,
 		close_window(usage, now_ns);
 	if (usage->has_before) {
 		nm_usage_delta(&usage->before, &usage->after, &ret_window->usage);
-		ret_window->process_start = usage->before.process;
+		nm_cpu_loads_delta(&usage->cpus_before, &usage->cpus_after, &ret_window->cpus);
 		nm_perf_delta(&usage->counters_before, &usage->counters_after,
 			      &ret_window->counters);
 	}

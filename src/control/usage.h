@@ -10,6 +10,7 @@
 #include "control/sampler.h"
 #include "control/tail.h"
 #include "engine/engine.h"
+#include "host/cpu_loads.h"
 #include "host/perf.h"
 #include "host/usage.h"
 #include "result/result.h"
@@ -46,7 +47,7 @@ struct nm_tail_bytes nm_usage_sampler_received(const struct nm_usage_sampler *us
 struct nm_usage_window {
 	bool has_usage; /* false: the window was never opened */
 	struct nm_usage usage;
-	struct nm_rusage process_start; /* the usage of this process when the window opened */
+	struct nm_cpu_loads cpus;
 	struct nm_perf_values counters; /* no values when not known */
 	struct nm_arrived arrived;
 	struct nm_host_window counted; /* by this host's clock */

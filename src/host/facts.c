@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "host/cpu_latency.h"
+#include "host/facts_priv.h"
 #include "host/procfile.h"
 
 #define TEXT_SIZE 8192
@@ -41,6 +42,9 @@ const struct nm_field nm_host_facts_fields[] = {
 	TEXT(cpuidle_driver),
 	TEXT(cpuidle_governor),
 	TEXT(cpufreq_governor, .doc = "Of the first CPU."),
+	TEXT(irq_accounting,
+	     .doc = "on: the kernel measures the time of interrupts (CONFIG_IRQ_TIME_ACCOUNTING); "
+		    "off: its ticks find them or do not."),
 	NM_FIELD_END,
 };
 
@@ -115,4 +119,6 @@ void nm_host_facts_read(struct nm_host_facts *ret_facts)
 		   sizeof ret_facts->cpuidle_governor);
 	first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
 		   ret_facts->cpufreq_governor, sizeof ret_facts->cpufreq_governor);
+	(void)snprintf(ret_facts->irq_accounting, sizeof ret_facts->irq_accounting, "%s",
+		       host__read_irq_accounting());
 }

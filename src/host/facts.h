@@ -23,6 +23,7 @@ struct nm_host_facts {
 	char congestion_control[32];
 	char cpuidle_driver[32], cpuidle_governor[32]; /* decides how deeply idle CPUs sleep */
 	char cpufreq_governor[32];		       /* of the first CPU */
+	char irq_accounting[4];			       /* "on", "off" */
 	/* the socket buffers of the profile, known after its run; nm_host_facts_read leaves it */
 	struct nm_buffers cut;
 };

@@ -2,6 +2,10 @@
 noinst_LTLIBRARIES += src/libnm_host.la
 src_libnm_host_la_SOURCES = \
 	src/host/cpu_latency.c \
+	src/host/cpu_loads.c \
+	src/host/cpu_loads.h \
+	src/host/cpufreq.c \
+	src/host/irq_accounting.c \
 	src/host/cpu_latency.h \
 	src/host/busy_poll.c \
 	src/host/busy_poll.h \
@@ -15,6 +19,7 @@ src_libnm_host_la_SOURCES = \
 	src/host/cpus.h \
 	src/host/facts.c \
 	src/host/facts.h \
+	src/host/facts_priv.h \
 	src/host/file.c \
 	src/host/file.h \
 	src/host/limits.c \
@@ -47,4 +52,4 @@ src_libnm_host_la_SOURCES = \
 	src/host/usage_priv.h \
 	src/host/vectors.c
 src_libnm_host_la_CFLAGS = $(ROOM_CFLAGS)
-src_libnm_host_la_CPPFLAGS = $(AM_CPPFLAGS) $(NL_CFLAGS) $(SECCOMP_CFLAGS)
+src_libnm_host_la_CPPFLAGS = $(AM_CPPFLAGS) $(NL_CFLAGS) $(SECCOMP_CFLAGS) $(ZLIB_CFLAGS)

@@ -54,6 +54,40 @@ static int next_number(const char **text, uint64_t *ret_value)
 	return 0;
 }
 
+/* "cpu1 28892 33552 ...", of which the eight classes come first. */
+static int parse_cpu_load(const char *line, struct nm_cpu_load *ret_load)
+{
+	const char *text = line + strlen("cpu");
+	uint64_t value = 0;
+
+	if (next_number(&text, &value) < 0)
+		return -EINVAL;
+	ret_load->cpu = (uint32_t)value;
+#define CLASS(member)                                                                              \
+	if (next_number(&text, &value) < 0)                                                        \
+		return -EINVAL;                                                                    \
+	ret_load->member = (uint32_t)value;
+	NM_CPU_CLASSES(CLASS)
+#undef CLASS
+	return 0;
+}
+
+int host__parse_cpu_loads(const char *text, struct nm_cpu_loads *ret_loads)
+{
+	*ret_loads->why = '\0';
+	ret_loads->count = 0;
+	if (strncmp(text, "cpu ", strlen("cpu ")) != 0)
+		return -EINVAL;
+	for (const char *line = next_line(text); strncmp(line, "cpu", strlen("cpu")) == 0;
+	     line = next_line(line)) {
+		if (ret_loads->count == NM_CPU_LOADS_MAX)
+			return -E2BIG;
+		if (parse_cpu_load(line, &ret_loads->items[ret_loads->count++]) < 0)
+			return -EINVAL;
+	}
+	return ret_loads->count ? 0 : -EINVAL;
+}
+
 int host__parse_interrupts(const char *text, struct nm_interrupts *ret_interrupts)
 {
 	struct nm_interrupts found;

@@ -13,8 +13,7 @@
 #include "host/procfile.h"
 #include "host/usage_priv.h"
 
-/* The lines of 4000 CPUs. */
-#define PROC_TEXT (512 * 1024)
+#define CPUS_CAME_OR_WENT "CPUs came or went"
 
 const char *nm_softirq_name(enum nm_softirq kind)
 {
@@ -40,7 +39,7 @@ static const char *why_not(long read_error, int parse_error)
 
 static void read_stat(struct nm_usage *u, char *text)
 {
-	long n = nm_procfile_read("/proc/stat", text, PROC_TEXT);
+	long n = nm_procfile_read("/proc/stat", text, HOST__PROC_TEXT);
 	int r = n < 0 ? 0 : host__parse_interrupts(text, &u->interrupts);
 
 	u->has_interrupts = n >= 0 && r == 0;
@@ -56,7 +55,7 @@ static void read_stat(struct nm_usage *u, char *text)
 
 static void read_softirqs(struct nm_usage *u, char *text)
 {
-	long n = nm_procfile_read("/proc/softirqs", text, PROC_TEXT);
+	long n = nm_procfile_read("/proc/softirqs", text, HOST__PROC_TEXT);
 	int r = n < 0 ? 0 : host__parse_softirqs(text, &u->softirqs);
 
 	u->has_softirqs = n >= 0 && r == 0;
@@ -67,7 +66,7 @@ static void read_softirqs(struct nm_usage *u, char *text)
 
 static void read_softnet(struct nm_usage *u, char *text)
 {
-	long n = nm_procfile_read("/proc/net/softnet_stat", text, PROC_TEXT);
+	long n = nm_procfile_read("/proc/net/softnet_stat", text, HOST__PROC_TEXT);
 	int r = n < 0 ? 0 : host__parse_softnet(text, &u->softnet);
 
 	u->has_softnet = n >= 0 && r == 0;
@@ -81,7 +80,7 @@ static int64_t read_pressure_of(const char *file, const char *kind, char *text, 
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/pressure/%s", file);
-	long n = nm_procfile_read(path, text, PROC_TEXT);
+	long n = nm_procfile_read(path, text, HOST__PROC_TEXT);
 
 	if (n < 0)
 		*ret_error = n;
@@ -111,7 +110,7 @@ static int read_tcp_file(struct nm_usage *u, const char *file, const char *group
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/self/net/%s", file);
-	long n = nm_procfile_read(path, text, PROC_TEXT);
+	long n = nm_procfile_read(path, text, HOST__PROC_TEXT);
 
 	if (n >= 0 && host__parse_tcp(text, group, &u->tcp) == 0)
 		return 0;
@@ -179,7 +178,7 @@ static void read_psp(struct nm_usage *u)
 
 void nm_usage_read(struct nm_usage *ret_usage)
 {
-	char *text = malloc(PROC_TEXT);
+	char *text = malloc(HOST__PROC_TEXT);
 
 	memset(ret_usage, 0, sizeof *ret_usage);
 	ret_usage->at_ns = nm_clock_ns();
@@ -312,15 +311,13 @@ void nm_usage_delta(const struct nm_usage *before, const struct nm_usage *after,
 		delta.cpu = (struct nm_cpu_times){.n_cpus = 0};
 	if (delta.has_cpu && is_too_short(&delta.cpu)) {
 		delta.has_cpu = false;
-		snprintf(delta.cpu_why, sizeof delta.cpu_why,
-			 "the window is shorter than %d ticks of the kernel's accounting",
-			 NM_CPU_TICKS_MIN);
+		snprintf(delta.cpu_why, sizeof delta.cpu_why, NM_CPU_TOO_SHORT, NM_CPU_TICKS_MIN);
 	}
 	for (size_t i = 0; i < delta.n_psp; i++)
 		psp_delta(before, &delta.psp[i]);
 	if (delta.has_softnet && before->softnet.which != after->softnet.which) {
 		delta.has_softnet = false;
-		snprintf(delta.softnet_why, sizeof delta.softnet_why, "CPUs came or went");
+		snprintf(delta.softnet_why, sizeof delta.softnet_why, CPUS_CAME_OR_WENT);
 	}
 	interrupts_delta(before, after, &delta);
 	softnet_delta(&before->softnet, &after->softnet, &delta.softnet);
@@ -328,7 +325,13 @@ void nm_usage_delta(const struct nm_usage *before, const struct nm_usage *after,
 			   &delta.pressure);
 	nm_fields_subtract(nm_unhalted_fields, &before->unhalted, &after->unhalted,
 			   &delta.unhalted);
+	delta.cpufreq.begin_khz = before->cpufreq.begin_khz;
+	if (delta.has_cpufreq && before->cpufreq.n_cpus != after->cpufreq.n_cpus) {
+		delta.has_cpufreq = false;
+		snprintf(delta.cpufreq_why, sizeof delta.cpufreq_why, CPUS_CAME_OR_WENT);
+	}
 	nm_fields_subtract(nm_rusage_fields, &before->process, &after->process, &delta.process);
+	delta.process_start = before->process;
 	nm_fields_subtract(nm_throttling_fields, &before->throttling, &after->throttling,
 			   &delta.throttling);
 	nm_fields_subtract(nm_tcp_counter_fields, &before->tcp, &after->tcp, &delta.tcp);

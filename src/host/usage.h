@@ -78,6 +78,12 @@ struct nm_pressure {
 #undef NM_PRESSURE_MEMBER
 };
 
+/* What cpufreq said of the CPUs at the two ends of a window, summed over those that it knows. */
+struct nm_cpufreq {
+	uint32_t n_cpus;
+	uint64_t begin_khz, end_khz;
+};
+
 /* The periods of the limits of CPU of this process's control groups, and those in which it was held
  * back, and how long it was, on all CPUs together. periods 0: there is no limit. */
 struct nm_throttling {
@@ -163,6 +169,7 @@ struct nm_psp_usage {
 #define NM_USAGE_PARTS(X)                                                                          \
 	X(cpu)                                                                                     \
 	X(unhalted)                                                                                \
+	X(cpufreq)                                                                                 \
 	X(interrupts) X(softirqs) X(softnet) X(pressure) X(nics) X(tcp) X(psp)
 
 struct nm_usage {
@@ -174,11 +181,13 @@ struct nm_usage {
 #undef NM_USAGE_PART
 	struct nm_cpu_times cpu;
 	struct nm_unhalted unhalted; /* by the two functions below alone */
+	struct nm_cpufreq cpufreq;   /* by a function below alone */
 	struct nm_interrupts interrupts;
 	struct nm_softirqs softirqs;
 	struct nm_softnet softnet;
 	struct nm_pressure pressure;
 	struct nm_rusage process;
+	struct nm_rusage process_start; /* of a difference on this host: at the earlier reading */
 	struct nm_throttling throttling;
 	struct nm_tcp_counters tcp;
 	size_t n_nics;
@@ -188,9 +197,10 @@ struct nm_usage {
 };
 
 /* The members of the structs above, in the order of the control protocol. */
-extern const struct nm_field nm_cpu_fields[], nm_unhalted_fields[], nm_interrupt_fields[],
-	nm_softirq_fields[], nm_softnet_fields[], nm_pressure_fields[], nm_rusage_fields[],
-	nm_throttling_fields[], nm_nic_fields[], nm_tcp_counter_fields[], nm_psp_fields[];
+extern const struct nm_field nm_cpu_fields[], nm_unhalted_fields[], nm_cpufreq_fields[],
+	nm_interrupt_fields[], nm_softirq_fields[], nm_softnet_fields[], nm_pressure_fields[],
+	nm_rusage_fields[], nm_throttling_fields[], nm_nic_fields[], nm_tcp_counter_fields[],
+	nm_psp_fields[];
 
 /* Reads all figures; the reason for a missing one is in its member _why. Never fails as a whole.
  * Not for the hot path (opens files, netlink). */
@@ -198,9 +208,12 @@ void nm_usage_read(struct nm_usage *ret_usage);
 /* Adds the interrupts of each interface's own vectors, a file for each of these: of all interfaces
  * that are up; after another reading, of those that have moved packets since. */
 void nm_usage_read_vectors(struct nm_usage *usage, const struct nm_usage *before);
+/* Adds the present frequencies, a file for each CPU. */
+void nm_usage_read_cpufreq(struct nm_usage *usage);
 void nm_rusage_read(struct nm_rusage *ret_usage); /* one system call */
 /* The fewest ticks of /proc/stat, of all CPUs together, that CPU times are taken from. */
 #define NM_CPU_TICKS_MIN 10
+#define NM_CPU_TOO_SHORT "the window is shorter than %d ticks of the kernel's accounting"
 /* after - before, interface by interface (an interface absent from `before` counts from 0). With
  * CPU times of too few ticks has_cpu is false, but they are there for sums. */
 void nm_usage_delta(const struct nm_usage *before, const struct nm_usage *after,

@@ -32,6 +32,13 @@ const struct nm_field nm_unhalted_fields[] = {
 	NM_FIELD_END,
 };
 
+const struct nm_field nm_cpufreq_fields[] = {
+	NM_FIELD(U32, struct nm_cpufreq, n_cpus, .min = 1),
+	NM_FIELD(U64, struct nm_cpufreq, begin_khz, .doc = "Of these CPUs together."),
+	NM_FIELD(U64, struct nm_cpufreq, end_khz),
+	NM_FIELD_END,
+};
+
 const struct nm_field nm_interrupt_fields[] = {
 	NM_FIELD(U64, struct nm_interrupts, hardware, .figure = "hardware"),
 	NM_FIELD(U64, struct nm_interrupts, context_switches, .figure = "context_switches"),

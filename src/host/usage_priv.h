@@ -3,10 +3,16 @@
 #ifndef NM_HOST_USAGE_PRIV_H
 #define NM_HOST_USAGE_PRIV_H
 
+#include "host/cpu_loads.h"
 #include "host/usage.h"
+
+/* Room for a file of /proc with a line for each CPU: for 4000 of them. */
+#define HOST__PROC_TEXT (512 * 1024)
 
 /* The first lines of /proc/stat. 0 or -EINVAL. */
 int host__parse_stat(const char *text, long ticks_per_s, struct nm_cpu_times *ret_cpu);
+/* Its lines of CPUs. 0, -EINVAL, or -E2BIG: there are more than NM_CPU_LOADS_MAX. */
+int host__parse_cpu_loads(const char *text, struct nm_cpu_loads *ret_loads);
 /* Further lines of /proc/stat. 0; -EINVAL; -ENODATA: the kernel counts none. */
 int host__parse_interrupts(const char *text, struct nm_interrupts *ret_interrupts);
 /* /proc/softirqs, whole. As above. */
@@ -25,6 +31,8 @@ size_t host__parse_cgroup(const char *text, char *ret_path, size_t size);
 /* Adds what a cpu.stat has, of either version. */
 void host__parse_cpu_stat(const char *text, struct nm_throttling *add);
 void host__read_throttling(struct nm_throttling *ret_throttling);
+/* The frequencies below a tree as /sys/devices/system/cpu; whether there are any. */
+bool host__read_cpufreq(const char *dir, struct nm_cpufreq *ret_cpufreq);
 /* Interfaces over netlink. 0 or -errno; *ret_count of at most NM_USAGE_MAX_NICS; -E2BIG
  * when more than that have carried traffic. */
 int host__read_nics(struct nm_nic *nics, size_t *ret_count);

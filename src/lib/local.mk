@@ -18,7 +18,7 @@ src_libnm_lib_la_CFLAGS = $(ROOM_CFLAGS)
 # A room with all that it may use, the higher rooms first, as a static linker wants them. The unit tests of a room
 # link this and nothing else.
 BASE_LIBS = src/libnm_base.la
-HOST_LIBS = src/libnm_host.la $(BASE_LIBS) $(NL_LIBS) $(PFM_LIBS) $(SECCOMP_LIBS)
+HOST_LIBS = src/libnm_host.la $(BASE_LIBS) $(NL_LIBS) $(PFM_LIBS) $(SECCOMP_LIBS) $(ZLIB_LIBS)
 SEARCH_LIBS = src/libnm_search.la $(BASE_LIBS)
 STATS_LIBS = src/libnm_stats.la $(BASE_LIBS)
 PROFILE_LIBS = src/libnm_profile.la $(BASE_LIBS) $(XML_LIBS)

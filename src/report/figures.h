@@ -44,10 +44,14 @@ json_t *nm_strands_json(const struct nm_at *at, const struct nm_group_report *re
 json_t *nm_host_phases_json(const struct nm_at *at, const struct nm_group_report *report,
 			    size_t group);
 
-/* figures_host.c: struct nm_result_host and its parts. All reports have the figures of the CPU. */
-extern const struct nm_figure nm_cpu_figures[], nm_softirqs_figures[];
-extern const struct nm_object nm_counts_object, nm_cpu_object, nm_interrupts_object,
-	nm_unhalted_object, nm_softirqs_object, nm_softnet_object, nm_pressure_object,
+/* figures_cpu.c: all reports have the figures of the CPU. */
+extern const struct nm_figure nm_cpu_figures[];
+extern const struct nm_object nm_cpu_object, nm_cpu_load_object;
+
+/* figures_host.c: struct nm_result_host and its parts. */
+extern const struct nm_figure nm_softirqs_figures[];
+extern const struct nm_object nm_counts_object, nm_interrupts_object, nm_unhalted_object,
+	nm_cpufreq_object, nm_softirqs_object, nm_softnet_object, nm_pressure_object,
 	nm_rusage_object, nm_nic_object, nm_psp_object, nm_tcp_object, nm_connections_object,
 	nm_tls_object, nm_host_interval_object, nm_facts_object, nm_host_object;
 

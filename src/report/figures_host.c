@@ -98,74 +98,6 @@ static const struct nm_object group_counts_object = {
 	.is_list = true,
 };
 
-/* --- CPU --- */
-
-static double cpu_user(const void *item)
-{
-	const struct nm_cpu_times *cpu = item;
-
-	return nm_cpu_share(cpu, cpu->user_ns + cpu->nice_ns);
-}
-
-static double cpu_system(const void *item)
-{
-	const struct nm_cpu_times *cpu = item;
-
-	return nm_cpu_share(cpu, cpu->system_ns + cpu->irq_ns);
-}
-
-static double cpu_softirq(const void *item)
-{
-	const struct nm_cpu_times *cpu = item;
-
-	return nm_cpu_share(cpu, cpu->softirq_ns);
-}
-
-static double cpu_idle(const void *item)
-{
-	const struct nm_cpu_times *cpu = item;
-
-	return nm_cpu_share(cpu, cpu->idle_ns + cpu->iowait_ns);
-}
-
-#define CPU_FIGURE(name)                                                                           \
-	{                                                                                          \
-		.key = #name, .column = #name, .kind = NM_FIGURE_SHARE, .rate = name               \
-	}
-
-/* The figures of kv and csv, which have fewer kinds of time. */
-const struct nm_figure nm_cpu_figures[] = {
-	CPU_FIGURE(cpu_user), CPU_FIGURE(cpu_system), CPU_FIGURE(cpu_softirq),
-	CPU_FIGURE(cpu_idle), NM_FIGURE_END,
-};
-
-static double busy(const void *item)
-{
-	return nm_cpu_share(item, nm_cpu_busy_ns(item));
-}
-
-static double busy_s(const void *item)
-{
-	return (double)nm_cpu_busy_ns(item) / 1e9;
-}
-
-static const struct nm_figure cpu_figures[] = {
-	NM_FIGURE(COUNT32, struct nm_cpu_times, n_cpus, "n_cpus",
-		  .schema = "{'type': 'integer', 'minimum': 1}"),
-	{.kind = NM_FIGURE_FIELDS, .fields = nm_cpu_fields},
-	NM_SHARE("busy", busy, .doc = "All but idle and iowait."),
-	NM_RATE("seconds", busy_s, .schema = "seconds",
-		.doc = "Busy CPU time, summed over the CPUs."),
-	NM_FIGURE_END,
-};
-
-const struct nm_object nm_cpu_object = {
-	.name = "cpu",
-	.doc = "CPU time of the whole machine, as shares of all its CPUs; they add up to 1 (busy "
-	       "aside).",
-	.figures = cpu_figures,
-};
-
 /* --- what the machine has used; the item is a struct nm_usage --- */
 
 static double window_s(const void *item)
@@ -235,6 +167,29 @@ const struct nm_object nm_unhalted_object = {
 	.name = "unhalted",
 	.doc = "CPU time of the whole machine by the hardware, over the measured window.",
 	.figures = unhalted_figures,
+};
+
+static double mean_hz(const void *item)
+{
+	const struct nm_cpufreq *cpufreq = &((const struct nm_usage *)item)->cpufreq;
+	double both_khz = (double)cpufreq->begin_khz + (double)cpufreq->end_khz;
+
+	return both_khz / 2 / cpufreq->n_cpus * 1e3;
+}
+
+static const struct nm_figure cpufreq_figures[] = {
+	NM_FIGURE(COUNT32, struct nm_usage, cpufreq.n_cpus, "n_cpus"),
+	NM_RATE("frequency_hz", mean_hz,
+		.doc = "The mean over the CPUs, at the begin and at the end of the measured "
+		       "window."),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_cpufreq_object = {
+	.name = "cpufreq",
+	.doc = "The frequency of the CPUs as cpufreq tells it, whether they sleep or not; "
+	       "`unhalted` has a better one where the hardware counts cycles.",
+	.figures = cpufreq_figures,
 };
 
 static const struct nm_figure interrupts_figures[] = {
@@ -574,6 +529,7 @@ static json_t *part(const struct nm_at *at, bool has, const char *why,
 		return part(at, usage->has_##name, usage->name##_why, &nm_##name##_object, usage); \
 	}
 PART(unhalted)
+PART(cpufreq)
 PART(interrupts)
 PART(softirqs)
 PART(softnet)
@@ -586,6 +542,16 @@ static json_t *make_cpu(const struct nm_at *at)
 	const struct nm_usage *usage = &host_of(at)->usage;
 
 	return part(at, usage->has_cpu, usage->cpu_why, &nm_cpu_object, &usage->cpu);
+}
+
+static json_t *make_cpus(const struct nm_at *at)
+{
+	const struct nm_cpu_loads *cpus = &host_of(at)->cpus;
+
+	return host_of(at)->has_usage && cpus->count
+		       ? nm_objects_json(&nm_cpu_load_object, at, cpus->items, cpus->count,
+					 sizeof(cpus->items[0]))
+		       : part(at, false, cpus->why, NULL, NULL);
 }
 
 static json_t *make_rusage(const struct nm_at *at)
@@ -735,8 +701,12 @@ static const struct nm_figure host_figures[] = {
 	NM_MADE("operations", make_operations, "operations", .has = has_details),
 	NM_MADE("counters", make_counters, "counters", .has = has_counters),
 	NM_MADE("cpu", make_cpu, NM_SCHEMA_IF_AVAILABLE("cpu"), .object = &nm_cpu_object),
+	NM_MADE("cpus", make_cpus, NM_SCHEMA_LIST_IF_AVAILABLE("cpu_load"),
+		.doc = "Each CPU that was online all the time."),
 	NM_MADE("unhalted", make_unhalted, NM_SCHEMA_IF_AVAILABLE("unhalted"),
 		.object = &nm_unhalted_object),
+	NM_MADE("cpufreq", make_cpufreq, NM_SCHEMA_IF_AVAILABLE("cpufreq"),
+		.object = &nm_cpufreq_object),
 	NM_MADE("interrupts", make_interrupts, NM_SCHEMA_IF_AVAILABLE("interrupts"),
 		.object = &nm_interrupts_object),
 	NM_MADE("softirqs", make_softirqs, NM_SCHEMA_IF_AVAILABLE("softirqs"),

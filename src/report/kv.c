@@ -42,7 +42,7 @@ static void print_interrupts(FILE *out, const char *prefix, const struct nm_usag
 static void print_process(FILE *out, const char *prefix, const struct nm_result_host *host)
 {
 	for (const struct nm_field *field = nm_rusage_fields; field->name; field++) {
-		const char *before = (const char *)&host->process_start + field->offset;
+		const char *before = (const char *)&host->usage.process_start + field->offset;
 		const char *used = (const char *)&host->usage.process + field->offset;
 		uint64_t start = *(const uint64_t *)(const void *)before;
 		uint64_t end = *(const uint64_t *)(const void *)used;

@@ -23,6 +23,7 @@ src_libnm_report_la_SOURCES = \
 	src/report/figure.c \
 	src/report/figure.h \
 	src/report/figures.h \
+	src/report/figures_cpu.c \
 	src/report/figures_detail.c \
 	src/report/figures_host.c \
 	src/report/figures_run.c \

@@ -101,7 +101,7 @@ static void print_count(FILE *out, const char *key, uint64_t start, uint64_t use
 
 static void print_usage(const struct nm_result_host *host, const struct nm_view *view, FILE *out)
 {
-	const struct nm_rusage *start = &host->process_start, *used = &host->usage.process;
+	const struct nm_rusage *start = &host->usage.process_start, *used = &host->usage.process;
 	const struct nm_cpu_times *cpu = &host->usage.cpu;
 
 	if (!host->has_usage)

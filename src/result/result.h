@@ -10,6 +10,7 @@
 
 #include "host/facts.h"
 #include "host/perf.h"
+#include "host/cpu_loads.h"
 #include "host/usage.h"
 #include "plan/params.h"
 #include "plan/throughput.h"
@@ -125,8 +126,7 @@ struct nm_result_host {
 	struct nm_counts counts; /* their sum */
 	bool has_usage;
 	struct nm_usage usage; /* delta over the measured window */
-	/* the usage of the process when the window opened; for the master only */
-	struct nm_rusage process_start;
+	struct nm_cpu_loads cpus;
 	struct nm_perf_values counters; /* counters of its hardware; none unless asked for */
 	struct nm_arrived arrived;
 	struct nm_host_window window;

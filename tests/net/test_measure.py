@@ -667,6 +667,40 @@ def test_cpu_by_the_hardware(netmodel: Netmodel, validate: Validate) -> None:
         assert -0.1 < awake["hidden"] < 1.1
 
 
+def test_each_cpu(netmodel: Netmodel, validate: Validate) -> None:
+    """Together they are the machine."""
+    document = netmodel.measure("tcp_rr", *defines(test_length="1s"))
+    validate(document)
+    for host in document["hosts"]:
+        cpus, whole = host["cpus"], host["cpu"]
+        assert len({cpu["cpu"] for cpu in cpus}) == len(cpus) == whole["n_cpus"]
+        for name in ("user", "system", "softirq", "idle", "busy"):
+            # Each is read a moment later than their sum.
+            assert sum(cpu[name] for cpu in cpus) / len(cpus) == pytest.approx(whole[name], abs=0.05), name
+        assert all(sum(cpu.values()) - cpu["cpu"] - cpu["busy"] == pytest.approx(1) for cpu in cpus)
+
+
+@pytest.mark.needs("root", "mountns")
+def test_frequencies_and_accounting_of_interrupts(netmodel: Netmodel, validate: Validate, tmp_path: Path) -> None:
+    """Of a machine with cpufreq and a kernel that measures interrupts."""
+    config = Path("/proc/config.gz")
+    if not config.exists():
+        pytest.skip("the kernel does not show its configuration")
+    (tmp_path / "config").write_text("CONFIG_IRQ_TIME_ACCOUNTING=y\n")
+    cpus = "/sys/devices/system/cpu"
+    script = (
+        f'mount --bind "$0" {config} && mount -t tmpfs none {cpus} && echo 0-1 >{cpus}/online && '
+        f"mkdir -p {cpus}/cpu0/cpufreq {cpus}/cpu1/cpufreq && echo 2000000 >{cpus}/cpu0/cpufreq/scaling_cur_freq && "
+        f'echo 3000000 >{cpus}/cpu1/cpufreq/scaling_cur_freq && exec "$@"'
+    )
+    prefix = ("unshare", "--mount", "sh", "-c", script, str(tmp_path / "config"))
+    document = netmodel.run("-m", "tcp_rr", *defines(test_length="50ms"), "--format", "json", prefix=prefix, code=0).json()
+    validate(document)
+    for host in document["hosts"]:
+        assert host["cpufreq"] == {"n_cpus": 2, "frequency_hz": 2.5e9}
+        assert host["facts"]["irq_accounting"] == "on"
+
+
 @pytest.mark.parametrize("option", ["nodelay", "wndsz=64k", "sndbuf=32k rcvbuf=128k", "cc=reno", "localhost=127.0.0.1"])
 def test_options_of_tcp(netmodel: Netmodel, profile: WriteProfile, option: str) -> None:
     path = profile(

@@ -22,6 +22,7 @@ $(BASE_TESTS): $(filter %.la,$(BASE_LIBS))
 
 HOST_TESTS = \
 	tests/unit/host/test_signals \
+	tests/unit/host/test_cpu_loads \
 	tests/unit/host/test_cpus \
 	tests/unit/host/test_facts \
 	tests/unit/host/test_file \

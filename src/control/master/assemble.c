@@ -115,6 +115,7 @@ static void take_result(const struct nm_master *master, struct nm_result_host *h
 	host->connections = result->connections;
 	host->has_usage = result->has_usage;
 	host->usage = result->usage;
+	host->cpus = result->cpus;
 	host->counters = result->counters;
 	host->arrived = result->arrived;
 	host->window = result->window;
@@ -218,7 +219,7 @@ static void collect_own(struct nm_master *master)
 		return;
 	}
 	result->groups = host->groups;
-	nm_local_result(&master->local, nm_clock_ns(), result, &host->process_start);
+	nm_local_result(&master->local, nm_clock_ns(), result);
 	if (result->report && nm_report_unpack(result->report, master->plan,
 					       &master->result->percentiles, &host->report))
 		master->memory_failed = true;

@@ -241,8 +241,7 @@ int nm_session_report(struct nm_session *session)
 
 /* This end's own part of the result. */
 static struct nm_result *own_result(const struct nm_session *session,
-				    const struct nm_msg_result *told,
-				    const struct nm_rusage *process_start)
+				    const struct nm_msg_result *told)
 {
 	const struct nm_plan *plan = session->plan;
 	const struct nm_host_window *window = &told->window;
@@ -264,7 +263,6 @@ static struct nm_result *own_result(const struct nm_session *session,
 	own->hosts->has_usage = told->has_usage;
 	own->hosts->usage = told->usage;
 	own->hosts->window = *window;
-	own->hosts->process_start = *process_start;
 	for (uint32_t g = 0; g < own->n_groups; g++)
 		own->groups[g].maps = plan->groups[g].messages.maps;
 	return own;
@@ -287,7 +285,6 @@ int nm_session_finish(struct nm_session *session, json_t *body)
 {
 	const struct nm_plan *plan = session->plan;
 	struct nm_msg_result *result = calloc(1, sizeof *result);
-	struct nm_rusage process_start = {.utime_ns = 0};
 	uint64_t now_ns = nm_clock_ns();
 	int error = -ENOMEM;
 
@@ -296,10 +293,10 @@ int nm_session_finish(struct nm_session *session, json_t *body)
 	if (result)
 		result->groups = calloc(plan->n_groups + 1, sizeof *result->groups);
 	if (result && result->groups) {
-		nm_local_result(&session->local, now_ns, result, &process_start);
+		nm_local_result(&session->local, now_ns, result);
 		end_run(session, now_ns, &result->others);
 		if (session->options->ended && !session->measured)
-			session->measured = own_result(session, result, &process_start);
+			session->measured = own_result(session, result);
 		error = nm_session_send(session, NM_MESSAGE_RESULT,
 					nm_result_pack(result, plan->n_groups));
 		session->peer.state = NM_SESSION_RESULT;

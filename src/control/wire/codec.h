@@ -200,6 +200,7 @@ struct nm_msg_result {
 	struct nm_conn_report connections;
 	bool has_usage;
 	struct nm_usage usage;
+	struct nm_cpu_loads cpus;
 	struct nm_perf_values counters;
 	struct nm_arrived arrived;
 	struct nm_host_window window;

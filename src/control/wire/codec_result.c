@@ -21,6 +21,7 @@ static const struct nm_field psp_fields[] = {
 		NM_FIELD_CHARS_OF(struct nm_usage, part##_why),                                    \
 	};
 OR_WHY(unhalted, nm_unhalted_fields)
+OR_WHY(cpufreq, nm_cpufreq_fields)
 OR_WHY(interrupts, nm_interrupt_fields)
 OR_WHY(softirqs, nm_softirq_fields)
 OR_WHY(softnet, nm_softnet_fields)
@@ -59,6 +60,7 @@ static const struct nm_field usage_fields[] = {
 		 .item_size = sizeof(struct nm_psp_usage),
 		 .count_offset = offsetof(struct nm_usage, n_psp)),
 	EITHER(unhalted),
+	EITHER(cpufreq),
 	EITHER(interrupts),
 	EITHER(softirqs),
 	EITHER(softnet),
@@ -179,6 +181,19 @@ const struct nm_field nm_result_fields[] = {
 	 .offset = offsetof(struct nm_msg_result, has_usage),
 	 .fields = usage_or_null,
 	 .doc = "What the host has used in the measured window."},
+	{.name = "cpus",
+	 .type = NM_FIELD_LIST,
+	 .offset = offsetof(struct nm_msg_result, cpus.items),
+	 .max = NM_CPU_LOADS_MAX,
+	 .fields = nm_cpu_load_fields,
+	 .item_size = sizeof(struct nm_cpu_load),
+	 .count_offset = offsetof(struct nm_msg_result, cpus.count),
+	 .doc = "What the time of each CPU went to, in ticks."},
+	{.name = "cpus_why",
+	 .type = NM_FIELD_CHARS,
+	 .offset = offsetof(struct nm_msg_result, cpus.why),
+	 .max = sizeof(((struct nm_cpu_loads *)NULL)->why) - 1,
+	 .doc = "Why there are none."},
 	{.name = "counters",
 	 .type = NM_FIELD_LIST,
 	 .offset = offsetof(struct nm_msg_result, counters.items),

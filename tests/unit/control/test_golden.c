@@ -226,6 +226,7 @@ static void fill_usage(struct nm_usage *usage)
 	usage->softnet = (struct nm_softnet){33, 34, 35, 36, 37, 0};
 	usage->has_pressure = true;
 	usage->pressure = (struct nm_pressure){38, -1, 39, 40, 41, 42};
+	strcpy(usage->cpufreq_why, "there is no cpufreq driver");
 	usage->has_unhalted = true;
 	usage->unhalted = (struct nm_unhalted){"msr", 2, 43, 44, 45, 46, 47};
 }
@@ -267,6 +268,8 @@ static json_t *result(void)
 						    .tls = {4, 3, 2, 1, "TLSv1.3", "AES", ""}};
 	sent->has_usage = true;
 	fill_usage(&sent->usage);
+	sent->cpus.count = 1;
+	sent->cpus.items[0] = (struct nm_cpu_load){5, 1, 2, 3, 4, 5, 6, 7, 8};
 	sent->counters.count = 2;
 	sent->counters.items[0] = (struct nm_perf_value){
 		.name = "cycles", .has_user = true, .user = 12, .why = "no kernel", .share = 0.5};

@@ -61,6 +61,10 @@ START_TEST(results_are_read_back)
 	sent->usage.softnet.squeezed = 20;
 	sent->usage.pressure = (struct nm_pressure){.irq_full_ns = -1, .io_full_ns = 21};
 	sent->usage.unhalted = (struct nm_unhalted){"cpuidle", 2, 22, 23, 24, 25, -1};
+	sent->usage.has_cpufreq = true;
+	sent->usage.cpufreq = (struct nm_cpufreq){2, 26, 27};
+	sent->cpus.count = 1;
+	sent->cpus.items[0] = (struct nm_cpu_load){.cpu = 3, .steal = 28};
 	sent->usage.n_psp = 1;
 	sent->usage.psp[0] = (struct nm_psp_usage){
 		.name = "eth1", .id = 3, .stats = {.key_rotations = 2, .tx_error = 9}};
@@ -108,6 +112,11 @@ START_TEST(results_are_read_back)
 	ck_assert_str_eq(got->usage.unhalted.source, "cpuidle");
 	ck_assert_uint_eq(got->usage.unhalted.cycles, 24);
 	ck_assert_int_eq(got->usage.unhalted.kernel_ns, -1);
+	ck_assert(got->usage.has_cpufreq);
+	ck_assert_uint_eq(got->usage.cpufreq.end_khz, 27);
+	ck_assert_uint_eq(got->cpus.count, 1);
+	ck_assert_uint_eq(got->cpus.items[0].cpu, 3);
+	ck_assert_uint_eq(got->cpus.items[0].steal, 28);
 	ck_assert_uint_eq(got->arrived.bytes, 11);
 	ck_assert_uint_eq(got->arrived.ns, 12);
 	ck_assert_uint_eq(got->window.from_ns, 13);

@@ -99,6 +99,8 @@ static void fill_usage(struct nm_usage *usage)
 					       .cycles = 8700000000,
 					       .ns = 4000000000,
 					       .kernel_ns = 2000000000};
+	usage->has_cpufreq = true;
+	usage->cpufreq = (struct nm_cpufreq){2, 4000000, 6000000};
 	usage->has_tcp = true;
 	usage->tcp = (struct nm_tcp_counters){.segs_in = 7, .segs_out = 8, .retrans_segs = 1};
 	strcpy(usage->nics_why, "no netlink here");
@@ -129,6 +131,9 @@ static void add_hosts(struct nm_result *result)
 			.iterations = 30000, .bytes_sent = 3000000, .bytes_received = 30000000};
 		host->has_usage = i < 2;
 		fill_usage(&host->usage);
+		host->cpus.count = 1;
+		host->cpus.items[0] = (struct nm_cpu_load){
+			.cpu = 4, .user = 10, .idle = 4, .iowait = 1, .softirq = 5};
 		strcpy(host->connections.why, "the connections were closed");
 	}
 	result->hosts[0].connections = (struct nm_conn_report){.connections = 16,
@@ -153,7 +158,7 @@ static void add_hosts(struct nm_result *result)
 					 .cpu = result->hosts[1].usage.cpu};
 	result->hosts[1].intervals = row;
 	result->hosts[1].n_intervals = 1;
-	result->hosts[0].process_start.maxrss_kb = 2048;
+	result->hosts[0].usage.process_start.maxrss_kb = 2048;
 	result->hosts[1].window = (struct nm_host_window){
 		.from_ns = 999999999,
 		.to_ns = 2999999999,

@@ -149,6 +149,11 @@ START_TEST(document_tells_hosts)
 	is_real("hosts.1.unhalted.awake_s", 2.5);
 	is_real("hosts.1.unhalted.hidden", 0.125);
 	is_real("hosts.1.unhalted.frequency_hz", 3.48e9);
+	is_real("hosts.1.cpufreq.frequency_hz", 2.5e9);
+	is_count("hosts.1.cpus.0.cpu", 4);
+	is_real("hosts.1.cpus.0.busy", 0.75);
+	is_real("hosts.1.cpus.0.softirq", 0.25);
+	is_text("hosts.2.cpus.unavailable", "the host did not deliver it");
 	is_text("hosts.2.unhalted.unavailable", "the host did not deliver it");
 	is_text("hosts.2.interrupts.unavailable", "the host did not deliver it");
 	is_text("hosts.2.softirqs.unavailable", "the host did not deliver it");

@@ -130,7 +130,7 @@ END_TEST
 
 START_TEST(usage_has_a_start_and_an_end)
 {
-	struct nm_rusage *start = &run->hosts[0].process_start;
+	struct nm_rusage *start = &run->hosts[0].usage.process_start;
 
 	start->utime_ns = 1500000000;
 	start->maxrss_kb = 1000;
