@@ -78,6 +78,25 @@ def _awake(name: str) -> Callable[[Json, Json], float | None]:
     return take
 
 
+def _frequency(_document: Json, host: Json) -> float | None:
+    """By the hardware's count of cycles, or else as cpufreq tells it."""
+    by_cycles = reach(host, "unhalted", "frequency_hz")
+    return ratio(reach(host, "cpufreq", "frequency_hz") if by_cycles is None else by_cycles, 1.0, 1e-9)
+
+
+def _busiest(_document: Json, host: Json) -> float | None:
+    """The CPU that was idle for the least time, as per cent of itself."""
+    cpus = host.get("cpus")
+    shares = [reach(cpu, "busy") for cpu in cpus] if isinstance(cpus, list) else []
+    known = [share for share in shares if share is not None]
+    return max(known) * 100 if known else None
+
+
+def _flows(document: Json) -> float | None:
+    groups = document.get("groups")
+    return _sum(reach(group, "flows") for group in groups) if isinstance(groups, list) and groups else None
+
+
 def _cycles_per(what: str) -> Callable[[Json, Json], float | None]:
     """Cycles of all CPUs while they were awake, by what was on the interface."""
 
@@ -196,6 +215,7 @@ RUN = (
     OfRun(Column("max_us", "us", "Latency, longest", "lower"), _total("latency_s", "max", scale=1e6)),
     OfRun(Column("resp_p50_us", "us", "Response, median", "lower"), _total("response_s", "p50", scale=1e6)),
     OfRun(Column("resp_p99_us", "us", "Response, 99 %", "lower"), _total("response_s", "p99", scale=1e6)),
+    OfRun(Column("flows", "", "Flows"), _flows),
     OfRun(Column("retransmits", "", "Retransmitted segments", "lower", is_ratio=False), _total("retransmits")),
     OfRun(Column("errors", "", "Failed flows", "lower", is_ratio=False), _total("errors")),
 )
@@ -208,10 +228,8 @@ END = (
         Column("hidden_TL", "% of a CPU", "CPU busy, and not seen by the kernel", "lower", is_ratio=False),
         _awake("hidden"),
     ),
-    OfEnd(
-        Column("freq_GHz", "GHz", "Frequency of CPUs that are awake"),
-        lambda _document, host: ratio(reach(host, "unhalted", "frequency_hz"), 1.0, 1e-9),
-    ),
+    OfEnd(Column("busiest_cpu_TL", "% of a CPU", "The busiest CPU, by the kernel", is_ratio=False), _busiest),
+    OfEnd(Column("freq_GHz", "GHz", "Frequency of CPUs that are awake"), _frequency),
     OfEnd(Column("cycles_per_byte", "", "Cycles per byte on the interface", "lower"), _cycles_per("bytes")),
     OfEnd(Column("cycles_per_packet", "", "Cycles per packet", "lower"), _cycles_per("packets")),
     OfEnd(
@@ -269,36 +287,6 @@ END = (
     ),
 )
 
-# Columns of the rows that the scripts of proj_net_bw_lat make, in their order, and what they are here.
-QQ = {
-    "p50": "p50_us",
-    "p90": "p90_us",
-    "p99": "p99_us",
-    "tot_netTL": "busy_hw_TL",
-    "missing_cpusTL": "hidden_TL",
-    "freq": "freq_GHz",
-    "ps_busyTL": "busy_kernel_TL",
-    "tot_usableTL": "user_sys_TL",
-    "tot_net_MB/s": "wire_MBps",
-    "tot_net_kPkts/s": "wire_kpps",
-    "Int_1000/s": "irq_all_kps",
-    "num_cpus": "ncpus",
-    "ps_tot_int_rateK/s": "irq_all_kps",
-    "ps_net_irq_rateK/s": "irq_nic_kps",
-    "ps_net_sftirq_rateK/s": "softirq_net_kps",
-    "ps_cs_rateK/s": "cs_kps",
-    "bw(MB/s)": "wire_MBps",
-    "pktsK/s": "wire_kpps",
-    "csK/s": "cs_kps",
-    "%busyTL": "busy_kernel_TL",
-    "pkts/cs": "packets_per_cs",
-    "busyTL/GBps": "busy_TL_per_GBps",
-    "delack": "tcp_delayed_acks_ps",
-    "extdelack": "tcp_delayed_acks_locked_ps",
-    "quickack": "tcp_quick_acks_entered_ps",
-    "autocork": "tcp_auto_corked_segments_ps",
-}
-
 
 def ends(document: Json) -> dict[str, Json]:
     """The hosts of a run by the suffix of their columns. Both ends on one machine, in containers or not: what it has
@@ -322,6 +310,17 @@ def figures(document: Json) -> Iterator[tuple[str, float | None]]:
     for end, host in ends(document).items():
         for per_end in END:
             yield f"{per_end.column.name}.{end}", per_end.take(document, host)
+
+
+def texts(document: Json) -> Iterator[tuple[str, str | None]]:
+    """What the figures of an end are by, which is no figure."""
+    for end, host in ends(document).items():
+        source = (host.get("unhalted") or {}).get("source")
+        yield f"busy_hw_source.{end}", source
+        by_cycles = reach(host, "unhalted", "frequency_hz") is not None
+        is_known = by_cycles or reach(host, "cpufreq", "frequency_hz") is not None
+        yield f"freq_source.{end}", (source if by_cycles else "cpufreq") if is_known else None
+        yield f"irq_accounting.{end}", (host.get("facts") or {}).get("irq_accounting")
 
 
 def find(name: str) -> Column | None:

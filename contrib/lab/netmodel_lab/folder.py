@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from netmodel_lab.columns import figures
+from netmodel_lab.columns import figures, texts
 from netmodel_lab.plan import Point
 from netmodel_lab.problems import EnvironmentProblem, UsageProblem
 from netmodel_lab.study import Study
@@ -76,7 +76,7 @@ class Attempt:
     why: str | None
     run: Json
     requirements: list[Json]
-    figures: dict[str, float | None]
+    figures: dict[str, float | str | None]
 
     @property
     def result(self) -> Json | None:
@@ -259,10 +259,16 @@ def read_attempt(path: Path, seq: int, number: int, point: str) -> Attempt:
         number,
         {name: value for name, value in (command or {}).items() if name != "params"},
         why,
-        {name: run.get(name) for name in ("id", "start")} if isinstance(run, dict) else {},
+        _of_run(result, run) if result and isinstance(run, dict) else {},
         [one for one in (result or {}).get("requirements") or [] if isinstance(one, dict)],
-        dict(figures(result)) if result and why is None else {},
+        {**dict(figures(result)), **dict(texts(result))} if result and why is None else {},
     )
+
+
+def _of_run(result: Json, run: Json) -> Json:
+    profile = result.get("profile")
+    params = profile.get("params") if isinstance(profile, dict) else None
+    return {**{name: run.get(name) for name in ("id", "start")}, "pipeline": (params or {}).get("pipeline")}
 
 
 def judge(result: Json | None) -> str | None:

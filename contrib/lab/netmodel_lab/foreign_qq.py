@@ -11,16 +11,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from netmodel_lab.columns import END, QQ
+from netmodel_lab.columns import END
 from netmodel_lab.foreign_row import Row, number
+from netmodel_lab.qq import QQ
 
 HEADER = "QQ_HDR"
 LOST = "N: lost by the old scripts"
 _ROW = re.compile(r"QQ_(bw|lat)_(\d+)$")
 _COMMAND = re.compile(r"^cmd\[\d+\]= .*\s-n (\d+)\s.*\bgrp= (\d+) gj= (\d+)$", re.MULTILINE)
 _OF_END = {column.column.name for column in END}
-# Names that the scripts write a constant under, or again what stands under another one.
-_SAY_NOTHING = ("missing_cpusTL", "%busyTL", "pct_stdev_int/q")
+# Names that the scripts write a constant under, or again what stands under another one; and those that are dimensions.
+_SAY_NOTHING = ("missing_cpusTL", "%busyTL", "redis_cpus", "outs", "N")
 
 
 def read(text: str) -> list[Row]:
@@ -59,6 +60,7 @@ def _lines(text: str) -> Iterator[tuple[str, int, dict[str, str]]]:
 def _row(kind: str, named: Mapping[str, str], pairs: str | None) -> Row:
     outstanding = number(named.get("outs"))
     row: Row = {
+        "flows": number(pairs),
         "profile": f"qq {kind}",
         "why": LOST if pairs is None else None,
         "d.type": kind,

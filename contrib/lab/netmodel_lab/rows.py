@@ -6,11 +6,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from netmodel_lab.columns import QQ
 from netmodel_lab.folder import Attempt, Folder, Manifest, write_whole
 from netmodel_lab.plan import Point
 from netmodel_lab.problems import EnvironmentProblem
@@ -56,7 +56,19 @@ def _row(point: Point, attempt: Attempt, kinds: dict[str, str]) -> Row:
         row["unmet"] = "; ".join(str(one.get("reason")) for one in required if not one.get("met")) or None
     if attempt.is_good:
         row.update(attempt.figures)
+        row["pipeline"] = number(str(attempt.run.get("pipeline")), "count")
+        argv = attempt.command.get("argv") or []
+        for option, end in (("--cpus", "master"), ("--slave-cpus", "slave")):
+            known = end if f"ncpus.{end}" in row else "shared"
+            row.setdefault(f"first_cpu.{known}", _first_cpu(argv, option))
     return row
+
+
+def _first_cpu(argv: Sequence[str], option: str) -> int | None:
+    """Of the CPUs that an end was placed on, as "0-3,8"."""
+    value = argv[argv.index(option) + 1] if option in argv else ""
+    found = re.match(r"\d+", value)
+    return int(found[0]) if found else None
 
 
 def names(rows: Sequence[Row]) -> list[str]:
@@ -65,25 +77,6 @@ def names(rows: Sequence[Row]) -> list[str]:
     for row in rows:
         found.update(dict.fromkeys(row))
     return list(found)
-
-
-def with_old_names(rows: Sequence[Row]) -> list[Row]:
-    """The rows with the figures that proj_net_bw_lat has, under its names; those of an end keep the end's name behind a
-    point."""
-    return [_old(row) for row in rows]
-
-
-def _old(row: Row) -> Row:
-    found = {key: value for key, value in row.items() if key in _KEPT or key[:2] in ("d.", "p.")}
-    for old, ours in QQ.items():
-        for key, value in row.items():
-            name, point, end = key.partition(".")
-            if name == ours:
-                found[f"{old}{point}{end}"] = value
-    return found
-
-
-_KEPT = ("point", "cell", "block", "seq", "run_id", "start", "ok", "why", "met", "profile")
 
 
 def as_jsonl(rows: Sequence[Row]) -> str:

@@ -420,11 +420,12 @@ def compare(options: argparse.Namespace) -> Exit:
 def export(options: argparse.Namespace) -> Exit:
     from netmodel_lab import rows
     from netmodel_lab.folder import Folder, write_whole
+    from netmodel_lab.qq import with_old_names
 
     folder = Folder.open(Path(options.folder))
     found = rows.build(folder.manifest(), folder.attempts())
     if options.names == "qq":
-        found = rows.with_old_names(found)
+        found = with_old_names(found)
     if options.format == "parquet":
         if not options.output:
             raise UsageProblem(["parquet: -o FILE says where it goes"])

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Lab
+from conftest import Lab, rows
 
-from netmodel_lab.columns import END, QQ, RUN, figures
+from netmodel_lab.columns import END, RUN, figures, texts
+from netmodel_lab.qq import ABSENT, QQ, with_old_names
 
 Json = dict[str, Any]
 
@@ -22,10 +23,12 @@ def host(role: str, boot: str) -> Json:
     return {
         "role": role,
         "name": role,
-        "facts": {"boot_id": boot},
+        "facts": {"boot_id": boot, "irq_accounting": "off"},
         "cpu": {"n_cpus": 4, "busy": 0.375, "user": 0.125, "system": 0.0625, "seconds": 8.0},
         "interrupts": {"seconds": 2.0, "hardware": 8000, "context_switches": 500},
-        "unhalted": {"n_cpus": 4, "busy": 0.5, "hidden": 0.125, "awake_s": 4.0, "frequency_hz": 3e9},
+        "cpus": [{"cpu": 0, "busy": 0.25}, {"cpu": 1, "busy": 0.5}],
+        "cpufreq": {"n_cpus": 4, "frequency_hz": 2.5e9},
+        "unhalted": {"source": "msr", "n_cpus": 4, "busy": 0.5, "hidden": 0.125, "awake_s": 4.0, "frequency_hz": 3e9},
         "pressure": {"seconds": 2.0, "cpu_some_s": 0.5},
         "softnet": {"seconds": 2.0, "dropped": 6, "squeezed": 0},
         "softirqs": {"seconds": 2.0, "net_rx": 3000, "net_tx": 1000},
@@ -46,6 +49,7 @@ def host(role: str, boot: str) -> Json:
         ("busy_kernel_TL", 150),
         ("busy_hw_TL", 200),
         ("hidden_TL", 50),
+        ("busiest_cpu_TL", 50),
         ("freq_GHz", 3),
         ("cycles_per_byte", 3),
         ("cycles_per_packet", 3e6),
@@ -88,17 +92,70 @@ def test_what_a_host_does_not_know_is_none() -> None:
     assert all(found[f"{end.column.name}.master"] is None for end in END)
 
 
+# The columns of QQ lines, by the scripts' own header.
+SECTION_11 = """
+cfg_q_sz redis_cpus RPS(k) p50 p90 p99 cfg tot_netTL ps_busyTL tot_usableTL cfg_cur freq tot_net_MB/s tot_net_kPkts/s
+Int_1000/s spin_ref_perf spin_cur_perf spin_work spin_threads num_cpus missing_cpusTL ps_tot_int_rateK/s
+ps_net_irq_rateK/s ps_net_sftirq_rateK/s ps_cs_rateK/s pct_stdev_int/q grp outs bw(MB/s) pktsK/s csK/s %busyTL pkts/cs
+busyTL/GBps delack extdelack quickack autocork N
+"""
+
+
 def test_old_names_are_of_columns_that_there_are() -> None:
-    ours = {figure.column.name for figure in RUN} | {end.column.name for end in END}
+    ours = {figure.column.name for figure in RUN} | {end.column.name for end in END} | {"first_cpu", "pipeline"}
     assert set(QQ.values()) <= ours
+
+
+@pytest.mark.parametrize("name", SECTION_11.split())
+def test_each_column_of_the_old_lines(lab: Lab, study: Path, name: str) -> None:
+    """Each row has it, with the end of its machine where it is of one; or there is a reason."""
+    exported = json.loads(lab("export", study, "json", "--names", "qq").stdout)
+    has = [any(key.partition(".")[0] == name or key == name for key in row) for row in exported]
+    assert len(has) == 4
+    if name in ABSENT:
+        assert not any(has)
+        assert len(ABSENT[name]) > 5
+    else:
+        assert all(has)
 
 
 def test_export_under_old_names(lab: Lab, study: Path) -> None:
     exported = lab("export", study, "csv", "--names", "qq")
     assert exported.returncode == 0, exported.stderr
-    rows = list(csv.DictReader(io.StringIO(exported.stdout)))
+    old = list(csv.DictReader(io.StringIO(exported.stdout)))
     ours = json.loads(lab("export", study, "json").stdout)
-    assert len(rows) == 4
-    assert float(rows[0]["p99"]) == ours[0]["p99_us"]
-    assert float(rows[0]["ps_cs_rateK/s.shared"]) == ours[0]["cs_kps.shared"]
-    assert rows[0]["d.num_flows"] == "1"
+    assert len(old) == 4
+    assert float(old[0]["p99"]) == ours[0]["p99_us"]
+    assert float(old[0]["ps_cs_rateK/s.shared"]) == ours[0]["cs_kps.shared"]
+    assert old[0]["d.num_flows"] == "1"
+    assert [float(row["N"]) for row in old] == [float(row["d.num_flows"]) for row in old]
+    assert [(row["outs"], row["grp"], row["spin_work"]) for row in old] == [("1.0", "1", "0")] * 4
+
+
+def test_hidden_cpu_is_not_below_nothing_under_its_old_name() -> None:
+    made: list[Json] = [{"hidden_TL.slave": value, "d.a": a} for value, a in ((-2.5, "x"), (4.5, "y"), (None, "x"))]
+    old = with_old_names(made)
+    assert [row["missing_cpusTL.slave"] for row in old] == [0, 4.5, None]
+    assert [row["grp"] for row in old] == [1, 2, 1]
+
+
+def test_what_figures_are_by() -> None:
+    by_cycles = dict(texts({"hosts": [host("master", "a"), host("slave", "b")]}))
+    assert by_cycles["busy_hw_source.slave"] == by_cycles["freq_source.slave"] == "msr"
+    assert by_cycles["irq_accounting.slave"] == "off"
+    other = host("master", "a")
+    other["unhalted"] = {"unavailable": "msr: not offered"}
+    document: Json = {"totals": {}, "hosts": [other]}
+    assert dict(texts(document))["busy_hw_source.master"] is None
+    assert dict(texts(document))["freq_source.master"] == "cpufreq"
+    assert dict(figures(document))["freq_GHz.master"] == 2.5
+    other["cpufreq"] = {"unavailable": "there is no cpufreq driver"}
+    assert dict(texts(document))["freq_source.master"] is None
+    assert dict(figures(document))["freq_GHz.master"] is None
+
+
+def test_which_cpus_a_run_was_placed_on(lab: Lab, tmp_path: Path) -> None:
+    words = ("run", "tcp_rr", "place=none,0", "--set", "test_length=20ms", "--repeat", "1", "--no-report")
+    assert lab(*words, "-o", "placed").returncode == 0
+    found = {row["d.place"]: row["first_cpu.shared"] for row in rows(tmp_path / "placed")}
+    assert found == {"none": None, "0": 0}

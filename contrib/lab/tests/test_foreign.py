@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import NETMODEL, Json, Lab, rows
 
-from netmodel_lab.columns import QQ
+from netmodel_lab.qq import QQ
 
 DRIVERS = Path(__file__).parent / "drivers"
 QQ_LINES = Path(__file__).parent / "others" / "qq.txt"
@@ -152,7 +152,7 @@ def test_qq_columns_are_those_of_the_lines(lab: Lab, tmp_path: Path) -> None:
     old = {
         name: row.get(ours, row.get(f"{ours}.slave"))
         for name, ours in QQ.items()
-        if name not in ("missing_cpusTL", "%busyTL")
+        if name in said and name not in ("missing_cpusTL", "%busyTL", "redis_cpus", "outs", "N")
     }
     assert len(old) > 20
     assert old == {name: float(said[name]) for name in old}
