@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 _WIDE = 0.2
+_TIMES = ((1e6, "s"), (1e3, "ms"))
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
@@ -11,10 +12,14 @@ def plain(value: float | None, digits: int = 3) -> str:
     """Three digits, and k, M or G: 31.4 k."""
     if value is None:
         return "-"
-    for scale, prefix in _PREFIXES:
-        if abs(value) >= scale * 0.9995:
-            return f"{_round(value / scale, digits)} {prefix}"
-    return _round(value, digits)
+    scale, prefix = _suited(value, "")
+    return f"{_round(value / scale, digits)} {prefix}".rstrip()
+
+
+def _suited(value: float, unit: str) -> tuple[float, str]:
+    """What a value is divided by to be told, and what stands behind it then."""
+    steps = _TIMES if unit == "us" else _PREFIXES
+    return next(((scale, name) for scale, name in steps if abs(value) >= scale * 0.9995), (1.0, ""))
 
 
 def _round(value: float, digits: int) -> str:
@@ -34,10 +39,8 @@ def with_unit(value: float | None, unit: str) -> str:
     if value is None:
         return "-"
     if unit == "us":
-        for scale, name in ((1e6, "s"), (1e3, "ms")):
-            if abs(value) >= scale:
-                return f"{_round(value / scale, 3)} {name}"
-        return f"{_round(value, 3)} us"
+        scale, name = _suited(value, unit)
+        return f"{_round(value / scale, 3)} {name or unit}"
     text = plain(value)
     if unit.startswith("%"):
         return f"{text} %"
@@ -47,12 +50,16 @@ def with_unit(value: float | None, unit: str) -> str:
 
 
 def interval(centre: float, low: float | None, high: float | None, unit: str) -> str:
-    """12.5 k/s ±3 %; where it is wide, and then not even, both ends: 12.5 k/s (8.1 .. 19.3)."""
+    """12.5 k/s ±3.0 %; where it is wide, and then not even, both ends in what the centre is told in: 12.5 k/s (8.10 ..
+    19.3)."""
     text = with_unit(centre, unit)
     if low is None or high is None or not centre:
         return text
     half = max(abs(high / centre - 1), abs(1 - low / centre))
-    return f"{text} ({plain(low)} .. {plain(high)})" if half > _WIDE else f"{text} ±{percent(half)}"
+    if half <= _WIDE:
+        return f"{text} ±{percent(half)}"
+    scale, _ = _suited(centre, unit)
+    return f"{text} ({_round(low / scale, 3)} .. {_round(high / scale, 3)})"
 
 
 def percent(value: float | None) -> str:

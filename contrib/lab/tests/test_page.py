@@ -11,7 +11,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
 from conftest import Lab
 
 from netmodel_lab.page import html
@@ -58,7 +57,10 @@ def test_page(study: Path) -> None:
     assert not _FETCHES.search(outside)
     rates = data["studies"][0]["runs"]["transactions_per_s"]
     (low, high) = data["charts"][0]["spec"]["layer"][0]["encoding"]["y"]["scale"]["domain"]
-    assert (low, high) == (0, pytest.approx(max(rates) * 1.05, rel=1e-5))  # whatever the intervals are
+    assert low == 0
+    # However long the intervals of two runs are, the runs can be told apart.
+    most = max(rates) + (max(rates) - min(rates)) / 2
+    assert max(rates) * 1.04 < high < most * 1.06
     assert "num_flows=1,2" in "".join(reader.texts["pre#"])
     assert len(text) < 1_500_000
 

@@ -48,6 +48,8 @@ _WIDE = 20.0  # largest by median, beyond which an axis is logarithmic
 _MAX_TICKS = 10  # that are put at the values themselves
 _ROOM = 0.05  # share of an axis that is left free at either end
 _TIMES = ((1e6, "s"), (1e3, "ms"))
+_CUT = 0.5  # share of what the runs span, by which intervals may be longer
+PREFIXED = "format(datum.value, '~s')"  # each by itself: 0 without a k
 
 
 @dataclass(frozen=True)
@@ -76,32 +78,54 @@ class Chart:
 def chosen(tables: Sequence[Table]) -> list[list[Chart]]:
     """The charts of each study. Those of one figure have one scale, so that machines compare."""
     values: dict[str, list[float]] = {}
+    spans: dict[str, list[float]] = {}
     for table in tables:
         for column in _drawn(table):
+            figure = column.name.partition(".")[0]
             known = [row[column.name] for row in table.good if row.get(column.name) is not None]
-            values.setdefault(column.name.partition(".")[0], []).extend(known)
+            values.setdefault(figure, []).extend(known)
+            spans.setdefault(figure, []).extend(_ends(table, column))
     ordered = {figure: sorted(known) for figure, known in values.items()}
+    limits = {figure: _limits(ordered[figure], spans[figure]) for figure in ordered}
     return [
         sorted(
-            [_chart(table, column, ordered[column.name.partition(".")[0]]) for column in _drawn(table)],
+            [_chart(table, column, ordered, limits) for column in _drawn(table)],
             key=lambda chart: (chart.end, CHARTS.index(chart.figure)),
         )
         for table in tables
     ]
 
 
+def _ends(table: Table, column: Column) -> list[float]:
+    """Those of the intervals of all cells."""
+    summaries = [cell.summaries[column.name] for cell in table.cells if column.name in cell.summaries]
+    return [end for one in summaries for end in (one.low, one.high) if end is not None]
+
+
+def _limits(values: Sequence[float], ends: Sequence[float]) -> tuple[float, float]:
+    """What an axis has to show: all runs, and intervals as far as they are not much longer than these lie apart."""
+    least, most = values[0], values[-1]
+    room = (most - least) * _CUT
+    return min(least, max(min(ends, default=least), least - room)), max(most, min(max(ends, default=most), most + room))
+
+
 def _drawn(table: Table) -> list[Column]:
     return [column for column in table.columns if column.name.partition(".")[0] in CHARTS]
 
 
-def _chart(table: Table, column: Column, values: Sequence[float]) -> Chart:
+def _chart(
+    table: Table, column: Column, ordered: dict[str, list[float]], limits: dict[str, tuple[float, float]]
+) -> Chart:
+    figure = column.name.partition(".")[0]
+    values, (least, most) = ordered[figure], limits[figure]
     scale, unit = 1.0, column.unit
     if unit == "us":
         scale, unit = next(((s, u) for s, u in _TIMES if values[len(values) // 2] >= s), (1.0, "us"))
     median = values[len(values) // 2]
     is_logarithmic = values[0] > 0 and values[-1] / median > _WIDE
-    top = values[-1] / scale or 1.0
-    domain = (values[0] / scale / 1.2, top * 1.2) if is_logarithmic else (min(values[0] / scale, 0.0), top * 1.05)
+    top = most / scale or 1.0
+    bottom = (least if least > 0 else values[0]) / scale
+    domain = (bottom / 1.2, top * 1.2) if is_logarithmic else (min(least / scale, 0.0), top * 1.05)
     return Chart(column, unit, scale, is_logarithmic, values[-1] / scale < 1000, _finding(table, column), domain)
 
 
@@ -122,13 +146,13 @@ def _finding(table: Table, column: Column) -> str:
 def specification(chart: Chart, *, series: Sequence[str], x: Json | None = None) -> Json:
     """Colours and shapes are those of the series, in every chart the same. Without x, the page puts it in."""
     x = x or {"field": "x", "type": "quantitative"}
-    # The runs make the axis: the interval of two runs can be a thousand times as long, and is cut off.
+    # The interval of two runs can be a thousand times as long as they lie apart, and is cut off.
     scale = {"type": "log"} if chart.is_logarithmic else {"nice": True}
     y: Json = {
         "field": "y",
         "type": "quantitative",
         "scale": {**scale, "domain": list(chart.domain)},
-        "axis": {"title": None, "format": "~r" if chart.is_small else "~s", "tickCount": 5},
+        "axis": {"title": None, "tickCount": 5, **({"format": "~r"} if chart.is_small else {"labelExpr": PREFIXED})},
     }
     of_series: Json = {"field": "series", "type": "nominal", "legend": None}
     if series:

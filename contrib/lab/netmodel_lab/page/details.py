@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from netmodel_lab import histogram
+from netmodel_lab.columns import ends
 from netmodel_lab.folder import Attempt
+from netmodel_lab.page.charts import PREFIXED
 from netmodel_lab.rows import chosen
 from netmodel_lab.table import Cell, Table
 
@@ -87,17 +89,17 @@ def _waterfall(intervals: Sequence[histogram.Interval]) -> list[list[float]]:
 
 
 def _times(result: Json, attempt: Attempt) -> Json:
-    """Rates and the CPUs of each end, by the middle of their interval."""
+    """Rates and the CPUs of each machine, by the middle of their interval."""
     rate = []
     for row in result.get("intervals") or []:
         if isinstance(row.get("transactions_per_s"), int | float):
             rate.append([_middle(row), round(row["transactions_per_s"], 3)])
     busy = []
-    for host in result.get("hosts") or []:
+    for end, host in ends(result).items():
+        name = {"shared": "both ends", "slave": f"slave {host.get('name')}"}.get(end, end)
         for row in host.get("intervals") or []:
             cpu = row.get("cpu") or {}
             if isinstance(cpu.get("busy"), int | float):
-                name = f"{host.get('role')} {host.get('name')}"
                 busy.append([_middle(row), round(cpu["busy"] * cpu.get("n_cpus", 1) * 100, 1), name])
     return {"rate": _thin(rate), "busy": _thin(busy)}
 
@@ -187,7 +189,11 @@ def specifications() -> dict[str, Json]:
             "mark": {"type": "line", "strokeWidth": 1.5, "point": {"size": 18}},
             "encoding": {
                 "x": _TIME,
-                "y": {"field": "y", "type": "quantitative", "axis": {"title": None, "format": "~s", "tickCount": 5}},
+                "y": {
+                    "field": "y",
+                    "type": "quantitative",
+                    "axis": {"title": None, "labelExpr": PREFIXED, "tickCount": 5},
+                },
             },
         },
         "busy": {

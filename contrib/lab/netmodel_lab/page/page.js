@@ -11,6 +11,7 @@ const OUTLINES = {
 };
 const state = { axis: data.axis, hidden: new Set(), runs: true, cell: 0 };
 const views = new Map();
+const COLUMN = 130; // pixels of a legend
 
 const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
 const colours = () => [0, 1, 2, 3, 4, 5, 6, 7].map((i) => css(`--c${i}`));
@@ -125,7 +126,7 @@ function theme() {
   const text = css("--soft"), line = css("--line"), grid = css("--grid");
   return {
     background: "transparent", font: "system-ui, sans-serif", view: { stroke: "transparent" },
-    range: { category: colours(), symbol: SHAPES },
+    range: { category: colours(), symbol: SHAPES }, mark: { color: css("--c0") },
     legend: { labelColor: text, titleColor: text, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 400 },
     axis: {
       labelColor: text, titleColor: text, gridColor: grid, domainColor: line, tickColor: line,
@@ -164,8 +165,10 @@ async function draw(element) {
   // Of a run that was too short there may be none.
   if (picture) element.closest("figure").hidden = !rows.length;
   if (picture && !rows.length) return;
-  const spec = picture ? { ...data.pictures[picture], datasets: { rows } }
+  const spec = picture ? { ...structuredClone(data.pictures[picture]), datasets: { rows } }
     : { ...specified(chart, over), datasets: fill(chart, over) };
+  const below = picture && spec.encoding.color?.legend;
+  if (below?.columns) below.columns = Math.max(1, Math.floor(element.clientWidth / COLUMN));
   const options = { actions: false, renderer: "svg", ast: true, config: theme(), tooltip: { theme: dark.matches ? "dark" : "light" } };
   const old = views.get(element);
   views.set(element, await vegaEmbed(element, spec, options));
