@@ -112,12 +112,12 @@ class Guarded:
     def _read(self, err: Path | None) -> None:
         assert self._process.stderr
         with contextlib.ExitStack() as files:
-            file = files.enter_context(err.open("wb")) if err else None
+            file = files.enter_context(err.open("wb", buffering=0)) if err else None
             for line in self._process.stderr:
                 notice = _notice(line)
                 if file and not notice:
-                    file.write(line)
-                    file.flush()
+                    with contextlib.suppress(OSError):  # of a full disk others tell, who have more to write
+                        file.write(line)
                 with self._changed:
                     if notice:
                         self._said.notices.append(notice)

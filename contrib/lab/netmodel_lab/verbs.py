@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netmodel_lab import __version__
-from netmodel_lab.problems import Exit, UsageProblem
+from netmodel_lab.problems import EnvironmentProblem, Exit, UsageProblem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -246,6 +246,10 @@ def _measure(
     )
     try:
         return Runner(folder, manifest, program, bench, progress).run(retry_failed=retry_failed)
+    except OSError as error:
+        progress.clear()
+        why = f"{error.filename or folder.path}: {error.strerror}"
+        raise EnvironmentProblem([f"{why}; netmodel-lab resume {folder.path} goes on, when that is mended"]) from None
     except KeyboardInterrupt:
         progress.clear()
         print(f"interrupted; netmodel-lab resume {folder.path} goes on", file=sys.stderr)
@@ -463,7 +467,6 @@ def hosts(options: argparse.Namespace) -> Exit:
     """Connects to each host, and tells which figures it lacks and why. Nothing is changed there."""
     from netmodel_lab.checks import host_lines
     from netmodel_lab.machine import NOT_ASKED, Machine
-    from netmodel_lab.problems import EnvironmentProblem
     from netmodel_lab.program import Program
 
     program = Program.find(options.netmodel)

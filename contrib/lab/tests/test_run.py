@@ -291,6 +291,31 @@ def test_after_a_torn_journal_and_a_damaged_result(lab: Lab, tmp_path: Path, stu
     assert json.loads(journal.read_text().splitlines()[-1])["event"] == "stop"
 
 
+def test_a_full_disk(study: Path, tmp_path: Path) -> None:
+    """The study stops, and goes on when there is room: nothing that was half written counts."""
+    probe = ["unshare", "--mount", "mount", "-t", "tmpfs", "none", str(tmp_path)]
+    if not shutil.which("unshare") or subprocess.run(probe, check=False, capture_output=True).returncode != 0:
+        pytest.skip("cannot mount a small file system")
+    (tmp_path / "full").mkdir()
+    script = (
+        'mount -t tmpfs -o size=100k none full && "$@" run {words} -o full/s; echo $? >code; '
+        'mount -o remount,size=64m full; "$@" resume full/s --no-report -q; echo $? >>code; cp -r full/s whole'
+    ).format(words=" ".join([*SHORT, "--no-report", "-q"]))
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", script, "sh", *argv()],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    assert "No space left on device; netmodel-lab resume full/s goes on, when that is mended\n" in done.stderr
+    assert (tmp_path / "code").read_text().split() == ["3", "0"]
+    assert [row["point"] for row in rows(tmp_path / "whole")] == [row["point"] for row in rows(study)]
+    assert len(list((tmp_path / "whole" / "runs").iterdir())) == 4
+
+
 def test_a_changed_program_is_told(lab: Lab, tmp_path: Path, study: Path) -> None:
     path = tmp_path / "s"
     shutil.copytree(study, path)
