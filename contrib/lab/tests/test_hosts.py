@@ -232,6 +232,31 @@ def test_the_folder_of_a_lab_that_was_gone_at_once(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("is_home_noexec", [False, True])
+def test_where_programs_may_not_be_started(tmp_path: Path, is_home_noexec: bool) -> None:
+    """The next folder is taken; where there is none, that is told."""
+    probe = ["unshare", "--mount", "mount", "-t", "tmpfs", "-o", "noexec", "none", str(tmp_path)]
+    if not shutil.which("unshare") or subprocess.run(probe, check=False, capture_output=True).returncode != 0:
+        pytest.skip("cannot mount a small file system")
+    program = NETMODEL.read_bytes()
+    script = KEEP.replace("SIZE", str(len(program))).replace("LEASE", "5s").replace("PROGRAM", "netmodel")
+    for name in ("tmp", "home/.cache"):
+        (tmp_path / name).mkdir(parents=True)
+    noexec = [tmp_path / "tmp", *([tmp_path / "home" / ".cache"] if is_home_noexec else [])]
+    mounts = "".join(f"mount -t tmpfs -o noexec none {path} && " for path in noexec)
+    environment = {"PATH": os.environ["PATH"], "TMPDIR": f"{tmp_path}/tmp", "HOME": f"{tmp_path}/home"}
+    argv = ["unshare", "--mount", "sh", "-c", f'{mounts}exec sh -c "$0"', script]
+    done = subprocess.run(argv, input=program, capture_output=True, env=environment, check=False)
+    said = done.stdout.decode()
+    if is_home_noexec:
+        assert done.returncode == 3
+        assert done.stderr.decode() == "no folder takes a program: all are full, or mounted noexec\n"
+        assert not said
+    else:
+        assert said.startswith(f"{tmp_path}/home/.cache/netmodel-lab."), done
+    assert not list((tmp_path / "home" / ".cache").iterdir())
+
+
 @pytest.mark.parametrize("how", ["kill", "stop", "link"])
 def test_what_was_started_ends(far: Far, how: str) -> None:
     """When the lab is killed or stopped, or the link is cut."""

@@ -10,6 +10,7 @@ import random
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -289,6 +290,26 @@ def test_after_a_torn_journal_and_a_damaged_result(lab: Lab, tmp_path: Path, stu
     ]
     assert (path / "runs" / "letter").exists()
     assert json.loads(journal.read_text().splitlines()[-1])["event"] == "stop"
+
+
+def test_an_order_as_given_is_told(lab: Lab, tmp_path: Path, study: Path) -> None:
+    told = "The order was as given: differences between cells contain whatever changed meanwhile"
+    assert lab("run", *SHORT[:-2], "--order", "given", "-q", "-o", "given").returncode == 0
+    assert told in (tmp_path / "given" / "report.html").read_text()
+    assert told not in (study / "report.html").read_text()
+
+
+def test_help_comes_at_once() -> None:
+    """The libraries that take seconds to load are not loaded for it."""
+    program = (
+        "import sys; from netmodel_lab.cli import main\ntry: main(['run', '--help'])\nexcept SystemExit: pass\n"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "--repeat" in done.stdout
+    loaded = done.stdout.splitlines()[-1].split()
+    assert "netmodel_lab.verbs" in loaded
+    assert not {"numpy", "scipy", "pydantic", "ruamel", "vl_convert"} & set(loaded)
 
 
 def test_a_full_disk(study: Path, tmp_path: Path) -> None:
