@@ -111,6 +111,11 @@ int nm_validate_interval(struct nm_args *args, const char *value, char *why, siz
 	return nm_settings_check_interval(value, why, why_size);
 }
 
+int nm_validate_warmup(struct nm_args *args, const char *value, char *why, size_t why_size)
+{
+	return nm_warmup_parse(value, &args->run.warmup, why, why_size);
+}
+
 int nm_validate_cpus(struct nm_args *args, const char *value, char *why, size_t why_size)
 {
 	(void)args;

@@ -10,6 +10,7 @@ int nm_validate_max_duration(struct nm_args *args, const char *value, char *why,
 int nm_validate_guard(struct nm_args *args, const char *value, char *why, size_t why_size);
 int nm_validate_bind(struct nm_args *args, const char *value, char *why, size_t why_size);
 int nm_validate_allow_peer(struct nm_args *args, const char *value, char *why, size_t why_size);
+int nm_validate_warmup(struct nm_args *args, const char *value, char *why, size_t why_size);
 int nm_validate_interval(struct nm_args *args, const char *value, char *why, size_t why_size);
 int nm_validate_cpus(struct nm_args *args, const char *value, char *why, size_t why_size);
 int nm_validate_slave_cpus(struct nm_args *args, const char *value, char *why, size_t why_size);

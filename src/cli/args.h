@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "base/opt.h"
 #include "plan/params.h"
+#include "plan/warmup.h"
 #include "result/result.h"
 
 /* The actions of netmodel; a command line asks for one. */
@@ -68,12 +69,13 @@ struct nm_args_sweep {
 
 /* How a run is measured. */
 struct nm_args_run {
-	uint64_t interval_ns, warmup_ns, cooldown_ns, wait_start_ns, wait_slaves_ns;
+	uint64_t interval_ns, cooldown_ns, wait_start_ns, wait_slaves_ns;
 	uint64_t windows; /* so many intervals are measured; 0: as the profile says */
 	uint64_t repeat, seed;
 	bool has_seed, has_percentiles, has_interval; /* given by the user */
 	bool no_env;				      /* the environment sets no parameters */
-	char *percentiles_text;
+	char *percentiles_text, *warmup_text;
+	struct nm_warmup warmup;
 	struct nm_percentiles percentiles;
 	char *slave_cpus;
 	struct nm_args_judge judge;

@@ -49,7 +49,7 @@ static int check_options(const struct nm_runner *runner, const char *path,
 	const struct {
 		const char *option, *member;
 		uint64_t ns;
-	} times[] = {{"warmup", "warmup_s", runner->args->run.warmup_ns},
+	} times[] = {{"warmup", "warmup_s", runner->args->run.warmup.ns},
 		     {"cooldown", "cooldown_s", runner->args->run.cooldown_ns}};
 	const char *unlike = nm_earlier_search_unlike(earlier, &runner->judge.requirements);
 
@@ -63,7 +63,10 @@ static int check_options(const struct nm_runner *runner, const char *path,
 		if (!(fabs(then_s - (double)times[i].ns / 1e9) < 1e-9))
 			return refuse(path, diags, "its search had another --%s", times[i].option);
 	}
-	return NM_EXIT_OK;
+	return strcmp(nm_earlier_search_warmup(earlier),
+		      runner->args->run.warmup.max_ns ? runner->args->run.warmup_text : "") == 0
+		       ? NM_EXIT_OK
+		       : refuse(path, diags, "its search had another --warmup");
 }
 
 /* Whether it is of the same search, and can go on. */

@@ -28,7 +28,7 @@ static void options_from(struct nm_runner *runner, struct nm_run_options *ret_op
 	ret_options->port = (uint16_t)args->port;
 	ret_options->interval_ns = args->run.interval_ns;
 	ret_options->windows = args->run.windows;
-	ret_options->warmup_ns = args->run.warmup_ns;
+	ret_options->warmup_ns = args->run.warmup.ns;
 	ret_options->cooldown_ns = args->run.cooldown_ns;
 	ret_options->max_duration.ns = args->max_duration_ns;
 	ret_options->max_duration.is_given = args->has_max_duration;
@@ -173,6 +173,8 @@ int nm_runner_compile(struct nm_runner *runner, const struct nm_define *defines,
 	runner->view.comparison = NULL;
 	runner->loaded.windows = args->run.windows;
 	runner->loaded.interval_ns = args->run.interval_ns;
+	runner->loaded.warmup = args->run.warmup;
+	runner->loaded.warmup_text = args->run.warmup_text;
 	if (nm_loaded_compile(&runner->loaded, &values, diags) != 0) {
 		hint_at_options(args, diags);
 		return NM_EXIT_USAGE;

@@ -8,8 +8,6 @@
 
 #include "control/interval.h"
 
-#define DEFAULT_NS 1000000000u
-
 struct group {
 	const struct nm_plateau *watched; /* of the present phase; NULL: none */
 	struct nm_plateau_seen seen;
@@ -162,7 +160,7 @@ struct nm_plateaus *nm_plateaus_new(const struct nm_plan *plan, const struct nm_
 		.base = {.ops = &ops},
 		.plan = plan,
 		.engine = engine,
-		.interval_ns = interval_ns ? interval_ns : DEFAULT_NS,
+		.interval_ns = interval_ns ? interval_ns : NM_PLATEAU_INTERVAL_NS,
 		.groups = calloc(plan->n_groups + 1u, sizeof *plateaus->groups),
 		.now = nm_tally_snap_new(0),
 		.row = nm_tally_snap_new(0),

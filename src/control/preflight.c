@@ -20,6 +20,26 @@ void nm_preflight_check(const struct nm_plan *plan, const char *file, struct nm_
 		check_awake(&plan->groups[g], file, diags);
 }
 
+/* A figure cannot settle in fewer intervals. */
+static void check_plateau(const struct nm_phase *phase, const struct nm_run_options *options,
+			  const char *file, struct nm_diags *diags)
+{
+	uint64_t interval_ns = options->interval_ns ? options->interval_ns : NM_PLATEAU_INTERVAL_NS;
+	char least[32], length[32], interval[32];
+
+	if (!phase->waits.until.figure || phase->duration_ns >= NM_PLATEAU_ROWS * interval_ns)
+		return;
+	nm_diag_error(
+		diags, file, phase->line,
+		"a warm-up of at most %s (max= of --warmup, or the duration of a <transaction> "
+		"with until) is too short for a plateau: with intervals of %s (--interval) it "
+		"takes %s at least",
+		nm_format_duration((double)phase->duration_ns / 1e9, length, sizeof length),
+		nm_format_duration((double)interval_ns / 1e9, interval, sizeof interval),
+		nm_format_duration((double)(NM_PLATEAU_ROWS * interval_ns) / 1e9, least,
+				   sizeof least));
+}
+
 void nm_preflight_windows(const struct nm_plan *plan, const struct nm_run_options *options,
 			  const char *file, struct nm_diags *diags)
 {
@@ -33,6 +53,7 @@ void nm_preflight_windows(const struct nm_plan *plan, const struct nm_run_option
 		for (uint32_t k = 0; group->runs && k < group->n_phases; k++) {
 			const struct nm_phase *phase = &group->phases[k];
 
+			check_plateau(phase, options, file, diags);
 			if (!phase->measured)
 				continue;
 			any = true;

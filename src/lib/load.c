@@ -125,11 +125,24 @@ static int check_windows(const struct nm_loaded *loaded, int count, const struct
 	return -EINVAL;
 }
 
+/* Whether --warmup has put a warm-up before something. */
+static int check_warmup(const struct nm_loaded *loaded, int count, struct nm_diags *diags)
+{
+	if (count < 0)
+		nm_diag_error(diags, loaded->name, 0, "out of memory");
+	else if (count == 0)
+		nm_diag_error(diags, NULL, 0,
+			      "--warmup plateau(...): needs a transaction with a duration that is "
+			      "measured, and %s has none",
+			      loaded->name);
+	return count > 0 ? 0 : -EINVAL;
+}
+
 int nm_loaded_compile(struct nm_loaded *loaded, const struct nm_param_values *values,
 		      struct nm_diags *diags)
 {
 	const struct nm_piece *defined = NULL;
-	int n_set = 0, error = parse(loaded, diags);
+	int n_set = 0, n_warmups = 0, error = parse(loaded, diags);
 
 	if (error)
 		return error;
@@ -142,10 +155,15 @@ int nm_loaded_compile(struct nm_loaded *loaded, const struct nm_param_values *va
 	if (loaded->windows)
 		n_set = nm_plan_set_duration(loaded->root, loaded->windows * loaded->interval_ns,
 					     &defined);
+	if (loaded->warmup.max_ns)
+		n_warmups = nm_plan_add_warmups(loaded->root, &loaded->warmup);
 	loaded->plan = nm_plan_compile(loaded->root, loaded->name, diags);
 	if (!loaded->plan || diags->n_errors)
 		return -EINVAL;
-	return loaded->windows ? check_windows(loaded, n_set, defined, diags) : 0;
+	error = loaded->windows ? check_windows(loaded, n_set, defined, diags) : 0;
+	if (loaded->warmup.max_ns && !error)
+		error = check_warmup(loaded, n_warmups, diags);
+	return error;
 }
 
 static int add_requirement(const struct nm_loaded *loaded, const struct nm_node *node,
@@ -201,5 +219,6 @@ struct nm_job nm_loaded_job(const struct nm_loaded *loaded)
 		.root = loaded->root,
 		.plan = loaded->plan,
 		.params = &loaded->params,
+		.warmup_until = loaded->warmup.max_ns ? loaded->warmup_text : NULL,
 	};
 }

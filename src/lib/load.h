@@ -26,6 +26,8 @@ struct nm_loaded {
 	/* Set by the caller once the profile is read: how many intervals measured transactions with
 	 * a duration take (--windows). 0: the profile says how long. */
 	uint64_t windows, interval_ns;
+	struct nm_warmup warmup; /* set likewise */
+	const char *warmup_text; /* as written; borrowed */
 };
 
 /* Reads a file, or copies a text. 0, or -errno with an error in diags. The profile that was loaded

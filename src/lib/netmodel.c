@@ -276,6 +276,8 @@ int nm_netmodel_compile(struct netmodel *nm)
 			      nm->load_failed ? ": " : "", nm->load_failed ? nm->load_failed : "");
 		return -EINVAL;
 	}
+	nm->loaded.warmup = nm->settings.warmup;
+	nm->loaded.warmup_text = nm->settings.warmup_text;
 	int error = nm_loaded_compile(&nm->loaded, &values, &nm->diags);
 
 	return error ? error : nm_loaded_requirements(&nm->loaded, &nm->required, &nm->diags);

@@ -20,7 +20,7 @@ const struct nm_opt nm_settings_table[] = {
 	 .help = "port on which slaves listen for masters"},
 	{NM_SETTING_KEY_FILE, FIELD(key_file)},
 	{NM_SETTING_INTERVAL, FIELD(interval_ns)},
-	{NM_SETTING_WARMUP, FIELD(warmup_ns)},
+	{NM_SETTING_WARMUP, FIELD(warmup_text)},
 	{NM_SETTING_COOLDOWN, FIELD(cooldown_ns)},
 	{NM_SETTING_TIMEOUT, FIELD(timeout_ns)},
 	{NM_SETTING_WAIT_START, FIELD(wait_start_ns)},
@@ -130,6 +130,8 @@ static int check(struct nm_settings *settings, const char *name, const char *val
 		return read_key(settings, value, why, why_size);
 	if (strcmp(name, "percentiles") == 0)
 		return nm_settings_check_percentiles(value, &settings->parsed, why, why_size);
+	if (strcmp(name, "warmup") == 0)
+		return nm_warmup_parse(value, &settings->warmup, why, why_size);
 	return 0;
 }
 
@@ -156,7 +158,7 @@ void nm_settings_apply(const struct nm_settings *settings, struct nm_run_options
 	ret_options->port = (uint16_t)settings->port;
 	ret_options->key = settings->key;
 	ret_options->interval_ns = settings->interval_ns;
-	ret_options->warmup_ns = settings->warmup_ns;
+	ret_options->warmup_ns = settings->warmup.ns;
 	ret_options->cooldown_ns = settings->cooldown_ns;
 	ret_options->timeout_ns = settings->timeout_ns;
 	ret_options->wait.start_ns = settings->wait_start_ns;

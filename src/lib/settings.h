@@ -12,6 +12,7 @@
 #include "control/address.h"
 #include "control/key.h"
 #include "control/master/run.h"
+#include "plan/warmup.h"
 #include "result/result.h"
 
 #define NM_SETTINGS_STRING_(x) #x
@@ -31,8 +32,12 @@
 	.name = "interval", .type = NM_TYPE_DURATION, .def = "1s",                                 \
 	.help = "reporting interval, at least 1ms; 0 for none"
 #define NM_SETTING_WARMUP                                                                          \
-	.name = "warmup", .type = NM_TYPE_DURATION,                                                \
-	.help = "leave the first part of each measured transaction out of the totals"
+	.name = "warmup", .type = NM_TYPE_STRING,                                                  \
+	.help = "leave the first part of each measured transaction out of the totals; or, with "   \
+		"plateau(FIGURE,SHARE,max=TIME), as plateau(latency.p50,5%,max=60s), run each "    \
+		"that has a duration unmeasured before it, until the figure of five intervals "    \
+		"one after the other is within that share of their mean, and fail when it is not " \
+		"in that time"
 #define NM_SETTING_COOLDOWN                                                                        \
 	.name = "cooldown", .type = NM_TYPE_DURATION,                                              \
 	.help = "leave the last part of each measured transaction out of the totals"
@@ -68,12 +73,13 @@
 /* The options of a run as the library keeps them. */
 struct nm_settings {
 	int control;
-	uint64_t port, interval_ns, warmup_ns, cooldown_ns, timeout_ns, seed;
+	uint64_t port, interval_ns, cooldown_ns, timeout_ns, seed;
 	uint64_t wait_start_ns, wait_slaves_ns, iostat_ns, log_rtt_entries;
-	char *percentiles, *cpus, *slave_cpus, *key_file;
+	char *percentiles, *cpus, *slave_cpus, *key_file, *warmup_text;
 	struct nm_key *key; /* of the file, or set itself; owned, NULL: none */
 	bool has_seed;
 	struct nm_percentiles parsed; /* of the above */
+	struct nm_warmup warmup;      /* of its text */
 };
 
 extern const struct nm_opt nm_settings_table[]; /* ends with NM_OPT_END */

@@ -33,6 +33,8 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/plan.h \
 	src/plan/questions.c \
 	src/plan/traces.c \
+	src/plan/warmup.c \
+	src/plan/warmup.h \
 	src/plan/conn_slots.c \
 	src/plan/shape.c \
 	src/plan/shape.h \

@@ -11,6 +11,7 @@
 #include "flowop/flow.h"
 #include "flowop/ideal.h"
 #include "plan/plateau.h"
+#include "plan/warmup.h"
 #include "plan/shape.h"
 #include "plan/throughput.h"
 
@@ -179,6 +180,9 @@ static inline bool nm_instr_is_to_server(const struct nm_instr *instr)
  * many these are, or -ENOMEM. A parameter that -D sets and that is the duration of one of them is
  * at *ret_defined, borrowed from the tree; NULL: there is none. */
 int nm_plan_set_duration(struct nm_node *root, uint64_t ns, const struct nm_piece **ret_defined);
+/* Puts a warm-up that ends by a plateau before each transaction of the substituted tree that is
+ * measured and has a duration: how many these are, or -ENOMEM. */
+int nm_plan_add_warmups(struct nm_node *root, const struct nm_warmup *warmup);
 /* Compiles the substituted tree for the master. NULL with errors in diags; all of them, not only
  * the first. */
 struct nm_plan *nm_plan_compile(const struct nm_node *root, const char *file,

@@ -8,10 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FORM                                                                                       \
-	"must be plateau(FIGURE,SHARE), as plateau(latency.p50,5%); FIGURE is "                    \
-	"transactions_per_s, "                                                                     \
-	"bits_per_s, latency.mean, latency.pN, response.mean or response.pN"
+#define FORM "must be plateau(FIGURE,SHARE), as plateau(latency.p50,5%); " NM_PLATEAU_FIGURES
 
 /* "mean" or "p99.9": NaN or the percentile; false: neither. */
 static bool read_statistic(const char *text, double *ret)

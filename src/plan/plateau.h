@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum nm_plateau_figure {
 	NM_PLATEAU_NONE, /* there is no such attribute */
@@ -21,8 +22,15 @@ struct nm_plateau {
 	char name[32];	   /* of the figure, as written */
 };
 
+/* For messages. */
+#define NM_PLATEAU_FIGURES                                                                         \
+	"FIGURE is transactions_per_s, bits_per_s, latency.mean, latency.pN, response.mean or "    \
+	"response.pN"
+
 /* So many intervals, one after the other, must be alike. */
 #define NM_PLATEAU_ROWS 5
+/* The length of an interval, of a run that has none. */
+#define NM_PLATEAU_INTERVAL_NS UINT64_C(1000000000)
 
 /* The last values of the figure. Zero-initialised there are none. */
 struct nm_plateau_seen {

@@ -540,6 +540,34 @@ struct nm_node *nm_node_free(struct nm_node *node)
 	return NULL;
 }
 
+struct nm_node *nm_node_copy(const struct nm_node *node)
+{
+	struct nm_node *copy = nm_node_new(node->name, node->line);
+	int error = copy ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < node->n_attrs && !error; i++)
+		error = nm_node_set_attr(copy, node->attrs[i].name, node->attrs[i].value);
+	for (size_t i = 0; i < node->n_children && !error; i++)
+		error = nm_node_insert(copy, i, nm_node_copy(node->children[i]));
+	return error ? nm_node_free(copy) : copy;
+}
+
+int nm_node_insert(struct nm_node *node, size_t at, struct nm_node *child)
+{
+	struct nm_node **children =
+		child ? realloc(node->children, (node->n_children + 1) * sizeof(*children)) : NULL;
+
+	if (!children) {
+		nm_node_free(child);
+		return -ENOMEM;
+	}
+	memmove(&children[at + 1], &children[at], (node->n_children - at) * sizeof(*children));
+	children[at] = child;
+	node->children = children;
+	node->n_children++;
+	return 0;
+}
+
 const char *nm_node_attr(const struct nm_node *node, const char *name)
 {
 	for (size_t i = 0; i < node->n_attrs; i++)

@@ -56,6 +56,11 @@ char *nm_profile_print(const struct nm_node *root);
 /* An element without attributes and children, owned by the caller; NULL when out of memory. */
 struct nm_node *nm_node_new(const char *name, unsigned line);
 struct nm_node *nm_node_free(struct nm_node *node); /* accepts NULL, returns NULL */
+/* The element with all that is in it, without the pieces of its values; owned by the caller; NULL
+ * when out of memory. */
+struct nm_node *nm_node_copy(const struct nm_node *node);
+/* Puts an element before the child `at`, and takes it over; 0, or -ENOMEM and it is gone. */
+int nm_node_insert(struct nm_node *node, size_t at, struct nm_node *child);
 
 /* Finds an attribute by its name, in any case of it; NULL when absent. */
 const char *nm_node_attr(const struct nm_node *node, const char *name);

@@ -146,6 +146,11 @@ static bool has_windows(const struct nm_at *at)
 	return at->result->grid.windows > 0;
 }
 
+static bool has_plateau(const struct nm_at *at)
+{
+	return at->result->grid.warmup_until;
+}
+
 static const struct nm_figure run_figures[] = {
 	NM_FIGURE(TEXT, struct nm_result, id.run_id, "id",
 		  .schema = "{'anyOf': [{'type': 'string', 'pattern': '^[0-9a-f]{32}$'}, {'type': "
@@ -168,6 +173,8 @@ static const struct nm_figure run_figures[] = {
 	NM_FIGURE(TEXT, struct nm_result, verdict.incomplete_why, "incomplete_why",
 		  .doc = "One line, when not complete."),
 	NM_FIGURE(REAL, struct nm_result, grid.warmup_s, "warmup_s"),
+	NM_FIGURE(TEXT, struct nm_result, grid.warmup_until, "warmup_until", .has = has_plateau,
+		  .doc = "With --warmup plateau(...) only: the plateau. Each warm-up is a phase."),
 	NM_FIGURE(REAL, struct nm_result, grid.cooldown_s, "cooldown_s"),
 	NM_FIGURE(REAL, struct nm_result, grid.interval_s, "interval_s",
 		  .doc = "The reporting interval; 0: there was none."),

@@ -232,6 +232,14 @@ double nm_earlier_search_run(const struct nm_earlier_search *search, const char 
 	return real_of(json_object_get(search->document.document, "run"), name);
 }
 
+const char *nm_earlier_search_warmup(const struct nm_earlier_search *search)
+{
+	const json_t *run = json_object_get(search->document.document, "run");
+	const char *text = text_of(run, "warmup_until");
+
+	return text ? text : "";
+}
+
 /* Whether it is one of the command line, which are the same for all values; the objective is
  * compared by itself. */
 static bool is_of_line(const char *origin)

@@ -25,6 +25,8 @@ const char *nm_earlier_search_profile(const struct nm_earlier_search *search);
 const char *nm_earlier_search_param(const struct nm_earlier_search *search, const char *name);
 /* A number of its member `run`; NaN: there is none. */
 double nm_earlier_search_run(const struct nm_earlier_search *search, const char *name);
+/* The plateau of its warm-up, borrowed from the document; "": there was none. */
+const char *nm_earlier_search_warmup(const struct nm_earlier_search *search);
 /* The first of --require and --fail-if that only one of both has; NULL: they have the same. */
 const char *nm_earlier_search_unlike(const struct nm_earlier_search *search,
 				     const struct nm_requirements *now);

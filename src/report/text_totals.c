@@ -618,6 +618,10 @@ void nm_text_totals_print(const struct nm_result *result, unsigned width, FILE *
 		nm_table_cell(&table, "%s, not counted",
 			      nm_format_duration(result->grid.warmup_s, a, sizeof(a)));
 	}
+	if (result->grid.warmup_until) {
+		nm_table_cell(&table, "warm-up");
+		nm_table_cell(&table, "until %s, not counted", result->grid.warmup_until);
+	}
 	if (result->grid.cooldown_s > 0) {
 		nm_table_cell(&table, "cool-down");
 		nm_table_cell(&table, "%s, not counted",

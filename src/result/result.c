@@ -99,6 +99,7 @@ struct nm_result *nm_result_free(struct nm_result *result)
 	free(result->id.run_id);
 	free(result->id.version);
 	free(result->verdict.incomplete_why);
+	free(result->grid.warmup_until);
 	free(result->verdict.reconcile_text);
 	free(result);
 	return NULL;

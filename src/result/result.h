@@ -167,8 +167,9 @@ struct nm_result_wall {
 /* How phases were cut, as asked for, and what that has left out. */
 struct nm_result_grid {
 	double warmup_s, cooldown_s;
-	double interval_s; /* 0: no intervals */
-	uint64_t windows;  /* so many of them were to be measured (--windows); 0: not asked for */
+	char *warmup_until; /* the plateau of --warmup; NULL: none */
+	double interval_s;  /* 0: no intervals */
+	uint64_t windows;   /* so many of them were to be measured (--windows); 0: not asked for */
 	struct nm_result_after after;
 };
 

@@ -117,3 +117,54 @@ def test_bits_are_watched_within_a_long_pass(netmodel: Netmodel, profile: WriteP
     result = netmodel.run("-m", profile(text), "-i", "50ms", "--format", "json")
     assert "has not settled" not in result.err
     assert result.json()["groups"][0]["phases"][1]["seconds"] < 15
+
+
+# ---- --warmup plateau(...): of profiles that know nothing of it ----
+
+
+@pytest.mark.parametrize("name", ["tcp_rr", "poisson_rr"])
+def test_any_profile_is_warmed_up_until_a_figure_has_settled(name: str, netmodel: Netmodel) -> None:
+    until = "plateau(transactions_per_s,90%,max=20s)"
+    words = ("-m", name, "-D", "test_length=300ms", "-i", "100ms", "--warmup", until)
+    document = netmodel.run(*words, "--format", "json", code=0).json()
+    assert_complete(document)
+    assert_ends_agree(document)
+    phases = document["groups"][0]["phases"]
+    warm, measured = next((a, b) for a, b in zip(phases, phases[1:], strict=False) if b["measured"])
+    assert warm["name"] == f"warm-up of {measured['name']}" and not warm["measured"]
+    assert 0.45 < warm["seconds"] < 19
+    assert document["totals"]["transactions"] == measured["transactions"] > 0
+    assert document["run"]["warmup_until"] == until and document["run"]["warmup_s"] == 0
+    assert f"until {until}, not counted" in netmodel.run(*words, code=0).out
+
+
+def test_a_warm_up_that_never_settles_fails_the_run(netmodel: Netmodel) -> None:
+    words = ("-m", "tcp_rr", "-D", "test_length=300ms", "-i", "100ms")
+    result = netmodel.run(*words, "--warmup", "plateau(latency.mean,0.000001%,max=700ms)", "--format", "json", code=2)
+    assert "the warm-up is over after 0.7 s, and latency.mean has not settled within 1e-06 %" in result.err
+    assert result.json()["totals"]["transactions"] == 0
+
+
+@pytest.mark.parametrize(
+    ("until", "why"),
+    [
+        ("plateau(latency.p50,5%,max=400ms)", "is too short for a plateau: with intervals of 100 ms (--interval) it takes 500 ms"),
+        ("plateau(latency.p50,5%)", "--warmup plateau(latency.p50,5%): must be a time, as 5s, or plateau(FIGURE,SHARE,max=TIME)"),
+        ("plateau(response.p50,5%,max=5s)", "only with a rate or arrivals there are response times"),
+    ],
+)
+def test_a_plateau_that_cannot_be_is_refused(
+    until: str, why: str, netmodel: Netmodel
+) -> None:
+    assert why in netmodel.run("-m", "tcp_rr", "-i", "100ms", "--warmup", until, code=1).err
+
+
+def test_until_too_takes_five_intervals(netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(warming("plateau(latency.p50,5%)", 'duration="4s"'))
+    assert "takes 5.00 s at least" in netmodel.run("-m", path, code=1).err
+
+
+def test_a_profile_without_a_duration_has_nothing_to_warm_up(netmodel: Netmodel, profile: WriteProfile) -> None:
+    text = f'<group>{CONNECT}<transaction name="ask" iterations="3">{ASK}</transaction></group>'
+    result = netmodel.run("-m", profile(text), "--warmup", "plateau(latency.p50,5%,max=9s)", code=1)
+    assert "--warmup plateau(...): needs a transaction with a duration that is measured" in result.err

@@ -100,13 +100,18 @@ PLAN_TESTS = \
 	tests/unit/plan/test_plan \
 	tests/unit/plan/test_shape \
 	tests/unit/plan/test_shorthand \
-	tests/unit/plan/test_tables
+	tests/unit/plan/test_tables \
+	tests/unit/plan/test_warmup
 $(PLAN_TESTS): LDADD = $(CHECK_LIBS) $(PLAN_LIBS)
 $(PLAN_TESTS): $(filter %.la,$(PLAN_LIBS))
 tests_unit_plan_test_memory_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=strndup
 tests_unit_plan_test_apart_SOURCES = \
 	tests/unit/plan/test_apart.c \
+	tests/unit/plan/compiled.c \
+	tests/unit/plan/compiled.h
+tests_unit_plan_test_warmup_SOURCES = \
+	tests/unit/plan/test_warmup.c \
 	tests/unit/plan/compiled.c \
 	tests/unit/plan/compiled.h
 tests_unit_plan_test_check_SOURCES = \

@@ -157,6 +157,8 @@ int nm_master_describe(struct nm_master *master)
 	result->wall.start_ns = nm_clock_wall_ns();
 	result->wall.offset_ns = result->wall.start_ns - nm_clock_ns();
 	result->id.seed = options->seed;
+	if (master->job->warmup_until)
+		result->grid.warmup_until = copy_text(master->job->warmup_until, &ok);
 	result->grid.warmup_s = (double)options->warmup_ns / 1e9;
 	result->grid.cooldown_s = (double)options->cooldown_ns / 1e9;
 	result->grid.interval_s = (double)options->interval_ns / 1e9;

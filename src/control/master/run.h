@@ -28,6 +28,7 @@ struct nm_job {
 	const struct nm_node *root; /* substituted */
 	const struct nm_plan *plan; /* the master's */
 	const struct nm_params *params;
+	const char *warmup_until; /* by which its warm-ups were put in, as written; NULL: none */
 };
 
 /* Runs. All borrowed during the call. Embedded slaves (host "local") are forked from this process

@@ -57,7 +57,7 @@ START_TEST(how_a_run_is_measured)
 	      "--percentiles", "1,99.99", "--repeat=3", "--windows=60");
 	ck_assert_uint_eq(a.run.interval_ns, 500000000);
 	ck_assert_uint_eq(a.run.windows, 60);
-	ck_assert_uint_eq(a.run.warmup_ns, 1000000000);
+	ck_assert_uint_eq(a.run.warmup.ns, 1000000000);
 	ck_assert_uint_eq(a.run.cooldown_ns, 2000000000);
 	ck_assert(a.run.has_seed && a.run.has_percentiles);
 	ck_assert_uint_eq(a.run.seed, 7);
