@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks that concern more than one flowop: of time, of the host that begins a pass, of
  * measurement. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,9 +87,14 @@ static void check_arrivals(struct nm_ir *ir, const struct nm_ir_group *group,
 	size_t first = t->first;
 	bool begins = true;
 	const char *wrong = NULL;
+	char lanes[96];
 
 	if (!t->arrivals.law)
 		return;
+	(void)snprintf(lanes, sizeof lanes,
+		       ": %" PRIu64
+		       " workers cannot share its %u lanes: at most one worker for each",
+		       group->attrs.workers, NM_LANES);
 	while (first + 1 < t->first + t->n_steps && !group->steps[first].common->count)
 		first++;
 	for (const struct nm_ir_step *step = &group->steps[first]; step;
@@ -107,7 +113,7 @@ static void check_arrivals(struct nm_ir *ir, const struct nm_ir_group *group,
 		wrong = ": the first flowop must be one with which the master begins a pass, as "
 			"connect or write";
 	else if (group->attrs.workers > NM_LANES)
-		wrong = ": at most 1024 workers can share the arrivals";
+		wrong = lanes;
 	if (wrong)
 		nm_diag_error(ir->diags, ir->file, t->line, "<transaction> arrivals=\"%s\"%s",
 			      t->attrs.arrivals, wrong);

@@ -230,7 +230,7 @@ def test_more_workers_than_lanes(netmodel: Netmodel, profile: WriteProfile) -> N
             "--check",
         )
         assert result.code == code, result
-        assert ("at most 1024 workers can share the arrivals" in result.err) == (code == 1)
+        assert ("1025 workers cannot share its 1024 lanes: at most one worker for each" in result.err) == (code == 1)
 
 
 def test_a_server_that_stops_is_not_told_as_reached(netmodel: Netmodel) -> None:
