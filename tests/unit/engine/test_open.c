@@ -2,9 +2,11 @@
 #include "engine/phase/open.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "../suite.h"
+#include "base/rng.h"
 #include "engine/loop/request.h"
 #include "one_worker.h"
 
@@ -196,27 +198,52 @@ START_TEST(an_interrupt_ends_what_is_due)
 }
 END_TEST
 
-/* A server that takes 100 us for each request, one after the other, stands still from 3 to 4 s of
- * ten: of 10 000 requests those of the stall and of the time until it has caught up are late, the
- * share 1 - p of them by F - (1 - p)(1 - rho) T. A closed loop would see two. */
-START_TEST(a_stall_is_in_the_response_of_all_that_became_due)
-{
-	const uint64_t service_ns = 100000, stall_ns = S;
-	uint64_t ends_ns[N_FLOWS] = {0}, server_ns = 0, now_ns = S;
-	struct nm_hist_snap response, latency;
+/* What answers: servers that take each request in its turn. */
+struct system {
+	double service_ns; /* on average */
+	/* by which a service time is drawn; NULL: all are alike */
+	double (*drawn)(double uniform);
+	unsigned n_servers;
+	uint64_t stops_ns, goes_on_ns; /* from then to then none of them works; 0: never */
+};
 
-	begin("const(1k)", 10 * S);
+#define MOST_SERVERS 2
+
+/* When a request that arrives now is answered. */
+static uint64_t answer_ns(const struct system *of, uint64_t free_ns[MOST_SERVERS], uint64_t now_ns,
+			  uint64_t number)
+{
+	uint64_t *server = &free_ns[0];
+	double uniform = ((double)(nm_rng(42, number) >> 11) + 0.5) * 0x1p-53;
+
+	for (unsigned i = 1; i < of->n_servers; i++)
+		server = free_ns[i] < *server ? &free_ns[i] : server;
+	*server = *server > now_ns ? *server : now_ns;
+	if (*server >= of->stops_ns && *server < of->goes_on_ns)
+		*server = of->goes_on_ns;
+	*server += (uint64_t)(of->service_ns * (of->drawn ? of->drawn(uniform) : 1));
+	return *server;
+}
+
+/* Has all that becomes due in that time answered, on a clock that jumps from one event to the
+ * next. */
+static void run_system(const struct system *of, const char *arrivals, uint64_t duration_ns)
+{
+	uint64_t ends_ns[N_FLOWS] = {0}, free_ns[MOST_SERVERS] = {0}, now_ns = S, number = 0;
+
+	begin(arrivals, duration_ns);
 	for (;;) {
 		struct nm_flow *flow = open_of->first;
 		uint64_t due_ns = S + (uint64_t)nm_schedule_at_ns(&open_of->schedule);
+		bool over = due_ns >= S + duration_ns;
 		int ended = -1;
 
 		for (int i = 0; i < N_FLOWS; i++)
 			if (ends_ns[i] && (ended < 0 || ends_ns[i] < ends_ns[ended]))
 				ended = i;
-		if (due_ns >= 11 * S && ended < 0)
+		if (over && ended < 0)
 			break;
-		if (ended >= 0 && (!flow || ends_ns[ended] <= due_ns || due_ns >= 11 * S)) {
+		if (ended >= 0 && (!flow || ends_ns[ended] <= due_ns || over)) {
 			now_ns = ends_ns[ended] > now_ns ? ends_ns[ended] : now_ns;
 			ends_ns[ended] = 0;
 			nm_request_end(&f.worker, &f.flows[ended].flow, now_ns);
@@ -226,12 +253,20 @@ START_TEST(a_stall_is_in_the_response_of_all_that_became_due)
 		now_ns = due_ns > now_ns ? due_ns : now_ns;
 		flow = nm_open_take_free(&f.worker);
 		nm_open_begin_pass(&f.worker, flow, now_ns);
-		server_ns = server_ns > now_ns ? server_ns : now_ns;
-		if (server_ns >= 4 * S && server_ns < 5 * S)
-			server_ns = 4 * S + stall_ns;
-		server_ns += service_ns;
-		ends_ns[flow->index] = server_ns;
+		ends_ns[flow->index] = answer_ns(of, free_ns, now_ns, number++);
 	}
+}
+
+/* A server stands still from 3 to 4 s of ten: of 10 000 requests those of the stall and of the time
+ * until it has caught up are late, the share 1 - p of them by F - (1 - p)(1 - rho) T. A closed loop
+ * would see two. */
+START_TEST(a_stall_is_in_the_response_of_all_that_became_due)
+{
+	const struct system system = {
+		.service_ns = 100000, .n_servers = 1, .stops_ns = 4 * S, .goes_on_ns = 5 * S};
+	struct nm_hist_snap response, latency;
+
+	run_system(&system, "const(1k)", 10 * S);
 	nm_hist_snap_init(&response);
 	nm_hist_snap_init(&latency);
 	nm_hist_collect(&response, f.worker.run.response);
@@ -240,6 +275,70 @@ START_TEST(a_stall_is_in_the_response_of_all_that_became_due)
 	ck_assert_double_eq_tol(nm_hist_percentile_s(&response, 99), 0.91, 0.01);
 	ck_assert_double_eq_tol(nm_hist_percentile_s(&response, 95), 0.55, 0.01);
 	ck_assert_double_lt(nm_hist_percentile_s(&latency, 99.9), 0.001);
+	end();
+}
+END_TEST
+
+static double exponential(double uniform)
+{
+	return -log(uniform);
+}
+
+static double up_to_twice(double uniform)
+{
+	return 2 * uniform;
+}
+
+/* The response of queues, in service times, at a load of each server: its mean by Pollaczek and
+ * Khinchin's formula, and with two servers by Erlang's; the 99th percentile of M/D/1 by its
+ * distribution, of M/M/1 it is -ln(0.01) / (1 - load). The bounds, of the time of waiting and of
+ * the percentile, are four times what runs of 10^5 arrivals are apart; the seed is fixed. */
+static const struct queue {
+	const char *name;
+	double (*drawn)(double uniform);
+	unsigned n_servers;
+	double load, mean, p99, wait_share, p99_share; /* p99 0: by no formula */
+} queues[] = {
+	{"D/D/1", NULL, 1, 0.8, 1, 1, 0, 0.01},
+	{"M/D/1", NULL, 1, 0.3, 1 + 0.3 / 1.4, 0, 0.08, 0},
+	{"M/D/1", NULL, 1, 0.5, 1.5, 4.34, 0.08, 0.12},
+	{"M/D/1", NULL, 1, 0.7, 1 + 0.7 / 0.6, 7.43, 0.08, 0.12},
+	{"M/D/1", NULL, 1, 0.8, 3, 11.5, 0.12, 0.12},
+	{"M/M/1", exponential, 1, 0.3, 1 / 0.7, 6.579, 0.08, 0.12},
+	{"M/M/1", exponential, 1, 0.5, 2, 9.210, 0.08, 0.12},
+	{"M/M/1", exponential, 1, 0.7, 1 / 0.3, 15.35, 0.08, 0.12},
+	{"M/M/1", exponential, 1, 0.8, 5, 23.03, 0.12, 0.28},
+	{"M/M/2", exponential, 2, 0.5, 1 + 1 / 3.0, 0, 0.08, 0},
+	{"M/M/2", exponential, 2, 0.8, 1 + 0.64 / 0.36, 0, 0.12, 0},
+	{"M/G/1", up_to_twice, 1, 0.5, 1 + 2 / 3.0, 0, 0.08, 0},
+	{"M/G/1", up_to_twice, 1, 0.8, 1 + 8 / 3.0, 0, 0.12, 0},
+};
+
+START_TEST(queues_respond_as_theory_says)
+{
+	const struct queue *queue = &queues[_i];
+	const double service_s = 1e-4;
+	const struct system system = {.service_ns = service_s * 1e9,
+				      .drawn = queue->drawn,
+				      .n_servers = queue->n_servers};
+	double rate = queue->load * queue->n_servers / service_s;
+	struct nm_hist_snap response;
+	char arrivals[32];
+
+	(void)snprintf(arrivals, sizeof arrivals, "%s(%.0f)",
+		       *queue->name == 'D' ? "const" : "poisson", rate);
+	run_system(&system, arrivals, (uint64_t)(1e5 / rate * 1e9));
+	nm_hist_snap_init(&response);
+	nm_hist_collect(&response, f.worker.run.response);
+	double wait = nm_hist_mean_s(&response) / service_s - 1;
+	double p99 = nm_hist_percentile_s(&response, 99) / service_s;
+
+	ck_assert_msg(fabs(wait - (queue->mean - 1)) <=
+			      queue->wait_share * (queue->mean - 1) + 1e-3,
+		      "%s at %g: waits %g, by theory %g", queue->name, queue->load, wait,
+		      queue->mean - 1);
+	ck_assert_msg(!(queue->p99 > 0) || fabs(p99 - queue->p99) <= queue->p99_share * queue->p99,
+		      "%s at %g: p99 %g, by theory %g", queue->name, queue->load, p99, queue->p99);
 	end();
 }
 END_TEST
@@ -257,6 +356,8 @@ int main(void)
 	tcase_add_test(tcase, at_the_end_the_rest_is_begun_or_counted);
 	tcase_add_test(tcase, an_interrupt_ends_what_is_due);
 	tcase_add_test(tcase, a_stall_is_in_the_response_of_all_that_became_due);
+	tcase_add_loop_test(tcase, queues_respond_as_theory_says, 0,
+			    sizeof queues / sizeof *queues);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
