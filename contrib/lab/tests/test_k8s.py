@@ -686,11 +686,10 @@ def test_flags_of_k8s_netperf(lab: Lab, tmp_path: Path) -> None:
         "x",
     ]
     (tmp_path / "netperf.yml").write_text(V2)
-    done = lab("k8s", "run", "--vm", "--udnl2", "--prom=http://x", "--hostNet=maybe")
+    done = lab("k8s", "run", "--vm", "--prom=http://x", "--hostNet=maybe")
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
         "netmodel-lab: --vm: there are no virtual machines here; pods are measured",
-        "netmodel-lab: --udnl2: networks beside the cluster's own are not made here",
         "netmodel-lab: --prom: CPU of both ends comes from netmodel itself; Prometheus is not asked",
         'netmodel-lab: --hostNet: "maybe": must be true or false',
     ]
@@ -704,7 +703,10 @@ def test_flags_of_k8s_netperf(lab: Lab, tmp_path: Path) -> None:
     done = lab("k8s", "run", "--paths", "pod,nodport")
     said = 'argument --paths: "pod,nodport": must be some of pod, host, host-to-pod, pod-to-host, service, headless, '
     assert done.returncode == 2
-    assert said + "nodeport, loadbalancer, hairpin; did you mean nodeport?" in done.stderr
+    assert (
+        said + "nodeport, loadbalancer, hairpin, multus, bridge, macvlan, sriov, udn, cudn; did you mean nodeport?"
+        in done.stderr
+    )
     done = lab("k8s", "run", "--pattern", "matrix", "--paths", "pod", "--all", "--local", "--pairs", "2")
     assert done.stderr.splitlines() == [
         "netmodel-lab: --all and --paths exclude each other",

@@ -6,15 +6,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from netmodel_lab.k8s import manifests
+from netmodel_lab.k8s import manifests, network_checks
 from netmodel_lab.k8s.cluster import NAMESPACE, NODE, QUOTA, REVIEW, Cluster
+from netmodel_lab.k8s.network_checks import Right
 from netmodel_lab.k8s.placement import choose
 from netmodel_lab.k8s.problems import ApiProblem
 from netmodel_lab.k8s.settings import Point, Settings
 from netmodel_lab.problems import EnvironmentProblem
 
 Json = dict[str, Any]
-Right = tuple[str, str, tuple[str, ...]]  # group, resource, verbs
 
 IN_NAMESPACE: tuple[Right, ...] = (
     ("", "pods", ("create", "get", "list", "delete")),
@@ -49,6 +49,7 @@ def check(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> tupl
     namespace = settings.namespace
     wanted = [(right, namespace or f"netmodel-{settings.run}") for right in IN_NAMESPACE]
     wanted += [(right, "") for right in (*OF_CLUSTER, *(() if namespace else OF_NAMESPACES))]
+    wanted += network_checks.rights(settings)
     for (group, resource, verbs), where in wanted:
         lacking = tuple(verb for verb in verbs if not is_allowed(cluster, group, resource, verb, where or None))
         lines.append(f"  {resource:12} {', '.join(verbs)}: {'missing: ' + ', '.join(lacking) if lacking else 'yes'}")
@@ -66,8 +67,9 @@ def _places(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> tu
     try:
         for place, pairs in choose(cluster.listed(NODE), settings.where, settings.pods).items():
             lines += [f"{place}: server on {pair.server}, client on {pair.client}" for pair in pairs]
+        lines += _network(cluster, settings)
     except EnvironmentProblem as problem:
-        lines, is_good = list(problem.lines), False
+        lines, is_good = [*lines, *problem.lines], False
     if settings.namespace:
         for part in (_level, _quotas):
             try:
@@ -76,6 +78,16 @@ def _places(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> tu
                 lines += problem.lines
                 is_good = False
     return lines, is_good
+
+
+def _network(cluster: Cluster, settings: Settings) -> list[str]:
+    """Whether pods can be put on the network that is asked for, beside the cluster's own."""
+    if settings.network is None:
+        return []
+    missing = network_checks.lacks(cluster, settings, choose(cluster.listed(NODE), settings.where, settings.pods))
+    if missing:
+        raise EnvironmentProblem(missing)
+    return [f"network {settings.network.text}: there is what it needs"]
 
 
 def _level(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> list[str]:
@@ -120,23 +132,20 @@ def _quotas(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> li
 
 
 def grants(missing: Sequence[tuple[Right, str | None]]) -> list[str]:
-    """YAML for what is missing: a Role, a ClusterRole, or both."""
+    """YAML for what is missing: a Role for each namespace, and a ClusterRole."""
     lines: list[str] = []
-    for kind, chosen in (
-        ("Role", [(right, where) for right, where in missing if where]),
-        ("ClusterRole", [(right, where) for right, where in missing if not where]),
-    ):
-        if chosen:
-            where = f", namespace: {chosen[0][1]}" if kind == "Role" else ""
-            lines += [
-                "---",
-                "apiVersion: rbac.authorization.k8s.io/v1",
-                f"kind: {kind}",
-                f"metadata: {{name: netmodel-lab{where}}}",
-                "rules:",
-                *(
-                    f'  - {{apiGroups: ["{group}"], resources: [{resource}], verbs: [{", ".join(verbs)}]}}'
-                    for (group, resource, verbs), _ in chosen
-                ),
-            ]
+    for where in dict.fromkeys(where for _, where in missing):
+        inside = f", namespace: {where}" if where else ""
+        lines += [
+            "---",
+            "apiVersion: rbac.authorization.k8s.io/v1",
+            f"kind: {'Role' if where else 'ClusterRole'}",
+            f"metadata: {{name: netmodel-lab{inside}}}",
+            "rules:",
+            *(
+                f'  - {{apiGroups: ["{group}"], resources: [{resource}], verbs: [{", ".join(verbs)}]}}'
+                for (group, resource, verbs), of in missing
+                if of == where
+            ),
+        ]
     return lines

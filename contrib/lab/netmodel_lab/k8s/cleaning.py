@@ -8,7 +8,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from netmodel_lab.k8s.cluster import CONFIG_MAP, JOB, NAMESPACE, NODE, POD, SECRET, SERVICE, Cluster, Kind
+from netmodel_lab.k8s.cluster import (
+    BY_NAME,
+    CONFIG_MAP,
+    JOB,
+    NAMESPACE,
+    NETWORK_KINDS,
+    NODE,
+    POD,
+    SECRET,
+    SERVICE,
+    Cluster,
+    Kind,
+)
 from netmodel_lab.k8s.manifests import CREATED_BY, EXPIRES, MANAGED, RUN
 from netmodel_lab.k8s.placement import is_ready
 from netmodel_lab.k8s.problems import ApiProblem
@@ -57,6 +69,9 @@ def find(cluster: Cluster, namespace: str | None) -> list[Left]:
             continue
         for item in cluster.listed(kind, namespace if kind.namespaced else None, labels=f"{_OURS},{RUN}"):
             found.setdefault(_run(item), []).append({**item, "kind": kind.name})
+    for kind in NETWORK_KINDS:
+        for item in cluster.listed_if_there(kind, namespace if kind.namespaced else None, f"{_OURS},{RUN}"):
+            found.setdefault(_run(item), []).append({**item, "kind": kind.name})
     for pod in cluster.listed(POD, namespace, labels=f"app.kubernetes.io/name=netmodel,{RUN}"):
         there = found.setdefault(_run(pod), [])
         if all(one["metadata"]["uid"] != pod["metadata"]["uid"] for one in there):
@@ -64,8 +79,10 @@ def find(cluster: Cluster, namespace: str | None) -> list[Left]:
     return [Left(run, tuple(items), min(map(_expires, items))) for run, items in found.items()]
 
 
-def remove(cluster: Cluster, waits: Waits, run: str, namespaces: Sequence[str], *, is_own: bool) -> list[str]:
-    """Lines about what is still there."""
+def remove(
+    cluster: Cluster, waits: Waits, run: str, namespaces: Sequence[str], networks: Sequence[Json] = (), *, is_own: bool
+) -> list[str]:
+    """Lines about what is still there. networks: objects of the run, which go when no pod is on them any more."""
     left: list[str] = []
     for namespace in dict.fromkeys(namespaces):
         for kind in _IN_ORDER:
@@ -77,6 +94,11 @@ def remove(cluster: Cluster, waits: Waits, run: str, namespaces: Sequence[str], 
             for item in _listed(cluster, kind, namespace, run):
                 why = waits.gone(kind.name, item["metadata"]["name"], namespace)
                 left += [why] if why else []
+    for item in networks:
+        cluster.delete(item)
+    for item in networks:
+        why = waits.gone(item["kind"], item["metadata"]["name"], item["metadata"].get("namespace"))
+        left += [why] if why else []
     if is_own:
         for namespace in dict.fromkeys(namespaces):
             there = cluster.get(NAMESPACE, namespace)
@@ -113,9 +135,11 @@ def clean(cluster: Cluster, waits: Waits, found: Left) -> list[str]:
         for item in found.items
         if item["kind"] == "Namespace" and (item["metadata"].get("annotations") or {}).get(CREATED_BY) == found.run
     ]
-    inside = [str(item["metadata"]["namespace"]) for item in found.items if item["metadata"].get("namespace")]
+    networks = [item for item in found.items if BY_NAME[item["kind"]] in NETWORK_KINDS]
+    rest = [item for item in found.items if item not in networks]
+    inside = [str(item["metadata"]["namespace"]) for item in rest if item["metadata"].get("namespace")]
     others = [name for name in dict.fromkeys(inside) if name not in own]
     return [
-        *remove(cluster, waits, found.run, own, is_own=True),
         *remove(cluster, waits, found.run, others, is_own=False),
+        *remove(cluster, waits, found.run, own, networks, is_own=True),
     ]

@@ -52,8 +52,19 @@ JOB = Kind("Job", "batch/v1", "jobs")
 SERVICE_CIDR = Kind("ServiceCIDR", "networking.k8s.io/v1", "servicecidrs", namespaced=False)
 REVIEW = Kind("SelfSubjectAccessReview", "authorization.k8s.io/v1", "selfsubjectaccessreviews", namespaced=False)
 
+# Of networks beside the cluster's own.
+ATTACHMENT = Kind("NetworkAttachmentDefinition", "k8s.cni.cncf.io/v1", "network-attachment-definitions")
+UDN = Kind("UserDefinedNetwork", "k8s.ovn.org/v1", "userdefinednetworks")
+CUDN = Kind("ClusterUserDefinedNetwork", "k8s.ovn.org/v1", "clusteruserdefinednetworks", namespaced=False)
+SRIOV_POLICY = Kind("SriovNetworkNodePolicy", "sriovnetwork.openshift.io/v1", "sriovnetworknodepolicies")
+SRIOV_NETWORK = Kind("SriovNetwork", "sriovnetwork.openshift.io/v1", "sriovnetworks")
+SRIOV_CONFIG = Kind("SriovOperatorConfig", "sriovnetwork.openshift.io/v1", "sriovoperatorconfigs")
+SRIOV_STATE = Kind("SriovNetworkNodeState", "sriovnetwork.openshift.io/v1", "sriovnetworknodestates")
+IP_POOL = Kind("IPPool", "whereabouts.cni.cncf.io/v1alpha1", "ippools")
+NETWORK_KINDS = (ATTACHMENT, UDN, CUDN, SRIOV_NETWORK, SRIOV_POLICY)
+
 # What runs make.
-BY_NAME = {kind.name: kind for kind in (NAMESPACE, SECRET, CONFIG_MAP, SERVICE, POD, JOB)}
+BY_NAME = {kind.name: kind for kind in (NAMESPACE, SECRET, CONFIG_MAP, SERVICE, POD, JOB, *NETWORK_KINDS)}
 
 
 def _load(name: str) -> Callable[..., None]:
@@ -134,14 +145,24 @@ class Cluster:
         query = {name: text for name, text in (("labelSelector", labels), ("fieldSelector", fields)) if text}
         return list(json.loads(self.request("GET", kind.path(namespace), query)).get("items") or [])
 
-    def listed_if_there(self, kind: Kind) -> list[Json]:
+    def listed_if_there(self, kind: Kind, namespace: str | None = None, labels: str = "") -> list[Json]:
         """Nothing where the cluster has no such kind, or one must not look."""
         try:
-            return self.listed(kind)
+            return self.listed(kind, namespace, labels)
         except ApiProblem as problem:
             if problem.is_missing or problem.reason == "Forbidden":
                 return []
             raise
+
+    def has(self, kind: Kind) -> bool:
+        """Whether the cluster knows it; anybody may ask."""
+        try:
+            data = self.request("GET", f"/apis/{kind.version}")
+        except ApiProblem as problem:
+            if problem.is_missing:
+                return False
+            raise
+        return any(one.get("name") == kind.plural for one in json.loads(data).get("resources") or [])
 
     def create(self, item: Json) -> Json:
         kind = BY_NAME[item["kind"]]

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from netmodel_lab.k8s import histograms, manifests, others_output, results
+from netmodel_lab.k8s import histograms, manifests, network_checks, network_objects, networks, others_output, results
 from netmodel_lab.k8s.cleaning import remove
 from netmodel_lab.k8s.cluster import JOB, NODE, SERVICE_CIDR, Cluster
 from netmodel_lab.k8s.manifests import Dial
+from netmodel_lab.k8s.network_waits import wait_for
 from netmodel_lab.k8s.others import NETMODEL
 from netmodel_lab.k8s.placement import Nodes, Pair, Places, choose, verify, verify_nodes, verify_relation
 from netmodel_lab.k8s.problems import ApiProblem, MeasurementProblem, SkewProblem
@@ -58,6 +59,7 @@ class Driver:
         self._places: Places = {}
         self._nodes: dict[str, Json] = {}
         self._ranges: list[str] = []
+        self._networks: list[Json] = []
         self._slaves: Slaves
         self.has_begun = False
         self._has_failed = False  # a sample
@@ -75,7 +77,9 @@ class Driver:
 
     def open(self) -> None:
         settings, used = self._settings, self._layouts
-        self.look()
+        lacking = network_checks.lacks(self._cluster, settings, self.look())
+        if lacking:
+            raise EnvironmentProblem(lacking)
         self.has_begun = True
         for item in manifests.namespaces(settings, used, self._expires):
             self._create(item)
@@ -84,6 +88,10 @@ class Driver:
             files = manifests.config_map(settings, namespace, self._expires)
             if files:
                 self._create(files)
+        for item in network_objects.objects(settings, self._points, self._places, self._expires):
+            self._networks.append(item)
+            self._create(item)
+        wait_for(self._cluster, settings, self._places)
         self._ranges = self.ranges()
         self._slaves = Slaves(
             self._cluster,
@@ -105,7 +113,7 @@ class Driver:
 
     def ranges(self) -> list[str]:
         """Where data may come from, beside the master's own address: pods, services and nodes of the cluster."""
-        found = [*self._settings.allow_peers]
+        found = [*self._settings.allow_peers, *networks.ranges(self._settings.network)]
         for item in self._cluster.listed_if_there(SERVICE_CIDR):
             found += (item.get("spec") or {}).get("cidrs") or []
         for node in self._nodes.values():
@@ -194,6 +202,7 @@ class Driver:
             "place": point.place,
             "dialled": {"address": dial.address, "port": dial.port, "data_port": dial.data, "node": dial.via},
             "client": results.end(pod, client_node),
+            **self._attached(point, pod),
         }
         if point.network == "external":
             model = point.test.model
@@ -210,6 +219,17 @@ class Driver:
         facts["server"] = results.end(slave.pod if slave else pod, server_node)
         facts["relation"] = verify_relation(server_node, client_node, point.place)
         return Sample(number, document, facts, histogram)
+
+    def _attached(self, point: Point, client: Json) -> Json:
+        """Where the client is on the network of the point. Raises MeasurementProblem when it is not."""
+        network = self._settings.network
+        if network is None or point.network != network.kind:
+            return {}
+        try:
+            address = networks.address_of(client, network, self._settings.run, point.family)
+        except EnvironmentProblem as problem:
+            raise MeasurementProblem(problem.lines) from None
+        return {"attached": {"network": network.text, "client_address": address}}
 
     def _document(self, point: Point, slave: Slave | None, pod: Json, log: str) -> Json:
         """What the client says that it has measured."""
@@ -245,7 +265,8 @@ class Driver:
         namespaces = [manifests.namespace_of(self._settings, layout) for layout in self._layouts]
         if keep == "always" or (keep == "failed" and (has_failed or self._has_failed)):
             return [f"kept for a look: namespace {', '.join(dict.fromkeys(namespaces))}"]
-        return remove(self._cluster, self._waits, self._settings.run, namespaces, is_own=not self._settings.namespace)
+        is_own, run = not self._settings.namespace, self._settings.run
+        return remove(self._cluster, self._waits, run, namespaces, self._networks, is_own=is_own)
 
 
 @contextlib.contextmanager

@@ -6,15 +6,16 @@ from __future__ import annotations
 import base64
 import hashlib
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from netmodel_lab.k8s import others
+from netmodel_lab.k8s import networks, others
 from netmodel_lab.k8s.histograms import WORDS as HISTOGRAM_WORDS
 from netmodel_lab.k8s.others import FOLDER, NETMODEL
 from netmodel_lab.k8s.paths import PATHS, Family, Layout
-from netmodel_lab.k8s.placement import Pair, Places
+from netmodel_lab.k8s.placement import Pair, Places, stands
 from netmodel_lab.k8s.settings import (
     CONTROL_PORT,
     DATA_PORT,
@@ -41,7 +42,7 @@ def labels(settings: Settings, **more: str) -> dict[str, str]:
     return found | {f"netmodel.io/{name}": value for name, value in more.items()}
 
 
-def _meta(settings: Settings, name: str, namespace: str | None, expires: str, **more: str) -> Json:
+def meta_of(settings: Settings, name: str, namespace: str | None, expires: str, **more: str) -> Json:
     found: Json = {"name": name, "labels": labels(settings, **more), "annotations": {EXPIRES: expires}}
     return found | ({"namespace": namespace} if namespace else {})
 
@@ -102,14 +103,22 @@ def services(points: Sequence[Point], places: Places) -> list[Way]:
     return list(dict.fromkeys(found))
 
 
+def slaves_by_node(points: Sequence[Point], places: Places) -> Counter[str]:
+    """How many pods stand on each, beside those in its own network."""
+    stand = stands(places)
+    return Counter(stand[one.number].node for one in slaves(points, places) if one.layout == "pod")
+
+
 def namespaces(settings: Settings, used: Sequence[Layout], expires: str) -> list[Json]:
     if settings.namespace:
         return []
     found = []
     for layout in used:
         level = "privileged" if layout == "host" or settings.pods.is_privileged else "restricted"
-        meta = _meta(settings, namespace_of(settings, layout), None, expires)
+        meta = meta_of(settings, namespace_of(settings, layout), None, expires)
         meta["labels"] |= {f"pod-security.kubernetes.io/{mode}": level for mode in ("enforce", "warn")}
+        if layout == "pod" and settings.network and settings.network.is_primary:
+            meta["labels"] |= {networks.PRIMARY: ""}
         meta["annotations"] |= {CREATED_BY: settings.run}
         found.append({"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
     return found
@@ -119,7 +128,7 @@ def secret(settings: Settings, namespace: str, key: str, expires: str) -> Json:
     return {
         "apiVersion": "v1",
         "kind": "Secret",
-        "metadata": _meta(settings, f"nm-{settings.run}", namespace, expires),
+        "metadata": meta_of(settings, f"nm-{settings.run}", namespace, expires),
         "type": "Opaque",
         "data": {"key": base64.b64encode(key.encode()).decode()},
     }
@@ -137,7 +146,7 @@ def config_map(settings: Settings, namespace: str, expires: str) -> Json | None:
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": _meta(settings, f"nm-{settings.run}", namespace, expires),
+        "metadata": meta_of(settings, f"nm-{settings.run}", namespace, expires),
         "data": data,
     }
 
@@ -228,6 +237,8 @@ def _spec(
         found["volumes"] = volumes
     if layout == "host":
         found["hostNetwork"] = True
+    elif settings.network and settings.network.resource:
+        _take(container, settings.network.resource)
     if node:
         terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}]
         required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
@@ -243,9 +254,17 @@ def _spec(
     return found
 
 
-def _annotations(settings: Settings) -> dict[str, str]:
+def _take(container: Json, resource: str) -> None:
+    """One device of this kind."""
+    there = container.get("resources") or {}
+    container["resources"] = {name: {**there.get(name, {}), resource: "1"} for name in ("requests", "limits")}
+
+
+def _annotations(settings: Settings, layout: Layout) -> dict[str, str]:
     """A sidecar would be in the path, and an autoscaler must not move what is measured."""
+    own = networks.asks(settings.network, settings.run, namespace_of(settings, layout))
     return {
+        **(own if layout == "pod" else {}),
         "sidecar.istio.io/inject": "false",
         "linkerd.io/inject": "disabled",
         "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
@@ -301,7 +320,7 @@ def server(
         version = _container(settings, others.OTHERS[driver].version, has_key=False, has_profiles=False, driver=driver)
         spec["initContainers"] = [{**version, "name": "version"}]
     spec["activeDeadlineSeconds"] = _lifetime(expires)
-    meta = _meta(
+    meta = meta_of(
         settings,
         server_name(settings, slave, layout, driver),
         namespace_of(settings, layout),
@@ -311,7 +330,7 @@ def server(
         layout=layout,
         driver=driver,
     )
-    meta["annotations"] |= _annotations(settings)
+    meta["annotations"] |= _annotations(settings, layout)
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
 
 
@@ -366,7 +385,7 @@ def service(
         "selector": {RUN: settings.run, ROLE: role, SLAVE: str(slave), LAYOUT: "pod", DRIVER: driver},
         "ports": ports,
     }
-    meta = _meta(
+    meta = meta_of(
         settings,
         service_name(settings, slave, network, driver, family),
         namespace_of(settings, "pod"),
@@ -474,8 +493,10 @@ def client(
         "layout": path.client,
         "driver": point.driver,
     }
-    meta = _meta(settings, client_name(settings, point, number), namespace_of(settings, path.client), expires, **marks)
-    template = {"labels": labels(settings, **marks), "annotations": _annotations(settings)}
+    meta = meta_of(
+        settings, client_name(settings, point, number), namespace_of(settings, path.client), expires, **marks
+    )
+    template = {"labels": labels(settings, **marks), "annotations": _annotations(settings, path.client)}
     seconds = point.test.duration + _CLIENT_SPARE_S + settings.limits.start_s + settings.limits.schedule_s
     return {
         "apiVersion": "batch/v1",

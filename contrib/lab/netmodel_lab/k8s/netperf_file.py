@@ -23,6 +23,7 @@ from netmodel_lab.problems import UsageProblem, nearest
 _NUMBERS = {"duration": 86400, "samples": 1000, "messagesize": 1 << 30, "parallelism": 65536}  # and the most of each
 _OPTIONAL = {"messagereadsize": 1 << 30, "burst": 65536}
 _VARIED = ("profile", "messagesize", "messagereadsize", "parallelism", "burst")
+NETWORK = "network"
 _KEYS = ("profile", *_NUMBERS, *_OPTIONAL, "service")
 
 
@@ -77,11 +78,9 @@ class _Reader:
         self.mistakes.append(f"{where}: {text}")
 
 
-def read(path: Path) -> list[Test]:
-    """The tests, in their order. Raises UsageProblem with all mistakes."""
-    reader = _Reader(path)
+def _load(path: Path) -> Any:
     try:
-        document = YAML().load(path.read_text(encoding="utf-8"))
+        return YAML().load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageProblem([f"{path}: {error.strerror}"]) from None
     except UnicodeDecodeError:
@@ -92,6 +91,32 @@ def read(path: Path) -> list[Test]:
         raise UsageProblem([f"{where}: {error.problem}"]) from None
     except YAMLError as error:
         raise UsageProblem([f"{path}: {error}"]) from None
+
+
+def read_network(path: Path) -> dict[str, str]:
+    """What a list of the second form says of a network beside the cluster's own, in a key beside that of the list."""
+    document = _load(path)
+    if not _has_list(document) or NETWORK not in document:
+        return {}
+    found = document[NETWORK]
+    if not isinstance(found, CommentedMap) or any(isinstance(one, dict | list) for one in found.values()):
+        at = document.lc.value(NETWORK)
+        raise UsageProblem([f"{path}:{at[0] + 1}:{at[1] + 1}: network: must be a map, as {{macvlan: eth1}}"])
+    return {str(key): str(value) for key, value in found.items()}
+
+
+def _has_list(document: Any) -> bool:
+    """Whether a document is of the second form."""
+    if not isinstance(document, CommentedMap):
+        return False
+    lists = [key for key, value in document.items() if isinstance(value, CommentedSeq)]
+    return len(lists) == 1 and all(key in (NETWORK, *lists) for key in document)
+
+
+def read(path: Path) -> list[Test]:
+    """The tests, in their order. Raises UsageProblem with all mistakes."""
+    reader = _Reader(path)
+    document = _load(path)
     tests: list[Test] = []
     for name, entry, at in _entries(document, reader):
         found = [test for one in _combinations(entry) if (test := _test(name, one, at, reader))]
@@ -112,8 +137,8 @@ def _entries(document: Any, reader: _Reader) -> Iterator[tuple[str, CommentedMap
     if not isinstance(document, CommentedMap):
         reader.wrong(None, "must be a map: tests by their names, or one list of them")
         return
-    if len(document) == 1 and isinstance(next(iter(document.values())), CommentedSeq):
-        listed = next(iter(document.values()))
+    if _has_list(document):
+        listed = next(value for value in document.values() if isinstance(value, CommentedSeq))
         for i, entry in enumerate(listed):
             at = listed.lc.item(i)
             if not isinstance(entry, CommentedMap) or not entry or next(iter(entry.values())) is not None:

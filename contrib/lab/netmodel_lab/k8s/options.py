@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from netmodel_lab.k8s import netperf_file
+from netmodel_lab.k8s import netperf_file, network_options
 from netmodel_lab.k8s.manifests import files
 from netmodel_lab.k8s.models import MOST
 from netmodel_lab.k8s.others import OTHERS
@@ -23,7 +23,6 @@ from netmodel_lab.program import Program
 
 # Flags of k8s-netperf that mean nothing here, or that cannot be, and why.
 _MACHINES = "there are no virtual machines here; pods are measured"
-_OTHER = "networks beside the cluster's own are not made here"
 REFUSED = {
     "ib-write-bw": "RDMA is none of netmodel's transports",
     "vm": _MACHINES,
@@ -33,23 +32,15 @@ REFUSED = {
     "cores": _MACHINES,
     "threads": _MACHINES,
     "udnPluginBinding": _MACHINES,
-    "udnl2": _OTHER,
-    "udnl3": _OTHER,
-    "cudn": _OTHER,
-    "bridge": _OTHER,
-    "bridgeNamespace": _OTHER,
-    "bridgeNetwork": _OTHER,
-    "sriov": _OTHER,
-    "sriov-node-selector": _OTHER,
-    "macvlan": _OTHER,
-    "localnet": _OTHER,
-    "localnet-config": _OTHER,
+    "bridgeNetwork": _MACHINES,
+    "localnet": _MACHINES,
+    "localnet-config": _MACHINES,
     "prom": "CPU of both ends comes from netmodel itself; Prometheus is not asked",
     "metrics": "CPU of both ends comes from netmodel itself; Prometheus is not asked",
 }
 PATTERNS: tuple[Pattern, ...] = ("pairs", "many-to-one", "all-to-all", "matrix")
 _SWITCHES: tuple[str, ...] = ("clean", "json", "local", "pod", "across", "all", "hostNet", "debug", "csv", "privileged")
-_SWITCHES += tuple(other.option[2:] for other in OTHERS.values())
+_SWITCHES += (*(other.option[2:] for other in OTHERS.values()), *network_options.SWITCHES)
 _TRUE, _FALSE = ("1", "t", "T", "true", "TRUE", "True"), ("0", "f", "F", "false", "FALSE", "False")
 
 
@@ -136,6 +127,7 @@ def add_tests(parser: argparse.ArgumentParser) -> None:
         type=_some_of(PLACEMENTS),
         help=f"where both ends are (default other-node): {', '.join(PLACEMENTS)}",
     )
+    network_options.add(parser)
     add("--pattern", choices=PATTERNS, default="pairs", help="who sends to whom, at the same time but for matrix")
     add("--serverIP", metavar="ADDRESS[,PORT]", help="a slave outside the cluster; only clients are made")
     add("--server-key-file", metavar="FILE", help="its key (default: it has none)")
@@ -362,6 +354,12 @@ def _alone(options: argparse.Namespace, tests: Sequence[netperf_file.Test]) -> l
     return found
 
 
+def _without_network(options: argparse.Namespace) -> list[str]:
+    """Where no pod of the run would be on a network beside the cluster's own."""
+    given = {"--hostNet": options.hostNet, "--serverIP": options.serverIP}
+    return [f"{flag} excludes networks beside the cluster's own" for flag, is_so in given.items() if is_so]
+
+
 def settings(options: argparse.Namespace) -> Settings:
     wrong = [
         text
@@ -375,8 +373,10 @@ def settings(options: argparse.Namespace) -> Settings:
     ]
     wrong = _exclude_each_other(options) + wrong
     drivers = _drivers(options, wrong)
+    path = Path(options.file or options.config)
     try:
-        tests = netperf_file.read(Path(options.file or options.config))
+        tests = netperf_file.read(path)
+        network = network_options.asked(options, netperf_file.read_network(path), wrong)
     except UsageProblem as problem:
         raise UsageProblem([*wrong, *problem.lines]) from None
     paths = [PATHS[name] for name in options.paths or ()]
@@ -387,7 +387,8 @@ def settings(options: argparse.Namespace) -> Settings:
         (options.serverIP, "is not of a slave outside the cluster (--serverIP)"),
     ):
         wrong += [f"{test.name}: service: {text}" for test in tests if test.service and is_wrong]
-    wrong += _alone(options, tests)
+    wrong += [*_alone(options, tests), *network_options.check_paths(network, options.paths or ())]
+    wrong += _without_network(options) if network else []
     if options.pairs > 1 or options.pattern == "all-to-all":
         wrong += _short(drivers, tests)
     if "service" in (options.paths or ()):
@@ -402,7 +403,8 @@ def settings(options: argparse.Namespace) -> Settings:
     if wrong:
         raise UsageProblem(wrong)
     run, whole = new_run(options.uuid)
-    short = ("host",) if options.hostNet else ("pod", "host") if options.all else ("pod",)
+    own = network.kind if network else "pod"
+    short = ("host",) if options.hostNet else (own, "host") if options.all else (own,)
     keep: Keep = getattr(options, "keep", "never") if getattr(options, "clean", True) else "always"
     found = Settings(
         run=run,
@@ -419,6 +421,7 @@ def settings(options: argparse.Namespace) -> Settings:
         keep=keep,
         families=options.ip_family or ("",),
         drivers=drivers,
+        network=network,
     )
     size = sum(len(text.encode()) for text in files(found).values())
     if size > MOST:

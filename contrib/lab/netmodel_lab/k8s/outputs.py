@@ -34,6 +34,15 @@ _COMMON = (
 )
 
 
+_INFOS = {  # columns of k8s-netperf's CSV, and fields of its JSON
+    "UDN Info": "udnInfo",
+    "Bridge Info": "bridgeInfo",
+    "SR-IOV Info": "sriovInfo",
+    "Macvlan Info": "macvlanInfo",
+    "Localnet Info": "localnetInfo",
+}
+
+
 def _yes(value: bool) -> str:
     return "true" if value else "false"
 
@@ -60,6 +69,17 @@ def _common(cell: Cell, settings: Settings) -> list[str]:
         str(test.duration),
         f"{len(cell.rows)}/{test.samples}" if len(cell.rows) < test.samples else str(test.samples),
     ]
+
+
+def infos(cell: Cell, settings: Settings) -> dict[str, str]:
+    """What k8s-netperf's results tell of networks beside the cluster's own. A Service of pods on a primary network
+    leads there, too."""
+    found = dict.fromkeys(_INFOS.values(), "")
+    network = settings.network
+    if network and (cell.point.network == network.kind or (network.is_primary and cell.point.path.service)):
+        name, text = network.info
+        found[name] = text
+    return found
 
 
 def _own(test: Test, value: int, none: str = "-") -> str:
@@ -185,6 +205,7 @@ def _document(cell: Cell, settings: Settings, stamp: str, pairs: dict[int, list[
         "toolVersion": __version__,
         "confidence": [throughput.low, throughput.high] if throughput and throughput.low is not None else None,
         "externalServer": cell.point.network == "external",
+        **infos(cell, settings),
         "serverNodeInfo": _one_or_all([_node_info(end["server"]) for end in ends]),
         "clientNodeInfo": _one_or_all([_node_info(end["client"]) for end in ends]),
     }
@@ -205,6 +226,7 @@ def _document(cell: Cell, settings: Settings, stamp: str, pairs: dict[int, list[
         "startSkew": _of(cell.of("start_skew_s")),
         "server": _one_or_all([end["server"] for end in ends]),
         "client": _one_or_all([end["client"] for end in ends]),
+        "attached": _one_or_all([end.get("attached") for end in ends]),
         "driver": _driver(pairs, cell.rows[0]),
         "sampleRows": list(cell.rows),
     }
@@ -237,7 +259,7 @@ def _driver(pairs: dict[int, list[Json]], row: Row) -> Json:
     return {"image": first["k8s"]["client"].get("image")} | found
 
 
-def _one_or_all(ends: Sequence[Json]) -> Json | list[Json]:
+def _one_or_all(ends: Sequence[Any]) -> Any:
     """Several pairs have a list."""
     return ends[0] if len(ends) == 1 else list(ends)
 
@@ -260,11 +282,7 @@ _CSV_COMMON = (
     "VM mode",
     "Service",
     "External Server",
-    "UDN Info",
-    "Bridge Info",
-    "SR-IOV Info",
-    "Macvlan Info",
-    "Localnet Info",
+    *_INFOS,
     "Duration",
     "Parallelism",
     "# of Samples",
@@ -287,7 +305,7 @@ def _csv_common(cell: Cell, settings: Settings) -> list[str]:
         "false",
         _yes(bool(point.path.service)),
         _yes(point.network == "external"),
-        *[""] * 5,
+        *infos(cell, settings).values(),
         str(test.duration),
         _own(test, test.parallelism, ""),
         str(len(cell.rows)),

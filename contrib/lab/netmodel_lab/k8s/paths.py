@@ -12,6 +12,10 @@ FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
 Kind = Literal["ClusterIP", "Headless", "NodePort", "LoadBalancer"]
 
 
+# Of networks beside the cluster's own.
+ATTACHED = ("multus", "bridge", "macvlan", "sriov", "udn", "cudn")
+
+
 @dataclass(frozen=True)
 class Path:
     server: Layout
@@ -36,10 +40,11 @@ PATHS: dict[str, Path] = {
     "loadbalancer": Path("pod", "pod", "LoadBalancer"),
     "hairpin": Path("pod", "pod", "ClusterIP", is_within=True),
     "external": Path("pod", "pod"),
+    **{name: Path("pod", "pod") for name in ATTACHED},
 }
 
 # What a user may ask for; a slave outside the cluster has an option of its own.
 NAMES = tuple(name for name in PATHS if name != "external")
 
 # Those of programs of others, whose Services have the ports of the programs.
-OTHER_PATHS = ("pod", "host", "host-to-pod", "pod-to-host", "service", "headless")
+OTHER_PATHS = ("pod", "host", "host-to-pod", "pod-to-host", "service", "headless", *ATTACHED)

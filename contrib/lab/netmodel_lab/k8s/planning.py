@@ -8,7 +8,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from netmodel_lab.k8s import manifests
+from netmodel_lab.k8s import manifests, network_objects
 from netmodel_lab.k8s.driver import Driver
 from netmodel_lab.k8s.others import NETMODEL
 from netmodel_lab.k8s.placement import Pair, stands
@@ -33,6 +33,7 @@ def items(settings: Settings, driver: Driver) -> list[Json]:
         found.append(manifests.secret(settings, namespace, "made for the run", expires))
         files = manifests.config_map(settings, namespace, expires)
         found += [files] if files else []
+    found += network_objects.objects(settings, every, places, expires)
     stand = stands(places)
     protocols = manifests.protocols(every)
     for slave, layout, who in manifests.slaves(every, places):

@@ -13,6 +13,7 @@ from typing import Any
 from netmodel_lab import inference
 from netmodel_lab.k8s.figures import Cell, Row
 from netmodel_lab.k8s.others import NETMODEL
+from netmodel_lab.k8s.paths import ATTACHED
 from netmodel_lab.problems import UsageProblem
 
 Json = dict[str, Any]
@@ -54,26 +55,27 @@ def tolerance(cells: Sequence[Cell], percent: float) -> list[Finding]:
         place, driver = host.point.place, host.point.driver
         wanted = (test, place, driver, host.point.family)
         same = [one for one in cells if (one.point.test, one.point.place, one.point.driver, one.point.family) == wanted]
-        pod = next((one for one in same if one.point.network == "pod"), None)
-        who = f" {host.point.family}".rstrip() + ("" if driver == NETMODEL else f", {driver}")
-        title = f"{test.title}, {place}{who}: pod network beside host network"
-        if pod is None:
-            continue
-        held = _throttled(title, [*host.rows, *pod.rows])
-        if held:
-            found.append(held)
-            continue
-        a, b = host.throughput, pod.throughput
-        if a is None or b is None:
-            found.append(_none(title, "one of the two has no sample that counts"))
-            continue
-        if a.mean + b.mean == 0:
-            found.append(_none(title, "neither has carried anything"))
-            continue
-        difference = (a.mean - b.mean) / ((a.mean + b.mean) / 2) * 100
-        text = f"host {a.mean:.0f}, pod {b.mean:.0f} Mb/s: {difference:+.1f} %, tolerated {percent:g} %"
-        found.append(Finding(title, text, difference > percent))
+        for pod in same:
+            if pod.point.network in ("pod", *ATTACHED):
+                found.append(_beside(host, pod, percent))
     return found
+
+
+def _beside(host: Cell, pod: Cell, percent: float) -> Finding:
+    point = pod.point
+    who = f" {point.family}".rstrip() + ("" if point.driver == NETMODEL else f", {point.driver}")
+    title = f"{point.test.title}, {point.place}{who}: {point.network} network beside host network"
+    held = _throttled(title, [*host.rows, *pod.rows])
+    if held:
+        return held
+    a, b = host.throughput, pod.throughput
+    if a is None or b is None:
+        return _none(title, "one of the two has no sample that counts")
+    if a.mean + b.mean == 0:
+        return _none(title, "neither has carried anything")
+    difference = (a.mean - b.mean) / ((a.mean + b.mean) / 2) * 100
+    text = f"host {a.mean:.0f}, {point.network} {b.mean:.0f} Mb/s: {difference:+.1f} %, tolerated {percent:g} %"
+    return Finding(title, text, difference > percent)
 
 
 def _throttled(title: str, rows: Sequence[Row]) -> Finding | None:

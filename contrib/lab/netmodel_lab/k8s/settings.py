@@ -14,6 +14,7 @@ from netmodel_lab.k8s import models
 from netmodel_lab.k8s.catalog import CATALOG
 from netmodel_lab.k8s.models import Model
 from netmodel_lab.k8s.netperf_file import Test
+from netmodel_lab.k8s.networks import Network
 from netmodel_lab.k8s.others import FOLDER, NETMODEL, OTHERS
 from netmodel_lab.k8s.paths import PATHS, Family, Path
 
@@ -87,6 +88,7 @@ class Settings:
     keep: Keep = "never"
     families: tuple[Family, ...] = ("",)
     drivers: dict[str, str] = field(default_factory=dict)  # programs of others that measure too, and their images
+    network: Network | None = None  # that pods are on, beside the cluster's or instead of it
 
     @property
     def parallelism(self) -> int:
@@ -219,5 +221,6 @@ def from_json(document: dict[str, Any]) -> Settings:
                 }
             ),
             "limits": Limits(**document["limits"]),
+            "network": Network(**document["network"]) if document.get("network") else None,
         }
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from netmodel_lab.k8s import manifests
+from netmodel_lab.k8s import manifests, networks
 from netmodel_lab.k8s.cluster import POD, Cluster
 from netmodel_lab.k8s.manifests import Dial
 from netmodel_lab.k8s.others import NETMODEL, OTHERS, all_ports, data_port
@@ -180,7 +180,7 @@ class Slaves:
         found = self._dials.get(manifests.Way(pair.slave, point.network, point.driver, point.family))
         if found is None:
             slave = self._slaves[manifests.Slave(pair.slave, point.path.server, point.driver)]
-            found = Dial(address_of(slave.pod, point.family), slave.port)
+            found = Dial(self._address(slave.pod, point), slave.port)
         if point.driver != NETMODEL:
             lanes = self._stands[pair.slave].lanes
             return other_dial(self._settings, point, pair, found.address, found.port, lanes)
@@ -189,6 +189,12 @@ class Slaves:
             node = door(list(self._nodes.values()), pair)
             return Dial(node_address(node, point.family), found.port, data, str(node["metadata"]["name"]))
         return Dial(found.address, found.port, data)
+
+    def _address(self, pod: Json, point: Point) -> str:
+        network = self._settings.network
+        if network and point.network == network.kind:
+            return networks.address_of(pod, network, self._settings.run, point.family)
+        return address_of(pod, point.family)
 
     def of(self, point: Point, pair: Pair) -> Slave | None:
         """None: it is not one of those that stand."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from netmodel_lab.k8s.cluster import JOB, NAMESPACE, NODE, POD, SERVICE, Cluster
+from netmodel_lab.k8s.cluster import BY_NAME, NODE, POD, SERVICE, Cluster
 from netmodel_lab.k8s.problems import MeasurementProblem
 from netmodel_lab.k8s.settings import Limits
 from netmodel_lab.problems import EnvironmentProblem
@@ -198,7 +198,7 @@ class Waits:
 
     def gone(self, kind_name: str, name: str, namespace: str | None) -> str | None:
         """None once an object is gone, else what holds it."""
-        kind = {"Namespace": NAMESPACE, "Pod": POD, "Job": JOB, "Service": SERVICE}[kind_name]
+        kind = BY_NAME[kind_name]
         limit = time.monotonic() + self._limits.remove_s
         while True:
             there = self._cluster.get(kind, name, namespace)
