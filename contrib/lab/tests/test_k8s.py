@@ -315,7 +315,7 @@ def test_a_hairpin_has_both_ends_in_one_pod() -> None:
     places = placement_of(THREE, where)
     assert places["same-pod"] == (placement.Pair("a", "a", 1),)
     assert manifests.slaves(every, places) == [(0, "pod", "netmodel")]
-    assert manifests.services(every, places) == [(1, "hairpin", "netmodel", "")]
+    assert manifests.services(every, places) == [manifests.Way(1, "hairpin")]
 
 
 def test_profiles_that_the_image_has_not_go_with_the_run() -> None:
@@ -557,7 +557,7 @@ def test_the_tolerance_is_k8s_netperf_s(pod_value: float, is_worse: bool) -> Non
 
 
 def before(values: list[float]) -> dict[rules.Key, list[Json]]:
-    key = ("TCP_STREAM", "10", "1024", "1", "1", "0", "pod", "other-node", "netmodel", "", "")
+    key = ("TCP_STREAM", "10", "1024", "1", "1", "0", "pod", "other-node", "netmodel", "", "", "")
     return {key: [{"received_MBps": value / 8} for value in values]}
 
 
@@ -686,10 +686,10 @@ def test_flags_of_k8s_netperf(lab: Lab, tmp_path: Path) -> None:
         "x",
     ]
     (tmp_path / "netperf.yml").write_text(V2)
-    done = lab("k8s", "run", "--vm", "--prom=http://x", "--hostNet=maybe")
+    done = lab("k8s", "run", "--ib-write-bw", "--prom=http://x", "--hostNet=maybe")
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
-        "netmodel-lab: --vm: there are no virtual machines here; pods are measured",
+        "netmodel-lab: --ib-write-bw: RDMA is none of netmodel's transports",
         "netmodel-lab: --prom: CPU of both ends comes from netmodel itself; Prometheus is not asked",
         'netmodel-lab: --hostNet: "maybe": must be true or false',
     ]
@@ -704,7 +704,8 @@ def test_flags_of_k8s_netperf(lab: Lab, tmp_path: Path) -> None:
     said = 'argument --paths: "pod,nodport": must be some of pod, host, host-to-pod, pod-to-host, service, headless, '
     assert done.returncode == 2
     assert (
-        said + "nodeport, loadbalancer, hairpin, multus, bridge, macvlan, sriov, udn, cudn; did you mean nodeport?"
+        said
+        + "nodeport, loadbalancer, hairpin, multus, bridge, macvlan, sriov, udn, cudn, localnet; did you mean nodeport?"
         in done.stderr
     )
     done = lab("k8s", "run", "--pattern", "matrix", "--paths", "pod", "--all", "--local", "--pairs", "2")

@@ -356,7 +356,10 @@ def test_what_is_refused(lab: Lab, tmp_path: Path, words: Sequence[str], said: l
     ("text", "said"),
     [
         ("{macvlna: eth1}", "network: macvlna: there is no such key; did you mean macvlan?"),
-        ("{range: 10.0.0.0/8}", "network: must have one of multus, bridge, linux-bridge, macvlan, sriov, udn, cudn"),
+        (
+            "{range: 10.0.0.0/8}",
+            "network: must have one of multus, bridge, linux-bridge, macvlan, sriov, udn, localnet, cudn",
+        ),
         ("{udn: layer4}", 'network: udn: "layer4": must be layer2 or layer3'),
         ("{macvlan: eth1, namespace: x}", "network: namespace: has no effect without bridge"),
         ("eth1", "netperf.yml:1:10: network: must be a map, as {macvlan: eth1}"),

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from netmodel_lab.k8s import manifests, network_checks
+from netmodel_lab.k8s import manifests, network_checks, openshift
 from netmodel_lab.k8s.cluster import NAMESPACE, NODE, QUOTA, REVIEW, Cluster
 from netmodel_lab.k8s.network_checks import Right
 from netmodel_lab.k8s.placement import choose
@@ -50,6 +50,8 @@ def check(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> tupl
     wanted = [(right, namespace or f"netmodel-{settings.run}") for right in IN_NAMESPACE]
     wanted += [(right, "") for right in (*OF_CLUSTER, *(() if namespace else OF_NAMESPACES))]
     wanted += network_checks.rights(settings)
+    if openshift.bindings(settings, manifests.layouts(points), ""):
+        wanted.append((("rbac.authorization.k8s.io", "rolebindings", ("create",)), f"netmodel-{settings.run}"))
     for (group, resource, verbs), where in wanted:
         lacking = tuple(verb for verb in verbs if not is_allowed(cluster, group, resource, verb, where or None))
         lines.append(f"  {resource:12} {', '.join(verbs)}: {'missing: ' + ', '.join(lacking) if lacking else 'yes'}")
@@ -71,7 +73,7 @@ def _places(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> tu
     except EnvironmentProblem as problem:
         lines, is_good = [*lines, *problem.lines], False
     if settings.namespace:
-        for part in (_level, _quotas):
+        for part in (_level, _constraints, _quotas):
             try:
                 lines += part(cluster, settings, points)
             except EnvironmentProblem as problem:
@@ -82,12 +84,10 @@ def _places(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> tu
 
 def _network(cluster: Cluster, settings: Settings) -> list[str]:
     """Whether pods can be put on the network that is asked for, beside the cluster's own."""
-    if settings.network is None:
-        return []
     missing = network_checks.lacks(cluster, settings, choose(cluster.listed(NODE), settings.where, settings.pods))
     if missing:
         raise EnvironmentProblem(missing)
-    return [f"network {settings.network.text}: there is what it needs"]
+    return [f"network {settings.network.text}: there is what it needs"] if settings.network else []
 
 
 def _level(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> list[str]:
@@ -102,14 +102,24 @@ def _level(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> lis
     if there["metadata"].get("deletionTimestamp"):
         raise EnvironmentProblem([f"namespace {name} is being deleted"])
     level = (there["metadata"].get("labels") or {}).get("pod-security.kubernetes.io/enforce", "privileged")
-    needs = (
-        "hostNetwork" if "host" in manifests.layouts(points) else "privileged" if settings.pods.is_privileged else ""
-    )
+    reasons = {
+        "hostNetwork": "host" in manifests.layouts(points),
+        "privileged": settings.pods.is_privileged,
+        "a virtual machine": settings.machines,
+    }
+    needs = next((name for name, is_so in reasons.items() if is_so), "")
     if needs and level != "privileged":
         raise EnvironmentProblem(
             [f"namespace {name}: {needs} is refused by its label pod-security.kubernetes.io/enforce={level}"]
         )
     return [f"namespace {name}: Pod Security level {level}"]
+
+
+def _constraints(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> list[str]:
+    missing = openshift.lacks(cluster, settings, manifests.layouts(points))
+    if missing:
+        raise EnvironmentProblem(missing)
+    return []
 
 
 def _quotas(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> list[str]:

@@ -12,6 +12,7 @@ from netmodel_lab.k8s.cluster import (
     BY_NAME,
     CONFIG_MAP,
     JOB,
+    MACHINE,
     NAMESPACE,
     NETWORK_KINDS,
     NODE,
@@ -69,7 +70,7 @@ def find(cluster: Cluster, namespace: str | None) -> list[Left]:
             continue
         for item in cluster.listed(kind, namespace if kind.namespaced else None, labels=f"{_OURS},{RUN}"):
             found.setdefault(_run(item), []).append({**item, "kind": kind.name})
-    for kind in NETWORK_KINDS:
+    for kind in (MACHINE, *NETWORK_KINDS):
         for item in cluster.listed_if_there(kind, namespace if kind.namespaced else None, f"{_OURS},{RUN}"):
             found.setdefault(_run(item), []).append({**item, "kind": kind.name})
     for pod in cluster.listed(POD, namespace, labels=f"app.kubernetes.io/name=netmodel,{RUN}"):
@@ -85,12 +86,12 @@ def remove(
     """Lines about what is still there. networks: objects of the run, which go when no pod is on them any more."""
     left: list[str] = []
     for namespace in dict.fromkeys(namespaces):
-        for kind in _IN_ORDER:
+        for kind in (MACHINE, *_IN_ORDER):
             for item in _listed(cluster, kind, namespace, run):
                 cluster.delete({**item, "kind": kind.name}, grace_s=_grace(cluster, item) if kind is POD else None)
     # A namespace whose pods are gone goes at once; otherwise its controller looks again after some seconds.
     for namespace in dict.fromkeys(namespaces):
-        for kind in (POD, SERVICE):  # a load balancer goes when its provider has removed it
+        for kind in (MACHINE, POD, SERVICE):  # a load balancer goes when its provider has removed it
             for item in _listed(cluster, kind, namespace, run):
                 why = waits.gone(kind.name, item["metadata"]["name"], namespace)
                 left += [why] if why else []
@@ -114,7 +115,7 @@ def _listed(cluster: Cluster, kind: Kind, namespace: str, run: str) -> list[Json
     try:
         return cluster.listed(kind, namespace, labels=f"{RUN}={run}")
     except ApiProblem as problem:
-        if problem.is_missing:
+        if problem.is_missing or (kind is MACHINE and problem.reason == "Forbidden"):
             return []
         raise
 

@@ -50,7 +50,16 @@ EVENT = Kind("Event", "v1", "events")
 QUOTA = Kind("ResourceQuota", "v1", "resourcequotas")
 JOB = Kind("Job", "batch/v1", "jobs")
 SERVICE_CIDR = Kind("ServiceCIDR", "networking.k8s.io/v1", "servicecidrs", namespaced=False)
+ROLE_BINDING = Kind("RoleBinding", "rbac.authorization.k8s.io/v1", "rolebindings")
+SUBJECT_REVIEW = Kind("SubjectAccessReview", "authorization.k8s.io/v1", "subjectaccessreviews", namespaced=False)
 REVIEW = Kind("SelfSubjectAccessReview", "authorization.k8s.io/v1", "selfsubjectaccessreviews", namespaced=False)
+
+MACHINE = Kind("VirtualMachineInstance", "kubevirt.io/v1", "virtualmachineinstances")
+
+# Of OpenShift.
+CONSTRAINTS = Kind(
+    "SecurityContextConstraints", "security.openshift.io/v1", "securitycontextconstraints", namespaced=False
+)
 
 # Of networks beside the cluster's own.
 ATTACHMENT = Kind("NetworkAttachmentDefinition", "k8s.cni.cncf.io/v1", "network-attachment-definitions")
@@ -64,7 +73,8 @@ IP_POOL = Kind("IPPool", "whereabouts.cni.cncf.io/v1alpha1", "ippools")
 NETWORK_KINDS = (ATTACHMENT, UDN, CUDN, SRIOV_NETWORK, SRIOV_POLICY)
 
 # What runs make.
-BY_NAME = {kind.name: kind for kind in (NAMESPACE, SECRET, CONFIG_MAP, SERVICE, POD, JOB, *NETWORK_KINDS)}
+_MADE = (NAMESPACE, ROLE_BINDING, SECRET, CONFIG_MAP, SERVICE, POD, JOB, MACHINE, *NETWORK_KINDS)
+BY_NAME = {kind.name: kind for kind in _MADE}
 
 
 def _load(name: str) -> Callable[..., None]:

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from netmodel_lab.folder import write_whole
-from netmodel_lab.k8s import cleaning, network_checks, options, outputs, prometheus, report, rules
+from netmodel_lab.k8s import cleaning, network_checks, openshift, options, outputs, prometheus, report, rules
 from netmodel_lab.k8s.cluster import NODE, Cluster
 from netmodel_lab.k8s.driver import Driver, opened
 from netmodel_lab.k8s.figures import Cell, Row, cells, is_stream, of_pairs
@@ -51,7 +51,7 @@ def _asked(words: argparse.Namespace) -> tuple[Cluster, Settings]:
     """What is to be run; patterns over every node have the nodes that there are now."""
     settings = options.settings(words)
     cluster = Cluster.connect(words.kubeconfig, words.context)
-    settings = network_checks.with_device(cluster, settings)
+    settings = openshift.found(cluster, network_checks.with_device(cluster, settings))
     if settings.where.pattern in ("matrix", "all-to-all"):
         nodes = every_node(cluster.listed(NODE), settings.where, settings.pods)
         settings = replace(settings, where=replace(settings.where, nodes=nodes))

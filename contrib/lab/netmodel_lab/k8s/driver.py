@@ -9,9 +9,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from netmodel_lab.k8s import histograms, manifests, network_checks, network_objects, networks, others_output, results
+from netmodel_lab.k8s import (
+    histograms,
+    machines,
+    manifests,
+    network_checks,
+    network_objects,
+    networks,
+    openshift,
+    others_output,
+    results,
+)
 from netmodel_lab.k8s.cleaning import remove
-from netmodel_lab.k8s.cluster import JOB, NODE, SERVICE_CIDR, Cluster
+from netmodel_lab.k8s.cluster import BY_NAME, NODE, SERVICE_CIDR, Cluster
 from netmodel_lab.k8s.manifests import Dial
 from netmodel_lab.k8s.network_waits import wait_for
 from netmodel_lab.k8s.others import NETMODEL
@@ -78,10 +88,13 @@ class Driver:
     def open(self) -> None:
         settings, used = self._settings, self._layouts
         lacking = network_checks.lacks(self._cluster, settings, self.look())
+        lacking += openshift.lacks(self._cluster, settings, used)
         if lacking:
             raise EnvironmentProblem(lacking)
         self.has_begun = True
         for item in manifests.namespaces(settings, used, self._expires):
+            self._create(item)
+        for item in openshift.bindings(settings, used, self._expires):
             self._create(item)
         for namespace in dict.fromkeys(manifests.namespace_of(settings, layout) for layout in used):
             self._create(manifests.secret(settings, namespace, self._key, self._expires))
@@ -102,6 +115,7 @@ class Driver:
             self._places,
             self._ranges,
             self._expires,
+            self._key,
         )
         self._slaves.open()
 
@@ -145,14 +159,12 @@ class Driver:
         self._slaves.stand_again(point)
         pairs = self._places[point.place]
         dials = [self._slaves.dial(point, pair) for pair in pairs]
-        jobs = [
-            manifests.client(self._settings, point, i, pair, dial, self._ranges, self._expires)
-            for i, (pair, dial) in enumerate(zip(pairs, dials, strict=True))
-        ]
-        for item in jobs:
-            self._again(item)
+        jobs = [self._client(point, i, pair, dial) for i, (pair, dial) in enumerate(zip(pairs, dials, strict=True))]
+        for item, dial in zip(jobs, dials, strict=True):
+            self._again(item, point, dial)
+        starts = self._waits.machine if point.is_virtual else self._waits.started
         try:
-            pods = [self._waits.started(item["metadata"]["name"], item["metadata"]["namespace"]) for item in jobs]
+            pods = [starts(item["metadata"]["name"], item["metadata"]["namespace"]) for item in jobs]
             each = zip(pairs, dials, jobs, pods, strict=True)
             found = [self._result(point, i, *one) for i, one in enumerate(each)]
             results.check_together([one.document for one in found], point.test.duration)
@@ -163,37 +175,49 @@ class Driver:
             self._drop(jobs)
         return found
 
+    def _client(self, point: Point, number: int, pair: Pair, dial: Dial) -> Json:
+        if point.is_virtual:
+            return machines.client(self._settings, point, number, pair, self._expires)
+        return manifests.client(self._settings, point, number, pair, dial, self._ranges, self._expires)
+
     def _end(self, jobs: Sequence[Json]) -> None:
         """A client that still runs would disturb the next sample, whatever is to be kept."""
         for item in jobs:
-            there = self._cluster.get(JOB, item["metadata"]["name"], item["metadata"]["namespace"])
+            meta = item["metadata"]
+            there = self._cluster.get(BY_NAME[item["kind"]], meta["name"], meta["namespace"])
             if not there:
                 continue
-            is_over = any((there.get("status") or {}).get(how) for how in ("succeeded", "failed"))
+            status = there.get("status") or {}
+            is_over = status.get("phase") in ("Succeeded", "Failed")  # of a machine
+            is_over |= any(status.get(how) for how in ("succeeded", "failed"))
             if self._settings.keep == "never" or not is_over:
                 self._cluster.delete(item)
-                self._waits.gone("Job", item["metadata"]["name"], item["metadata"]["namespace"])
+                self._waits.gone(item["kind"], meta["name"], meta["namespace"])
 
     def _drop(self, jobs: Sequence[Json]) -> None:
         for item in jobs:
             self._cluster.delete(item)
 
-    def _again(self, item: Json) -> None:
-        """A Job that an earlier try at this point has left makes way."""
-        there = self._cluster.get(JOB, item["metadata"]["name"], item["metadata"]["namespace"])
+    def _again(self, item: Json, point: Point, dial: Dial) -> None:
+        """What an earlier try at this point has left makes way."""
+        kind, meta = item["kind"], item["metadata"]
+        there = self._cluster.get(BY_NAME[kind], meta["name"], meta["namespace"])
         if there:
-            self._cluster.delete(there)
-            self._waits.gone("Job", item["metadata"]["name"], item["metadata"]["namespace"])
-        self._create(item)
+            self._cluster.delete({**there, "kind": kind})
+            self._waits.gone(kind, meta["name"], meta["namespace"])
+        made = self._create(item)
+        if point.is_virtual:
+            self._create(machines.client_data(self._settings, item | made, point, dial, self._key, self._expires))
 
     def _result(self, point: Point, number: int, pair: Pair, dial: Dial, item: Json, pod: Json) -> Sample:
         slave = self._slaves.of(point, pair)
         uid = verify(pod, pair.client)
-        limit = float(item["spec"]["activeDeadlineSeconds"])
+        limit = manifests.client_seconds(self._settings, point)
         pod = self._waits.finished(item["metadata"]["name"], pod, limit, pair.server if slave else None)
         verify(pod, pair.client, uid)
-        log, histogram = histograms.taken_out(self._log(pod, pod["metadata"]["namespace"]))
-        document = self._document(point, slave, pod, log)
+        log, why = self._log(point, pod)
+        log, histogram = histograms.taken_out(log)
+        document = self._document(point, slave, pod, log, why)
         client_node = self._node(pair.client)
         facts: Json = {
             "run": self._settings.run,
@@ -225,15 +249,17 @@ class Driver:
         network = self._settings.network
         if network is None or point.network != network.kind:
             return {}
+        given = self._settings.machines.ends if self._settings.machines else ()
+        if given:
+            return {"attached": {"network": network.text, "client_address": given[1].partition("/")[0]}}
         try:
             address = networks.address_of(client, network, self._settings.run, point.family)
         except EnvironmentProblem as problem:
             raise MeasurementProblem(problem.lines) from None
         return {"attached": {"network": network.text, "client_address": address}}
 
-    def _document(self, point: Point, slave: Slave | None, pod: Json, log: str) -> Json:
+    def _document(self, point: Point, slave: Slave | None, pod: Json, log: str, why: str) -> Json:
         """What the client says that it has measured."""
-        why = ended(pod) or ""
         if point.driver == NETMODEL:
             return results.parse(log, why)
         facts = {"version": slave.version if slave else None, "image": self._settings.drivers[point.driver]}
@@ -247,13 +273,15 @@ class Driver:
             raise MeasurementProblem([f"node {name} is not in the cluster any more: the sample does not count"])
         return node
 
-    def _log(self, pod: Json, namespace: str) -> str:
+    def _log(self, point: Point, pod: Json) -> tuple[str, str]:
+        """And why the client has failed, or nothing."""
+        name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
         try:
-            return self._cluster.log(pod["metadata"]["name"], namespace)
+            if point.is_virtual:
+                return machines.said(self._cluster.log(name, namespace, machines.CONSOLE))
+            return self._cluster.log(name, namespace), ended(pod) or ""
         except ApiProblem as problem:
-            raise MeasurementProblem(
-                [f"the log of pod {pod['metadata']['name']} cannot be had: {problem.message}"]
-            ) from None
+            raise MeasurementProblem([f"the log of pod {name} cannot be had: {problem.message}"]) from None
 
     # --- at the end ---
 

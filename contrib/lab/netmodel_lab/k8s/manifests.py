@@ -57,6 +57,7 @@ def namespace_of(settings: Settings, layout: Layout) -> str:
 def layouts(points: Sequence[Point]) -> list[Layout]:
     """Of the pods of either end: each has its namespace."""
     used = {layout for point in points for layout in (point.path.server, point.path.client)}
+    used |= {"pod"} if "vm" in used else set()  # whose pods are there, too
     return [layout for layout in ("pod", "host") if layout in used]
 
 
@@ -75,6 +76,7 @@ class Way(NamedTuple):
     network: str
     driver: str = NETMODEL
     family: Family = ""
+    layout: Layout = "pod"
 
 
 def slaves(points: Sequence[Point], places: Places) -> list[Slave]:
@@ -90,7 +92,7 @@ def slaves(points: Sequence[Point], places: Places) -> list[Slave]:
 def services(points: Sequence[Point], places: Places) -> list[Way]:
     """Those that are needed."""
     found = [
-        Way(pair.slave, point.network, point.driver, point.family)
+        Way(pair.slave, point.network, point.driver, point.family, point.path.server)
         for point in points
         for pair in places[point.place]
         if point.path.service
@@ -106,7 +108,7 @@ def services(points: Sequence[Point], places: Places) -> list[Way]:
 def slaves_by_node(points: Sequence[Point], places: Places) -> Counter[str]:
     """How many pods stand on each, beside those in its own network."""
     stand = stands(places)
-    return Counter(stand[one.number].node for one in slaves(points, places) if one.layout == "pod")
+    return Counter(stand[one.number].node for one in slaves(points, places) if one.layout != "host")
 
 
 def namespaces(settings: Settings, used: Sequence[Layout], expires: str) -> list[Json]:
@@ -114,7 +116,8 @@ def namespaces(settings: Settings, used: Sequence[Layout], expires: str) -> list
         return []
     found = []
     for layout in used:
-        level = "privileged" if layout == "host" or settings.pods.is_privileged else "restricted"
+        is_open = layout == "host" or settings.pods.is_privileged or settings.machines
+        level = "privileged" if is_open else "restricted"
         meta = meta_of(settings, namespace_of(settings, layout), None, expires)
         meta["labels"] |= {f"pod-security.kubernetes.io/{mode}": level for mode in ("enforce", "warn")}
         if layout == "pod" and settings.network and settings.network.is_primary:
@@ -157,7 +160,7 @@ def config_map(settings: Settings, namespace: str, expires: str) -> Json | None:
 def control_port(settings: Settings, slave: int, layout: Layout, attempt: int = 0, driver: str = NETMODEL) -> int:
     """A node's port may be taken: a run has its own for each slave, and then the next ones."""
     first = CONTROL_PORT if driver == NETMODEL else others.OTHERS[driver].port
-    if layout == "pod":
+    if layout != "host":
         return first
     return first + (int(hashlib.sha256(settings.run.encode()).hexdigest(), 16) + slave + attempt * 37) % 1000
 
@@ -274,10 +277,10 @@ def _annotations(settings: Settings, layout: Layout) -> dict[str, str]:
 
 def server_name(settings: Settings, slave: int, layout: Layout, driver: str = NETMODEL) -> str:
     who = "" if driver == NETMODEL else f"-{driver}"
-    return f"nm-{settings.run}-s{slave}" + ("h" if layout == "host" else "") + who
+    return f"nm-{settings.run}-s{slave}" + {"pod": "", "host": "h", "vm": "v"}[layout] + who
 
 
-def _slave_args(settings: Settings, port: int, ranges: Sequence[str], expires: str) -> list[str]:
+def slave_args(settings: Settings, port: int, ranges: Sequence[str], expires: str) -> list[str]:
     args = ["-s", "--port", str(port)]
     if ranges:
         args += ["--allow-peer", ",".join(ranges)]
@@ -289,7 +292,7 @@ def _lifetime(expires: str) -> int:
 
 
 def _slave_container(settings: Settings, port: int, ranges: Sequence[str], expires: str) -> Json:
-    args = _slave_args(settings, port, ranges, expires)
+    args = slave_args(settings, port, ranges, expires)
     found = _container(settings, args, has_key=True, has_profiles=False)
     found["ports"] = [{"name": "control", "containerPort": port}]
     # Once: a probe that goes on would disturb what is measured.
@@ -358,8 +361,10 @@ _MARKS = {
 }
 
 
-def service_name(settings: Settings, slave: int, network: str, driver: str = NETMODEL, family: Family = "") -> str:
-    return server_name(settings, slave, "pod", driver) + _MARKS[network] + (f"-{family}" if family else "")
+def service_name(
+    settings: Settings, slave: int, network: str, driver: str = NETMODEL, family: Family = "", layout: Layout = "pod"
+) -> str:
+    return server_name(settings, slave, layout, driver) + _MARKS[network] + (f"-{family}" if family else "")
 
 
 def service(
@@ -372,6 +377,7 @@ def service(
     attempt: int = 0,
     driver: str = NETMODEL,
     family: Family = "",
+    layout: Layout = "pod",
 ) -> Json:
     """Of one slave: each connection is balanced alone, and so several behind one would not get what is theirs. lanes:
     how many masters it has at the same time, each with a port of its own."""
@@ -382,12 +388,12 @@ def service(
     role = "both" if path.is_within else "server"
     spec: Json = {
         "type": "ClusterIP" if path.service == "Headless" else path.service,
-        "selector": {RUN: settings.run, ROLE: role, SLAVE: str(slave), LAYOUT: "pod", DRIVER: driver},
+        "selector": {RUN: settings.run, ROLE: role, SLAVE: str(slave), LAYOUT: layout, DRIVER: driver},
         "ports": ports,
     }
     meta = meta_of(
         settings,
-        service_name(settings, slave, network, driver, family),
+        service_name(settings, slave, network, driver, family, layout),
         namespace_of(settings, "pod"),
         expires,
         slave=str(slave),
@@ -452,11 +458,27 @@ def client_name(settings: Settings, point: Point, number: int) -> str:
     return f"nm-{settings.run}-p{point.seq:04d}-{number}"
 
 
-def client_args(point: Point, dial: Dial) -> list[str]:
-    args = ["-m", point.profile, "--port", str(dial.port), "--wait-slaves", "10s"]
+def client_args(point: Point, dial: Dial, patience_s: float = 10) -> list[str]:
+    args = ["-m", point.profile, "--port", str(dial.port), "--wait-slaves", f"{patience_s:.0f}s"]
     for name, value in point.params(dial.address, dial.data).items():
         args += ["-D", f"{name}={value}"]
     return [*args, "--format", "json", *HISTOGRAM_WORDS, "-q"]
+
+
+def client_seconds(settings: Settings, point: Point) -> float:
+    """What a client may take at the most."""
+    return point.test.duration + _CLIENT_SPARE_S + settings.limits.start_s + settings.limits.schedule_s
+
+
+def client_marks(point: Point, number: int, pair: Pair) -> dict[str, str]:
+    return {
+        "role": "both" if point.path.is_within else "client",
+        "slave": str(pair.slave),
+        "pair": str(number),
+        "point": str(point.seq),
+        "layout": point.path.client,
+        "driver": point.driver,
+    }
 
 
 def _client_container(settings: Settings, point: Point, dial: Dial) -> tuple[Json, bool]:
@@ -485,19 +507,11 @@ def client(
     if path.is_within:
         beside = _slave_container(settings, CONTROL_PORT, ranges, expires)
         spec["initContainers"] = [{**beside, "name": "slave", "restartPolicy": "Always"}]
-    marks = {
-        "role": "both" if path.is_within else "client",
-        "slave": str(pair.slave),
-        "pair": str(number),
-        "point": str(point.seq),
-        "layout": path.client,
-        "driver": point.driver,
-    }
+    marks = client_marks(point, number, pair)
     meta = meta_of(
         settings, client_name(settings, point, number), namespace_of(settings, path.client), expires, **marks
     )
     template = {"labels": labels(settings, **marks), "annotations": _annotations(settings, path.client)}
-    seconds = point.test.duration + _CLIENT_SPARE_S + settings.limits.start_s + settings.limits.schedule_s
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
@@ -506,7 +520,7 @@ def client(
             "backoffLimit": 0,
             "completions": 1,
             "parallelism": 1,
-            "activeDeadlineSeconds": int(seconds),
+            "activeDeadlineSeconds": int(client_seconds(settings, point)),
             "ttlSecondsAfterFinished": TTL_S,
             "template": {"metadata": template, "spec": spec},
         },

@@ -14,6 +14,7 @@ from netmodel_lab.k8s.cluster import (
     ATTACHMENT,
     CUDN,
     IP_POOL,
+    MACHINE,
     NAMESPACE,
     SRIOV_CONFIG,
     SRIOV_NETWORK,
@@ -39,6 +40,7 @@ _WHOSE = {  # what brings a kind
     CUDN: "OVN-Kubernetes with user-defined networks",
     SRIOV_POLICY: "the SR-IOV operator",
     SRIOV_NETWORK: "the SR-IOV operator",
+    MACHINE: "KubeVirt",
 }
 _NEEDED: dict[str, tuple[Kind, ...]] = {
     "multus": (ATTACHMENT,),
@@ -47,6 +49,7 @@ _NEEDED: dict[str, tuple[Kind, ...]] = {
     "sriov": (ATTACHMENT, IP_POOL, SRIOV_POLICY, SRIOV_NETWORK),
     "udn": (UDN,),
     "cudn": (ATTACHMENT, CUDN),
+    "localnet": (ATTACHMENT, CUDN),
 }
 
 
@@ -70,6 +73,14 @@ def _attachment(cluster: Cluster, network: Network) -> Json | None:
 
 def rights(settings: Settings) -> list[tuple[Right, str]]:
     """And the namespace of each; empty: they are of the cluster."""
+    return [*_rights_of_network(settings), *_rights_of_machines(settings)]
+
+
+def _rights_of_machines(settings: Settings) -> list[tuple[Right, str]]:
+    return [(_right(MACHINE, *_ALL), manifests.namespace_of(settings, "vm"))] if settings.machines else []
+
+
+def _rights_of_network(settings: Settings) -> list[tuple[Right, str]]:
     network = settings.network
     if network is None:
         return []
@@ -79,7 +90,7 @@ def rights(settings: Settings) -> list[tuple[Right, str]]:
     if network.kind == "sriov":
         found = [(_right(kind, *_ALL), OPERATOR) for kind in (SRIOV_POLICY, SRIOV_NETWORK)]
         return [*found, (_right(SRIOV_CONFIG, "get"), OPERATOR), (_right(ATTACHMENT, "get"), where)]
-    kind = {"udn": UDN, "cudn": CUDN}.get(network.kind, ATTACHMENT)
+    kind = {"udn": UDN, "cudn": CUDN, "localnet": CUDN}.get(network.kind, ATTACHMENT)
     return [(_right(kind, *_ALL), where if kind.namespaced else "")]
 
 
@@ -88,19 +99,24 @@ def _right(kind: Kind, *verbs: str) -> Right:
 
 
 def lacks(cluster: Cluster, settings: Settings, places: Places) -> list[str]:
-    """Nothing: pods can be put on it, as far as can be told before."""
+    """Nothing: pods, and machines, can be put on it, as far as can be told before."""
     network = settings.network
-    if network is None:
-        return []
-    needed = _NEEDED[network.kind] if network.is_made else (ATTACHMENT,)
+    needed = (*_needed(network, settings.machines is not None), *((MACHINE,) if settings.machines else ()))
     missing = [kind for kind in needed if not cluster.has(kind)]
-    if missing:
+    if network is None or missing:
         return [f"the cluster has no {kind.name} ({kind.version}): {_WHOSE[kind]} is not installed" for kind in missing]
     if not network.is_made:
         return list(_lacks_attachment(cluster, network))
     if network.kind == "sriov":
         return list(_lacks_sriov(cluster, network, places))
     return list(_lacks_label(cluster, settings)) if network.is_primary else []
+
+
+def _needed(network: Network | None, has_machines: bool) -> tuple[Kind, ...]:
+    if network is None:
+        return ()
+    found = _NEEDED[network.kind] if network.is_made else (ATTACHMENT,)
+    return tuple(kind for kind in found if not (has_machines and kind is IP_POOL))
 
 
 def _lacks_attachment(cluster: Cluster, network: Network) -> Iterator[str]:

@@ -26,18 +26,19 @@ def objects(settings: Settings, points: Sequence[Point], places: Places, expires
     namespace = manifests.namespace_of(settings, "pod")
     meta = manifests.meta_of(settings, f"nm-{settings.run}", namespace, expires)
     wide = manifests.meta_of(settings, f"nm-{settings.run}", None, expires)
+    has_machines = settings.machines is not None
     if network.kind == "udn":
-        return [_object("k8s.ovn.org/v1", "UserDefinedNetwork", meta, _ovn(network, "Primary"))]
-    if network.kind == "cudn":
+        return [_object("k8s.ovn.org/v1", "UserDefinedNetwork", meta, _ovn(network, "Primary", has_machines))]
+    if network.kind in ("cudn", "localnet"):
         spec: Json = {
             "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
-            "network": _ovn(network, "Secondary"),
+            "network": _ovn(network, "Secondary", has_machines),
         }
         return [_object("k8s.ovn.org/v1", "ClusterUserDefinedNetwork", wide, spec)]
     if network.kind == "sriov":
         return _sriov(settings, network, _most_on_a_node(points, places), expires)
-    config = _bridge(network) if network.kind == "bridge" else _macvlan(network)
-    spec = {"config": json.dumps({"cniVersion": _CNI, "name": meta["name"], **config})}
+    config = {"cniVersion": _CNI, "name": meta["name"], **_cni(network), **_addresses(settings, network)}
+    spec = {"config": json.dumps(config)}
     return [_object("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition", meta, spec)]
 
 
@@ -45,25 +46,28 @@ def _object(version: str, kind: str, meta: Json, spec: Json) -> Json:
     return {"apiVersion": version, "kind": kind, "metadata": meta, "spec": spec}
 
 
-def _ovn(network: Network, role: str) -> Json:
-    """Layer 3 has a part of the range for each node, and so names it otherwise."""
-    subnets = [network.range] if network.topology == "layer2" else [{"cidr": network.range}]
-    return {
-        "topology": network.topology.capitalize(),
-        network.topology: {"role": role, "subnets": subnets},
-    }
+def _ovn(network: Network, role: str, has_machines: bool) -> Json:
+    """Layer 3 has a part of the range for each node, and so names it otherwise. A machine keeps its address when it
+    moves where the network is told so."""
+    if network.kind == "localnet":
+        local: Json = {"role": role, "physicalNetworkName": network.of, "ipam": {"mode": "Disabled"}}
+        return {"topology": "Localnet", "localnet": local}
+    layer: Json = {"role": role, "subnets": [{"cidr": network.range}]}
+    if network.topology == "layer2":
+        layer["subnets"] = [network.range]
+        layer |= {"ipam": {"lifecycle": "Persistent"}} if has_machines else {}
+    return {"topology": network.topology.capitalize(), network.topology: layer}
 
 
-def _addresses(network: Network) -> Json:
-    return {"type": "whereabouts", "range": network.range}
+def _addresses(settings: Settings, network: Network) -> Json:
+    """Machines have addresses of their own."""
+    return {} if settings.machines else {"ipam": {"type": "whereabouts", "range": network.range}}
 
 
-def _macvlan(network: Network) -> Json:
-    return {"type": "macvlan", "master": network.of, "mode": "bridge", "ipam": _addresses(network)}
-
-
-def _bridge(network: Network) -> Json:
-    return {"type": "bridge", "bridge": network.of, "ipam": _addresses(network)}
+def _cni(network: Network) -> Json:
+    if network.kind == "bridge":
+        return {"type": "bridge", "bridge": network.of}
+    return {"type": "macvlan", "master": network.of, "mode": "bridge"}
 
 
 def _most_on_a_node(points: Sequence[Point], places: Places) -> int:
@@ -82,13 +86,13 @@ def _sriov(settings: Settings, network: Network, count: int, expires: str) -> li
         "nodeSelector": {f"node-role.kubernetes.io/{network.role}": ""},
         "numVfs": count,
         "nicSelector": {"pfNames": [network.of]},
-        "deviceType": "netdevice",
+        "deviceType": "vfio-pci" if settings.machines else "netdevice",
     }
     made = {
         "resourceName": resource,
         "networkNamespace": manifests.namespace_of(settings, "pod"),
-        "ipam": json.dumps(_addresses(network)),
     }
+    made |= {name: json.dumps(one) for name, one in _addresses(settings, network).items()}
     version = "sriovnetwork.openshift.io/v1"
     return [
         _object(version, "SriovNetworkNodePolicy", meta, policy),

@@ -49,9 +49,10 @@ _WAYS = (
     _Way("--sriov", "sriov", "sriov", "PF", "give pods virtual functions of this physical one"),
     _Way("--udnl2", "udn", "udn", "", "have pods on a primary UserDefinedNetwork of layer 2", "layer2"),
     _Way("--udnl3", "udn", "udn", "", "have pods on a primary UserDefinedNetwork of layer 3", "layer3"),
+    _Way("--localnet", "localnet", "localnet", "NAME", "attach virtual machines to this physical network of OVN"),
     _Way("--cudn", "cudn", "cudn", "layer2|layer3", "attach pods to a secondary ClusterUserDefinedNetwork"),
 )
-_FLAGS = {kind: " or ".join(way.flag for way in _WAYS if way.kind == kind) for kind in ATTACHED}
+FLAGS = {kind: " or ".join(way.flag for way in _WAYS if way.kind == kind) for kind in ATTACHED}
 SWITCHES = tuple(way.field for way in _WAYS if not way.metavar)
 _KEYS = tuple(dict.fromkeys(way.key for way in _WAYS))
 _ON_PRIMARY = ("host", "service", "headless", "hairpin")  # paths that a primary network has, too
@@ -87,7 +88,10 @@ def asked(options: argparse.Namespace, listed: Mapping[str, str], wrong: list[st
     if given:
         more = {"range": options.network_range, "namespace": options.bridgeNamespace}
         more["node-selector"] = options.sriov_node_selector
-        return _new(given[0], str(getattr(options, given[0].field)), given[0].flag, more, wrong)
+        way = given[0]
+        if way.flag == "--bridge" and options.vm:  # k8s-netperf's: a bridge of the nodes
+            way = next(one for one in _WAYS if one.flag == "--linux-bridge")
+        return _new(way, str(getattr(options, given[0].field)), given[0].flag, more, wrong)
     return _of_list(listed, wrong) if listed else None
 
 
@@ -129,9 +133,9 @@ def check_paths(network: Network | None, paths: Sequence[str]) -> list[str]:
     found = []
     for name in paths:
         if name in ATTACHED and name != kind:
-            found.append(f"--paths {name}: {_FLAGS[name]} says which network")
+            found.append(f"--paths {name}: {FLAGS[name]} says which network")
         elif network and network.is_primary and name not in (*ATTACHED, *_ON_PRIMARY):
-            found.append(f"--paths {name}: pods of a primary network ({_FLAGS[network.kind]}) are on no other")
+            found.append(f"--paths {name}: pods of a primary network ({FLAGS[network.kind]}) are on no other")
     if network and paths and kind not in paths:
-        found.append(f"{_FLAGS[network.kind]}: has no effect, as --paths does not have {kind}")
+        found.append(f"{FLAGS[network.kind]}: has no effect, as --paths does not have {kind}")
     return found

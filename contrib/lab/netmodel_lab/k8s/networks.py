@@ -44,10 +44,7 @@ class Network:
     range: str = ""  # of its addresses, where it is made
     role: str = "worker"  # of the nodes that have the physical function
     resource: str = ""
-
-    @property
-    def is_made(self) -> bool:
-        return bool(self.range)
+    is_made: bool = True  # and not there already
 
     @property
     def is_primary(self) -> bool:
@@ -56,11 +53,13 @@ class Network:
 
     @property
     def is_ovn(self) -> bool:
-        return self.kind in ("udn", "cudn")
+        return self.kind in ("udn", "cudn", "localnet")
 
     @property
     def info(self) -> tuple[str, str]:
         """The column of k8s-netperf's results that tells of it, and its text."""
+        if self.kind == "localnet":
+            return "localnetInfo", f"localnet/{self.of}"
         if self.is_ovn:
             return "udnInfo", f"Cudn -{self.topology}" if self.kind == "cudn" else self.topology
         return {"macvlan": "macvlanInfo", "sriov": "sriovInfo"}.get(self.kind, "bridgeInfo"), self.of
@@ -74,7 +73,7 @@ def new(
     kind: str, of: str, topology: Topology, given: str, flag: str, *, is_made: bool = True, role: str = "worker"
 ) -> Network:
     """given: the range of addresses, where it is not k8s-netperf's. Raises UsageProblem."""
-    range_ = (given or _RANGES[kind, topology]) if is_made else ""
+    range_ = (given or _RANGES.get((kind, topology), "")) if is_made and kind != "localnet" else ""
     if given and not range_:
         raise UsageProblem([f"{flag} {of}: has addresses already, and --network-range {given} no effect"])
     if given:
@@ -82,14 +81,14 @@ def new(
             ipaddress.ip_network(given)
         except ValueError as error:
             raise UsageProblem([f"{flag} {of}: range: {error}".replace(" :", ":")]) from None
-    if not range_:
+    if not is_made:
         space, slash, name = of.partition("/")
         if not (slash and _NAME.fullmatch(space) and _NAME.fullmatch(name)):
             raise UsageProblem([f"{flag} {of}: must be the NAMESPACE/NAME of a NetworkAttachmentDefinition"])
-    elif of and not _LINK.fullmatch(of):
+    elif of and kind != "localnet" and not _LINK.fullmatch(of):
         raise UsageProblem([f"{flag} {of}: must be the name of an interface, of 15 characters at most"])
     resource = f"openshift.io/{device(of)}" if kind == "sriov" else ""
-    return Network(kind, of, topology, range_, role, resource)
+    return Network(kind, of, topology, range_, role, resource, is_made)
 
 
 def device(function: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from netmodel_lab.k8s import netperf_file, network_options
+from netmodel_lab.k8s import machine_options, netperf_file, network_options
 from netmodel_lab.k8s.manifests import files
 from netmodel_lab.k8s.models import MOST
 from netmodel_lab.k8s.others import OTHERS
@@ -22,25 +22,15 @@ from netmodel_lab.problems import UsageProblem, nearest
 from netmodel_lab.program import Program
 
 # Flags of k8s-netperf that mean nothing here, or that cannot be, and why.
-_MACHINES = "there are no virtual machines here; pods are measured"
 REFUSED = {
     "ib-write-bw": "RDMA is none of netmodel's transports",
-    "vm": _MACHINES,
-    "vm-image": _MACHINES,
-    "use-virtctl": _MACHINES,
-    "sockets": _MACHINES,
-    "cores": _MACHINES,
-    "threads": _MACHINES,
-    "udnPluginBinding": _MACHINES,
-    "bridgeNetwork": _MACHINES,
-    "localnet": _MACHINES,
-    "localnet-config": _MACHINES,
+    "use-virtctl": "nobody logs in to a virtual machine; cloud-init starts netmodel in it",
     "prom": "CPU of both ends comes from netmodel itself; Prometheus is not asked",
     "metrics": "CPU of both ends comes from netmodel itself; Prometheus is not asked",
 }
 PATTERNS: tuple[Pattern, ...] = ("pairs", "many-to-one", "all-to-all", "matrix")
 _SWITCHES: tuple[str, ...] = ("clean", "json", "local", "pod", "across", "all", "hostNet", "debug", "csv", "privileged")
-_SWITCHES += (*(other.option[2:] for other in OTHERS.values()), *network_options.SWITCHES)
+_SWITCHES += (*(other.option[2:] for other in OTHERS.values()), "vm", *network_options.SWITCHES)
 _TRUE, _FALSE = ("1", "t", "T", "true", "TRUE", "True"), ("0", "f", "F", "false", "FALSE", "False")
 
 
@@ -128,6 +118,7 @@ def add_tests(parser: argparse.ArgumentParser) -> None:
         help=f"where both ends are (default other-node): {', '.join(PLACEMENTS)}",
     )
     network_options.add(parser)
+    machine_options.add(parser, _between(1, 64, whole=True))
     add("--pattern", choices=PATTERNS, default="pairs", help="who sends to whom, at the same time but for matrix")
     add("--serverIP", metavar="ADDRESS[,PORT]", help="a slave outside the cluster; only clients are made")
     add("--server-key-file", metavar="FILE", help="its key (default: it has none)")
@@ -136,7 +127,7 @@ def add_tests(parser: argparse.ArgumentParser) -> None:
     for name, other in OTHERS.items():
         add(other.option, help=f"{name} measures, too, from {other.image_option}", default=False, **switch)
         add(other.image_option, metavar="NAME", help=f"with {name}, as the nodes know it")
-    add("--pod", help="accepted: pods are what is measured", default=True, **switch)
+    add("--pod", help="pods as the ends; --pod=false with --vm leaves them out", default=True, **switch)
     _add_pods(parser)
 
 
@@ -366,7 +357,10 @@ def settings(options: argparse.Namespace) -> Settings:
         for is_wrong, text in (
             (options.local and options.pairs > 1 and options.server_node, "--server-node with --local has one pair"),
             (options.pattern == "many-to-one" and options.pairs < 2, "--pattern many-to-one: --pairs says how many"),
-            (not options.pod, "--pod=false: there is nothing else that could be measured"),
+            (
+                not options.pod and not options.vm,
+                "--pod=false: without --vm nothing else could be measured",
+            ),
             (options.server_key_file and not options.serverIP, "--server-key-file is of --serverIP"),
         )
         if is_wrong
@@ -389,6 +383,9 @@ def settings(options: argparse.Namespace) -> Settings:
         wrong += [f"{test.name}: service: {text}" for test in tests if test.service and is_wrong]
     wrong += [*_alone(options, tests), *network_options.check_paths(network, options.paths or ())]
     wrong += _without_network(options) if network else []
+    machines = machine_options.asked(options, network, wrong)
+    if machines and (drivers or any(test.is_alone for test in tests)):
+        wrong.append("--vm: other programs, and tests with a server of their own, are of pods alone")
     if options.pairs > 1 or options.pattern == "all-to-all":
         wrong += _short(drivers, tests)
     if "service" in (options.paths or ()):
@@ -422,6 +419,7 @@ def settings(options: argparse.Namespace) -> Settings:
         families=options.ip_family or ("",),
         drivers=drivers,
         network=network,
+        machines=machines,
     )
     size = sum(len(text.encode()) for text in files(found).values())
     if size > MOST:

@@ -78,6 +78,11 @@ def infos(cell: Cell, settings: Settings) -> dict[str, str]:
     network = settings.network
     if network and (cell.point.network == network.kind or (network.is_primary and cell.point.path.service)):
         name, text = network.info
+        machines = settings.machines if cell.point.is_virtual else None
+        if machines and network.is_primary:
+            text += f" - {machines.binding}"
+        if machines and name == "bridgeInfo":
+            text = f"VM Bridge ({machines.ends[0].partition('/')[0]})"
         found[name] = text
     return found
 
@@ -191,7 +196,7 @@ def _document(cell: Cell, settings: Settings, stamp: str, pairs: dict[int, list[
         "duration": test.duration,
         "service": bool(cell.point.path.service),
         "local": _same_node(cell, settings),
-        "virt": False,
+        "virt": cell.point.is_virtual,
         "acrossAZ": None if relation == "mixed" else relation == "other zone",
         "samples": len(cell.rows),
         "messageSize": None if test.model else test.messagesize,
@@ -302,7 +307,7 @@ def _csv_common(cell: Cell, settings: Settings) -> list[str]:
         test.profile,
         _yes(_same_node(cell, settings)),
         _yes(point.network == "host"),
-        "false",
+        _yes(point.is_virtual),
         _yes(bool(point.path.service)),
         _yes(point.network == "external"),
         *infos(cell, settings).values(),

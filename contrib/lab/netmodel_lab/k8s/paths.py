@@ -6,14 +6,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Layout = Literal["pod", "host"]  # of the network of a pod
+Layout = Literal["pod", "host", "vm"]  # of the network of a pod; or it is a machine's
 Family = Literal["", "ipv4", "ipv6"]  # of addresses; "": the first one of the cluster
 FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
 Kind = Literal["ClusterIP", "Headless", "NodePort", "LoadBalancer"]
 
 
 # Of networks beside the cluster's own.
-ATTACHED = ("multus", "bridge", "macvlan", "sriov", "udn", "cudn")
+ATTACHED = ("multus", "bridge", "macvlan", "sriov", "udn", "cudn", "localnet")
 
 
 @dataclass(frozen=True)
@@ -48,3 +48,6 @@ NAMES = tuple(name for name in PATHS if name != "external")
 
 # Those of programs of others, whose Services have the ports of the programs.
 OTHER_PATHS = ("pod", "host", "host-to-pod", "pod-to-host", "service", "headless", *ATTACHED)
+
+# Those of virtual machines.
+OF_MACHINES = ("pod", "service", *(name for name in ATTACHED if name != "macvlan"))

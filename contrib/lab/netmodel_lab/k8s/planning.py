@@ -8,7 +8,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from netmodel_lab.k8s import manifests, network_objects
+from netmodel_lab.k8s import machines, manifests, network_objects, openshift
 from netmodel_lab.k8s.driver import Driver
 from netmodel_lab.k8s.others import NETMODEL
 from netmodel_lab.k8s.placement import Pair, stands
@@ -28,7 +28,7 @@ def items(settings: Settings, driver: Driver) -> list[Json]:
     places = driver.look()
     ranges = driver.ranges()
     used = manifests.layouts(every)
-    found = manifests.namespaces(settings, used, expires)
+    found = [*manifests.namespaces(settings, used, expires), *openshift.bindings(settings, used, expires)]
     for namespace in dict.fromkeys(manifests.namespace_of(settings, layout) for layout in used):
         found.append(manifests.secret(settings, namespace, "made for the run", expires))
         files = manifests.config_map(settings, namespace, expires)
@@ -38,14 +38,21 @@ def items(settings: Settings, driver: Driver) -> list[Json]:
     protocols = manifests.protocols(every)
     for slave, layout, who in manifests.slaves(every, places):
         at = stand[slave]
+        if layout == "vm":
+            found.append(machine := machines.server(settings, slave, at.node, expires))
+            found.append(machines.server_data(settings, machine, "made for the run", ranges, expires))
+            continue
         found.append(manifests.server(settings, slave, layout, at.node, ranges, expires, 0, who, at.lanes))
     for way in manifests.services(every, places):
         lanes = stand[way.slave].lanes
-        more = (way.driver, way.family)
-        found.append(manifests.service(settings, way.slave, lanes, way.network, protocols, expires, 0, *more))
+        found.append(manifests.service(settings, way.slave, lanes, way.network, protocols, expires, 0, *way[2:]))
     for point in every:
         for i, pair in enumerate(places[point.place]):
             dial = _dial(settings, point, pair, stand[pair.slave].lanes)
+            if point.is_virtual:
+                found.append(machine := machines.client(settings, point, i, pair, expires))
+                found.append(machines.client_data(settings, machine, point, dial, "made for the run", expires))
+                continue
             found.append(manifests.client(settings, point, i, pair, dial, ranges, expires))
     return found
 

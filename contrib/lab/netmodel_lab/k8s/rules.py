@@ -56,7 +56,7 @@ def tolerance(cells: Sequence[Cell], percent: float) -> list[Finding]:
         wanted = (test, place, driver, host.point.family)
         same = [one for one in cells if (one.point.test, one.point.place, one.point.driver, one.point.family) == wanted]
         for pod in same:
-            if pod.point.network in ("pod", *ATTACHED):
+            if pod.point.network in ("pod", *ATTACHED) and not pod.point.is_virtual:
                 found.append(_beside(host, pod, percent))
     return found
 
@@ -100,37 +100,32 @@ _KEYS: tuple[str, ...] = (
     "network",
     "place",
 )
-_KEYS += ("driver", "model", "family")
+_KEYS += ("driver", "model", "family", "ends")
 Key = tuple[str, ...]
 
 
 def _key(row: Row) -> Key:
     """Rows of before other programs were measured are netmodel's."""
     return tuple(
-        str(row.get(f"d.{name}") or {"driver": NETMODEL, "model": "", "family": ""}.get(name)) for name in _KEYS
+        str(row.get(f"d.{name}") or {"driver": NETMODEL, "model": "", "family": "", "ends": ""}.get(name))
+        for name in _KEYS
     )
 
 
 def key_of(cell: Cell) -> Key:
-    test = cell.point.test
-    sizes = (test.messagesize, test.messagereadsize)
-    given = (test.profile, test.duration, *sizes, test.parallelism, test.burst)
-    point = cell.point
-    return tuple(
-        map(
-            str,
-            (*given, point.network, point.place, point.driver, test.model.shown if test.model else "", point.family),
-        )
-    )
+    point, test = cell.point, cell.point.test
+    given = (test.profile, test.duration, test.messagesize, test.messagereadsize, test.parallelism, test.burst)
+    model, ends = test.model.shown if test.model else "", "vm" if point.is_virtual else ""
+    return tuple(map(str, (*given, point.network, point.place, point.driver, model, point.family, ends)))
 
 
 def _text(key: Key) -> str:
     """Of a test of the baseline, which may have had another name."""
     given = dict(zip(_KEYS, key, strict=True))
-    profile, model, family, *where, driver = (
-        given.pop(name) for name in ("profile", "model", "family", "network", "place", "driver")
+    profile, model, family, ends, *where, driver = (
+        given.pop(name) for name in ("profile", "model", "family", "ends", "network", "place", "driver")
     )
-    where[0] = f"{where[0]} {family}".rstrip()
+    where[0] = " ".join(filter(None, (where[0], family, ends)))
     where += [] if driver == NETMODEL else [driver]
     if model:
         return f"{model}, duration {given['duration']}, {', '.join(where)}"

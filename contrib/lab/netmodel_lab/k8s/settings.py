@@ -7,7 +7,7 @@ from __future__ import annotations
 import pathlib
 import time
 import uuid
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from netmodel_lab.k8s import models
@@ -16,7 +16,7 @@ from netmodel_lab.k8s.models import Model
 from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.networks import Network
 from netmodel_lab.k8s.others import FOLDER, NETMODEL, OTHERS
-from netmodel_lab.k8s.paths import PATHS, Family, Path
+from netmodel_lab.k8s.paths import OF_MACHINES, PATHS, Family, Path
 
 Keep = Literal["never", "failed", "always"]
 Pattern = Literal["pairs", "many-to-one", "all-to-all", "matrix"]
@@ -73,6 +73,20 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class Machines:
+    """Of KubeVirt. image: a container disk that has netmodel and cloud-init. ends: addresses of the server and of the
+    client, with the lengths of their prefixes, on a network that gives none."""
+
+    image: str
+    sockets: int = 2
+    cores: int = 2
+    threads: int = 1
+    binding: str = "passt"  # on a primary network
+    ends: tuple[str, ...] = ()
+    are_alone: bool = False  # no pods are measured
+
+
+@dataclass(frozen=True)
 class Settings:
     run: str  # the label of all objects
     uuid: str
@@ -88,6 +102,8 @@ class Settings:
     keep: Keep = "never"
     families: tuple[Family, ...] = ("",)
     drivers: dict[str, str] = field(default_factory=dict)  # programs of others that measure too, and their images
+    is_openshift: bool = False
+    machines: Machines | None = None
     network: Network | None = None  # that pods are on, beside the cluster's or instead of it
 
     @property
@@ -113,15 +129,17 @@ class Point:
     place: str
     driver: str = NETMODEL
     family: Family = ""
+    is_virtual: bool = False  # machines are the ends
 
     @property
     def way(self) -> str:
-        """The path, and the family of its addresses where it was asked for."""
-        return f"{self.network} {self.family}".rstrip()
+        """The path, the family of its addresses where it was asked for, and whether machines are its ends."""
+        return " ".join(filter(None, (self.network, self.family, "vm" if self.is_virtual else "")))
 
     @property
     def path(self) -> Path:
-        return PATHS[self.network]
+        found = PATHS[self.network]
+        return replace(found, server="vm", client="vm") if self.is_virtual else found
 
     @property
     def title(self) -> str:
@@ -159,18 +177,21 @@ class Point:
 def points(settings: Settings) -> list[Point]:
     """Samples are interleaved: the first of each cell, then the second of each. A test that goes through a service
     has that path alone."""
-    cells: list[tuple[Test, str, str, str, Family]] = []
+    cells: list[tuple[Test, str, str, str, Family, bool]] = []
+    ends = (False,) if not settings.machines else (True,) if settings.machines.are_alone else (False, True)
     for test in settings.tests:
         is_outside = settings.external or test.is_alone
         networks = ("external",) if is_outside else ("service",) if test.service else settings.networks
         cells += [
-            (test, network, place, driver, family)
+            (test, network, place, driver, family, is_virtual)
             for network in networks
             for family in (("",) if network == "external" else settings.families)
             for place in settings.where.places
             if _is_of(place, network)
             for driver in (NETMODEL, *settings.drivers)
             if driver == NETMODEL or test.profile in OTHERS[driver].profiles
+            for is_virtual in ends
+            if not is_virtual or network in OF_MACHINES
         ]
     found: list[Point] = []
     for sample in range(1, max((test.samples for test in settings.tests), default=0) + 1):
@@ -203,6 +224,10 @@ def as_json(settings: Settings) -> dict[str, Any]:
     return asdict(settings)
 
 
+def _machines(document: dict[str, Any] | None) -> Machines | None:
+    return Machines(**{**document, "ends": tuple(document["ends"])}) if document else None
+
+
 def from_json(document: dict[str, Any]) -> Settings:
     pods = dict(document["pods"], tolerations=tuple(document["pods"]["tolerations"]))
     return Settings(
@@ -221,6 +246,7 @@ def from_json(document: dict[str, Any]) -> Settings:
                 }
             ),
             "limits": Limits(**document["limits"]),
+            "machines": _machines(document.get("machines")),
             "network": Network(**document["network"]) if document.get("network") else None,
         }
     )

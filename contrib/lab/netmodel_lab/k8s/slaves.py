@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from netmodel_lab.k8s import manifests, networks
-from netmodel_lab.k8s.cluster import POD, Cluster
+from netmodel_lab.k8s import machines, manifests, networks
+from netmodel_lab.k8s.cluster import MACHINE, POD, Cluster
 from netmodel_lab.k8s.manifests import Dial
 from netmodel_lab.k8s.others import NETMODEL, OTHERS, all_ports, data_port
 from netmodel_lab.k8s.paths import Family
@@ -94,7 +94,9 @@ class Slaves:
         places: Places,
         ranges: Sequence[str],
         expires: str,
+        key: str,
     ) -> None:
+        self._key = key
         self._cluster, self._settings, self._points, self._create = cluster, settings, points, create
         self._nodes, self._ranges, self._expires = nodes, ranges, expires
         self._waits = Waits(cluster, settings.limits)
@@ -106,12 +108,21 @@ class Slaves:
         """All are made before any is waited for."""
         wanted = manifests.slaves(self._points, self._places)
         for one in wanted:
-            self._create(self._item(one, 0))
+            self._make(one)
         made = {way: self._service(way) for way in manifests.services(self._points, self._places)}
         for way, (service, first) in made.items():
             self._dials[way] = self._way_to(service, way, first)
         for one in wanted:
             self._slaves[one] = self._ready(one)
+
+    def _make(self, slave: manifests.Slave) -> None:
+        settings = self._settings
+        if slave.layout != "vm":
+            self._create(self._item(slave, 0))
+            return
+        machine = machines.server(settings, slave.number, self._stands[slave.number].node, self._expires)
+        made = self._create(machine)
+        self._create(machines.server_data(settings, machine | made, self._key, self._ranges, self._expires))
 
     def _item(self, slave: manifests.Slave, attempt: int) -> Json:
         number, layout, driver = slave
@@ -122,6 +133,10 @@ class Slaves:
     def _ready(self, slave: manifests.Slave) -> Slave:
         """Once it is made; in a node's network with another port where the first is taken."""
         number, layout, driver = slave
+        if layout == "vm":
+            name = manifests.server_name(self._settings, number, layout)
+            pod = self._waits.machine(name, manifests.namespace_of(self._settings, layout))
+            return Slave(pod, verify(pod, self._stands[number].node), CONTROL_PORT)
         for attempt in range(_PORTS_TRIED):
             item = self._item(slave, attempt)
             name, namespace = item["metadata"]["name"], item["metadata"]["namespace"]
@@ -144,7 +159,7 @@ class Slaves:
 
     def _service(self, way: manifests.Way) -> tuple[Json, int]:
         """And the first port of its data."""
-        slave, network, _, family = way
+        slave, network, family = way.slave, way.network, way.family
         lanes, protocols = self._stands[slave].lanes, manifests.protocols(self._points)
         for attempt in range(_PORTS_TRIED):
             settings = self._settings
@@ -177,7 +192,8 @@ class Slaves:
         if point.network == "external":
             host, _, port = (self._settings.external or "").partition(",")
             return Dial(host, int(port or CONTROL_PORT))
-        found = self._dials.get(manifests.Way(pair.slave, point.network, point.driver, point.family))
+        way = manifests.Way(pair.slave, point.network, point.driver, point.family, point.path.server)
+        found = self._dials.get(way)
         if found is None:
             slave = self._slaves[manifests.Slave(pair.slave, point.path.server, point.driver)]
             found = Dial(self._address(slave.pod, point), slave.port)
@@ -193,7 +209,8 @@ class Slaves:
     def _address(self, pod: Json, point: Point) -> str:
         network = self._settings.network
         if network and point.network == network.kind:
-            return networks.address_of(pod, network, self._settings.run, point.family)
+            given = machines.address(self._settings.machines) if point.is_virtual else None
+            return given or networks.address_of(pod, network, self._settings.run, point.family)
         return address_of(pod, point.family)
 
     def of(self, point: Point, pair: Pair) -> Slave | None:
@@ -209,11 +226,20 @@ class Slaves:
             now = self._cluster.get(POD, slave.name, slave.namespace)
             if now and now["metadata"]["uid"] == slave.uid and is_ready(now) and ended(now) is None:
                 continue
-            if now:
-                self._cluster.delete({**now, "kind": "Pod"}, grace_s=0)
-                self._waits.gone("Pod", slave.name, slave.namespace)
-            self._create(self._item(one, 0))
+            self._drop(one, slave, now)
+            self._make(one)
             self._slaves[one] = self._ready(one)
+
+    def _drop(self, one: manifests.Slave, slave: Slave, pod: Json | None) -> None:
+        """A machine has a pod of its own, which goes with it."""
+        name = slave.name
+        if one.layout == "vm":
+            name = manifests.server_name(self._settings, one.number, one.layout)
+            pod = self._cluster.get(MACHINE, name, slave.namespace)
+        if pod:
+            kind = MACHINE if one.layout == "vm" else POD
+            self._cluster.delete({**pod, "kind": kind.name}, grace_s=0)
+            self._waits.gone(kind.name, name, slave.namespace)
 
     def verify(self, slave: Slave, pair: Pair) -> None:
         """That it is still the one that it was before the sample."""

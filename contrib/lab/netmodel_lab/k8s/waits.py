@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from netmodel_lab.k8s.cluster import BY_NAME, NODE, POD, SERVICE, Cluster
+from netmodel_lab.k8s.cluster import BY_NAME, MACHINE, NODE, POD, SERVICE, Cluster
 from netmodel_lab.k8s.problems import MeasurementProblem
 from netmodel_lab.k8s.settings import Limits
 from netmodel_lab.problems import EnvironmentProblem
@@ -117,6 +117,26 @@ class Waits:
                 said = f"no load balancer has given Service {name} an address within {self._limits.start_s:.0f} s"
                 raise EnvironmentProblem([said, *self._cluster.events(name, namespace)])
             time.sleep(_LOOK_S)
+
+    def machine(self, name: str, namespace: str) -> Json:
+        """The pod of a virtual machine, once that runs or has ended; what it waits for is told when it does not."""
+        said: list[str] = []
+
+        def found() -> Json | None:
+            pods = self._cluster.listed(POD, namespace, labels=f"vm.kubevirt.io/name={name}")
+            return pods[0] if pods else None
+
+        def runs(_: Json) -> bool:
+            status = (self._cluster.get(MACHINE, name, namespace) or {}).get("status") or {}
+            said[:] = [
+                f"{one.get('type')}: {one['message']}" for one in status.get("conditions") or [] if one.get("message")
+            ]
+            return status.get("phase") in ("Running", "Succeeded", "Failed")
+
+        try:
+            return self._until(found, runs, name, namespace, "run a virtual machine")
+        except EnvironmentProblem as problem:
+            raise EnvironmentProblem([*problem.lines, *said]) from None
 
     def started(self, job: str, namespace: str) -> Json:
         """The pod of a Job, once its container runs or has ended."""
