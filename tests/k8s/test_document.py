@@ -23,7 +23,7 @@ def test_commands_of_the_document(lab: Lab) -> None:
         on_node(node, "ctr", "-n", "k8s.io", "images", "tag", "--force", IMAGE, NAMED)
     part = PAGE.read_text().split("\n## Tests across a cluster\n")[1].split("\n## ")[0]
     blocks = re.findall(r"^```(sh|yaml file=(\S+))\n(.*?)^```$", part, re.MULTILINE | re.DOTALL)
-    assert len(blocks) == 8
+    assert len(blocks) == 9
     programs = Path(sys.executable).parent
     env = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
     for _, name, text in blocks:

@@ -124,12 +124,6 @@ def test_settings_come_back_from_the_folder() -> None:
         assert from_json(json.loads(json.dumps(as_json(of(one))))) == of(one)
 
 
-def test_where_data_come_from() -> None:
-    assert networks.ranges(MACVLAN) == ["192.168.200.0/24"]
-    assert networks.ranges(THERE) == ["0.0.0.0/0", "::/0"]
-    assert networks.ranges(None) == []
-
-
 # --- addresses ---
 
 

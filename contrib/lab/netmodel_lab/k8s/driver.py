@@ -127,7 +127,7 @@ class Driver:
 
     def ranges(self) -> list[str]:
         """Where data may come from, beside the master's own address: pods, services and nodes of the cluster."""
-        found = [*self._settings.allow_peers, *networks.ranges(self._settings.network)]
+        found = [*self._settings.allow_peers]
         for item in self._cluster.listed_if_there(SERVICE_CIDR):
             found += (item.get("spec") or {}).get("cidrs") or []
         for node in self._nodes.values():

@@ -150,10 +150,3 @@ def _ovn(meta: Json, wanted: str) -> list[str]:
     one = networks[wanted]
     every = one.get("ip_addresses") or ([one["ip_address"]] if one.get("ip_address") else [])
     return [str(ip).partition("/")[0] for ip in every]
-
-
-def ranges(network: Network | None) -> list[str]:
-    """Where data of it come from. Of one that is there already nobody knows: whoever has the secret of the run."""
-    if network is None:
-        return []
-    return [network.range] if network.range else ["0.0.0.0/0", "::/0"]
