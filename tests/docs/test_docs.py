@@ -630,19 +630,19 @@ NEW_FILES = (
 @pytest.mark.parametrize("document", [*MARKDOWN, *MANUALS], ids=lambda path: path.name)
 def test_options_in_documents_exist(document: Path, netmodel: Path) -> None:
     asked: list[list[str | Path]] = [[netmodel, "--help", "all"], [STUDY, "--help"], [netmodel, "tcp_rr", "-h"]]
-    known = {word for argv in asked for word in re.findall(r"--[a-z][a-z-]*", must(argv))}
+    known = {word for argv in asked for word in re.findall(r"--[a-z][\w-]*", must(argv))}
     known |= {f"--{name}" for path in EXAMPLES for name in re.findall(r'\.opt = \{\.name = "([a-z-]+)"', path.read_text())}
     if document.name == "lab.md":
         known |= set(re.findall(r'"(--[a-z][a-z-]*)"', (TOP / "contrib" / "lab" / "netmodel_lab" / "cli.py").read_text()))
     if document.name == "kubernetes.md":
         for path in (TOP / "contrib" / "lab" / "netmodel_lab" / "k8s").glob("*.py"):
-            known |= set(re.findall(r'"(--[a-z][a-z-]*)"', path.read_text()))
+            known |= set(re.findall(r'"(--[a-z][\w-]*)"', path.read_text()))
     text = document.read_text().replace("\\-", "-")
     text = re.sub(r"pkg-config( --[a-z]+)+", "", text)
     text = re.sub(r"^kubectl .*$|^pytest .*$|^sudo systemctl .*$|^\./configure .*$|`(buildah|rpmbuild|systemd-analyze) .*?`|`--with-.*?`", "", text, flags=re.MULTILINE)
     if document.name == "neper.md":  # whose first column has those of neper
         text = re.sub(r"^\| `--[^|]*", "", text, flags=re.MULTILINE)
-    used = {word.rstrip("-") for word in re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)}
+    used = {word.rstrip("-") for word in re.findall(r"(?<![\w-])--[a-z][\w-]*", text)}
     strange = {word for word in used - known if not word.startswith(("--enable-", "--disable-"))}
     assert not strange, f"{document}: {strange}"
 

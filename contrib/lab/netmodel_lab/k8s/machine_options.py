@@ -29,14 +29,14 @@ def add(parser: argparse.ArgumentParser, count: Callable[[str], float]) -> None:
     switch: dict[str, Any] = {"action": argparse.BooleanOptionalAction, "default": False}
     add("--vm", help="virtual machines of KubeVirt as the ends, beside pods unless --pod=false", **switch)
     add("--vm-image", metavar="NAME", help="their container disk, which has netmodel and cloud-init")
-    for name, usual in (("sockets", 2), ("cores", 2), ("threads", 1)):
-        add(f"--{name}", metavar="N", type=count, help=f"of the CPU of a virtual machine ({usual})")
+    for flag, usual in (("--sockets", 2), ("--cores", 2), ("--threads", 1)):
+        add(flag, metavar="N", type=count, help=f"of the CPU of a virtual machine ({usual})")
     add("--udnPluginBinding", choices=BINDINGS, help="of virtual machines on a primary network (passt)")
     for name, (flag, usual_file, _) in _FILES.items():
         add(
             flag,
             metavar="FILE",
-            help=f"addresses of virtual machines on a {name} (default {usual_file}, if it is there)",
+            help=f"their addresses on a {name} ({usual_file}, if it is there)",
         )
 
 
