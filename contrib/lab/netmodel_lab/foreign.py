@@ -204,8 +204,14 @@ def _of_netperf(one: Json) -> Row:
 
 # --- k8s-netperf --json ---
 
-# Of networks and machines that netmodel-lab k8s does not have.
-_ELSEWHERE = ("virt", "udnInfo", "bridgeInfo", "sriovInfo", "macvlanInfo", "localnetInfo")
+# Networks beside that of the pods, by the fields that tell of them; both of OVN's have one.
+_NETWORKS = {
+    "bridgeInfo": "bridge",
+    "sriovInfo": "sriov",
+    "macvlanInfo": "macvlan",
+    "localnetInfo": "localnet",
+    "udnInfo": "udn",
+}
 
 
 def _k8s_netperf(text: str) -> list[Row]:
@@ -221,9 +227,6 @@ _NOT_COMPARED = {
 
 
 def _why_not(one: Json) -> str | None:
-    elsewhere = [name for name in _ELSEWHERE if one.get(name)]
-    if elsewhere:
-        return f"{elsewhere[0]}: no such network is measured here"
     begin, why = _NOT_COMPARED.get(str(one["driver"]), ("", ""))
     if why and str(one["profile"]).startswith(begin):
         return f"{one['driver']}: {why}"
@@ -233,7 +236,10 @@ def _why_not(one: Json) -> str | None:
 def _network_and_place(one: Json) -> tuple[str, str]:
     """By their names in our own documents."""
     ours = one.get("netmodel") or {}
-    network = "external" if one.get("externalServer") else "service" if one["service"] else "pod"
+    beside = next((kind for field, kind in _NETWORKS.items() if one.get(field)), "pod")
+    if beside == "udn" and str(one["udnInfo"]).startswith("Cudn"):
+        beside = "cudn"
+    network = "external" if one.get("externalServer") else "service" if one["service"] else beside
     network = "host" if one["hostNetwork"] else network
     place = "same-node" if one["local"] else "other-zone" if one.get("acrossAZ") else "other-node"
     place = "external" if network == "external" else place
@@ -261,6 +267,7 @@ def _of_k8s_netperf(one: Json) -> list[Row]:
         "d.burst": one["burst"],
         "d.network": network,
         "d.place": place,
+        **({"d.ends": "vm"} if one.get("virt") else {}),
     }
     if n == 1:
         row["retransmits"] = number(one.get("tcpRetransmits"))

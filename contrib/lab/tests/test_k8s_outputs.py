@@ -366,14 +366,14 @@ def test_results_of_k8s_netperf_are_a_baseline(lab: Lab, tmp_path: Path) -> None
     """Of three samples with a mean of 100 and a deviation of 1."""
     rr = {**THEIRS, "profile": "TCP_RR", "service": True, "local": True, "samples": 1, "confidence": [0, 0]}
     rr |= {"tputMetric": "OP/s", "throughput": 5000.0}
-    machine = {**THEIRS, "virt": True}
-    (tmp_path / "theirs.json").write_text(json.dumps([THEIRS, rr, machine]))
+    nothing = {**THEIRS, "throughput": 0}
+    (tmp_path / "theirs.json").write_text(json.dumps([THEIRS, rr, nothing]))
     done = lab("import", "k8s-netperf", "theirs.json", "-o", "rows.jsonl")
     assert done.returncode == 4 and "5 rows, 1 of them failed" in done.stderr
     found = rows(tmp_path)
     assert [round(row["received_MBps"] * 8, 4) for row in found[:3]] == [99.0017, 99.9967, 101.0016]
     assert (found[3]["transactions_per_s"], found[3]["p99_us"], found[3]["d.network"]) == (5000.0, 30.0, "service")
-    assert (found[4]["ok"], found[4]["why"]) == (False, "virt: no such network is measured here")
+    assert (found[4]["ok"], found[4]["why"]) == (False, "nothing was carried")
     before = rules.read_baseline(tmp_path / "rows.jsonl")
     for now, is_worse in ((50.0, True), (99.0, False)):
         one = cell(STREAM, "pod", [now, now + 0.5, now - 0.5])
@@ -394,6 +394,24 @@ def test_drivers_of_k8s_netperf_are_not_mixed(tmp_path: Path) -> None:
 def from_theirs(tmp_path: Path, **other: Any) -> list[Json]:
     (tmp_path / "theirs.json").write_text(json.dumps({**THEIRS, **other}))
     return foreign.read("k8s-netperf", [tmp_path / "theirs.json"])
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "network"),
+    [
+        ("bridgeInfo", "default/fast", "bridge"),
+        ("sriovInfo", "ens1", "sriov"),
+        ("macvlanInfo", "eth1", "macvlan"),
+        ("localnetInfo", "localnet/ph", "localnet"),
+        ("udnInfo", "layer2", "udn"),
+        ("udnInfo", "Cudn -layer3", "cudn"),
+    ],
+)
+def test_networks_beside_that_of_the_pods_are_told_apart(tmp_path: Path, field: str, text: str, network: str) -> None:
+    (first, *_) = from_theirs(tmp_path, **{field: text})
+    assert (first["d.network"], "d.ends" in first) == (network, False)
+    (first, *_) = from_theirs(tmp_path, **{field: text, "virt": True})
+    assert (first["d.network"], first["d.ends"]) == (network, "vm")
 
 
 def test_path_and_place_come_back_with_our_own_documents(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,14 +70,25 @@ def find(cluster: Cluster, namespace: str | None) -> list[Left]:
             continue
         for item in cluster.listed(kind, namespace if kind.namespaced else None, labels=f"{_OURS},{RUN}"):
             found.setdefault(_run(item), []).append({**item, "kind": kind.name})
-    for kind in (MACHINE, *NETWORK_KINDS):
-        for item in cluster.listed_if_there(kind, namespace if kind.namespaced else None, f"{_OURS},{RUN}"):
-            found.setdefault(_run(item), []).append({**item, "kind": kind.name})
+    for item in _beside(cluster, namespace):
+        if namespace in (None, item["metadata"].get("namespace")) or _run(item) in found:
+            found.setdefault(_run(item), []).append(item)
     for pod in cluster.listed(POD, namespace, labels=f"app.kubernetes.io/name=netmodel,{RUN}"):
         there = found.setdefault(_run(pod), [])
         if all(one["metadata"]["uid"] != pod["metadata"]["uid"] for one in there):
             there.append({**pod, "kind": "Pod"})
     return [Left(run, tuple(items), min(map(_expires, items))) for run, items in found.items()]
+
+
+def _beside(cluster: Cluster, namespace: str | None) -> Iterator[Json]:
+    """Machines and networks, of which some are in no namespace, or in an operator's. Those of this one namespace where
+    one must not look at others."""
+    labels = f"{_OURS},{RUN}"
+    for kind in (MACHINE, *NETWORK_KINDS):
+        items = cluster.listed_if_there(kind, None, labels)
+        if not items and namespace and kind.namespaced:
+            items = cluster.listed_if_there(kind, namespace, labels)
+        yield from ({**item, "kind": kind.name} for item in items)
 
 
 def remove(

@@ -139,16 +139,25 @@ _TABLES: tuple[tuple[str, Callable[[Cell], bool], tuple[Column, ...]], ...] = (
 )
 
 
+def _beside(settings: Settings) -> tuple[Column, ...]:
+    """The column of a network beside the cluster's own, in runs that have one."""
+    if settings.network is None:
+        return ()
+    field, _ = settings.network.info
+    title = next(title for title, name in _INFOS.items() if name == field)
+    return ((title, lambda cell: infos(cell, settings)[field] or "-"),)
+
+
 def results(cells: Sequence[Cell], settings: Settings) -> list[tuple[str, list[list[str]]]]:
     """Each table: its title, its head, and a line for each cell that it has."""
     found = []
     for title, has, columns in _TABLES:
         chosen = [cell for cell in cells if has(cell)]
         if chosen:
-            head = [*_COMMON, *(name for name, _ in columns)]
-            found.append(
-                (title, [head, *([*_common(cell, settings), *(of(cell) for _, of in columns)] for cell in chosen)])
-            )
+            more = _beside(settings)
+            head = [*_COMMON, *(name for name, _ in (*more, *columns))]
+            lines = [[*_common(cell, settings), *(of(cell) for _, of in (*more, *columns))] for cell in chosen]
+            found.append((title, [head, *lines]))
     return found
 
 
