@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from conftest import FOLDER, ON, Lab, entry, kubectl, objects, on_node, until
 from test_paths import whole
 
 sys.path.insert(0, str(Path(__file__).parent / "kit"))
-import crds
+import crds  # noqa: E402
 
 Json = dict[str, Any]
 KIT = Path(__file__).parent / "kit"
