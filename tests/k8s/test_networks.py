@@ -49,8 +49,8 @@ def kinds() -> Iterator[None]:
     kubectl("wait", "--for=condition=Established", "--timeout=60s", *(f"crd/{name}" for name in names))
     kubectl("create", "namespace", OPERATOR)
     yield
-    kubectl("delete", "crd", "--wait=false", *names)
-    kubectl("delete", "namespace", OPERATOR, "--wait=false")
+    kubectl("delete", "namespace", OPERATOR)
+    kubectl("delete", "crd", *names)
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +204,7 @@ def test_an_attachment_that_is_there(lab: Lab, tests_space: tuple[str, str]) -> 
     item |= {"metadata": {"name": "fast", "namespace": "default"}, "spec": {"config": json.dumps(config)}}
     apply(item)
     try:
-        done = lab("run", lab.file(RR), *ON, *tests_space, "--bridge", "fast", "-o", "out", "--all=false")
+        done = lab("run", lab.file(RR), *ON, *tests_space, "--bridge", "fast", "-o", "out")
         assert done.returncode == 0, done.stderr
         (sample,) = pairs(lab)
         assert sample["dialled"]["address"].startswith("10.78.0.")
@@ -281,8 +281,8 @@ def carve() -> None:
     """As the SR-IOV operator and its device plugin: functions on each node, and the attachment."""
     for one in objects("sriovnetworks", "-n", OPERATOR):
         spec, name = one["spec"], one["metadata"]["name"]
-        (policy,) = objects("sriovnetworknodepolicies", "-n", OPERATOR)
-        for node in objects("nodes"):
+        policy = next(iter(objects("sriovnetworknodepolicies", "-n", OPERATOR)), None)
+        for node in objects("nodes") if policy else ():
             resource = f"openshift.io/{spec['resourceName']}"
             if resource not in node["status"]["capacity"]:
                 path = "/status/capacity/" + resource.replace("/", "~1")

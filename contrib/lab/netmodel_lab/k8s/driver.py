@@ -294,7 +294,7 @@ class Driver:
         if keep == "always" or (keep == "failed" and (has_failed or self._has_failed)):
             return [f"kept for a look: namespace {', '.join(dict.fromkeys(namespaces))}"]
         is_own, run = not self._settings.namespace, self._settings.run
-        return remove(self._cluster, self._waits, run, namespaces, self._networks, is_own=is_own)
+        return remove(self._cluster, self._waits, run, namespaces, self._networks[::-1], is_own=is_own)
 
 
 @contextlib.contextmanager
