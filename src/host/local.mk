@@ -22,6 +22,7 @@ src_libnm_host_la_SOURCES = \
 	src/host/facts_priv.h \
 	src/host/file.c \
 	src/host/file.h \
+	src/host/fork.h \
 	src/host/limits.c \
 	src/host/links.c \
 	src/host/notify.c \

@@ -24,30 +24,35 @@ _Noreturn void sim_unknown(const char *what, long detail)
 
 bool sim_has(int fd)
 {
-	return sim_runs() && fd > FIRST_FD && fd < FIRST_FD + MOST;
+	return sim_runs() && fd > FIRST_FD && fd < FIRST_FD + SIM_MOST;
+}
+
+struct object *sim_object_in(const struct sim_process *process, int fd)
+{
+	return sim_has(fd) ? sim_kernel.objects[process->places[fd - FIRST_FD]] : NULL;
 }
 
 struct object *sim_object_of(int fd, enum kind kind)
 {
-	struct object *object =
-		sim_has(fd) ? sim_kernel.objects[sim_kernel.places[fd - FIRST_FD]] : NULL;
+	struct object *object = sim_object_in(sim_process(), fd);
 
 	return object && (kind == FREE || object->kind == kind) ? object : NULL;
 }
 
 unsigned sim_place_of(int fd)
 {
-	return sim_kernel.places[fd - FIRST_FD];
+	return sim_process()->places[fd - FIRST_FD];
 }
 
 /* A new descriptor of an object that has one reference more by now. */
 int sim_give(unsigned at)
 {
+	unsigned *places = sim_process()->places;
 	int i = 1;
 
-	while (i < MOST && sim_kernel.places[i])
+	while (i < SIM_MOST && places[i])
 		i++;
-	sim_kernel.places[i] = at;
+	places[i] = at;
 	sim_kernel.state.descriptors++;
 	return FIRST_FD + i;
 }
@@ -57,15 +62,16 @@ unsigned sim_make(enum kind kind, unsigned refs, bool blocks)
 {
 	unsigned at = 1;
 
-	while (at < MOST && sim_kernel.objects[at])
+	while (at < SIM_MOST && sim_kernel.objects[at])
 		at++;
-	if (at == MOST)
-		sim_unknown("so many descriptors", MOST);
+	if (at == SIM_MOST)
+		sim_unknown("so many descriptors", SIM_MOST);
 	struct object *object = calloc(1, sizeof *object);
 
 	if (!object)
 		abort();
-	*object = (struct object){.kind = kind, .refs = refs, .blocks = blocks};
+	*object = (struct object){
+		.kind = kind, .refs = refs, .blocks = blocks, .host = sim_process()->host};
 	sim_kernel.objects[at] = object;
 	sim_kernel.lives[at]++;
 	return at;
@@ -75,7 +81,7 @@ void sim_discard(unsigned at)
 {
 	struct object *object = sim_kernel.objects[at];
 
-	for (unsigned i = 1; i < MOST; i++) {
+	for (unsigned i = 1; i < SIM_MOST; i++) {
 		struct item **item = sim_kernel.objects[i] ? &sim_kernel.objects[i]->items : NULL;
 
 		while (item && *item) {
@@ -203,10 +209,21 @@ int sim_close(int fd)
 		return -EBADF;
 	unsigned at = sim_place_of(fd);
 
-	sim_kernel.places[fd - FIRST_FD] = 0;
+	sim_process()->places[fd - FIRST_FD] = 0;
+	sim_release(at);
+	return 0;
+}
+
+void sim_hold(unsigned at)
+{
+	sim_kernel.objects[at]->refs++;
+	sim_kernel.state.descriptors++;
+}
+
+void sim_release(unsigned at)
+{
 	sim_kernel.state.descriptors--;
 	let_go(at);
-	return 0;
 }
 
 /* --- packets that pass descriptors --- */
@@ -321,12 +338,19 @@ void sim_kernel_begin(const struct sim_kernel_config *config)
 {
 	memset(&sim_kernel, 0, sizeof sim_kernel);
 	sim_kernel.config = *config;
+	sim_processes_begin();
+}
+
+struct sim_kernel_state sim_kernel_state(void)
+{
+	return sim_kernel.state;
 }
 
 void sim_kernel_end(struct sim_kernel_state *ret_state)
 {
 	*ret_state = sim_kernel.state;
-	for (unsigned i = 1; i < MOST; i++)
+	ret_state->processes = !sim_processes_end();
+	for (unsigned i = 1; i < SIM_MOST; i++)
 		if (sim_kernel.objects[i])
 			sim_discard(i);
 }

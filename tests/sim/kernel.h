@@ -14,6 +14,9 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
+/* The address of a host, in the order of this machine. */
+#define SIM_ADDRESS(host) (UINT32_C(0x0a000001) + (host))
+
 /* What the kernel and its link are like in a run. */
 struct sim_kernel_config {
 	uint64_t delay_ns;    /* one way */
@@ -27,11 +30,15 @@ struct sim_kernel_config {
 /* What is there, for the invariants at the end of a run. */
 struct sim_kernel_state {
 	unsigned descriptors;	/* that are open */
-	uint64_t carried_bytes; /* that have arrived at their receiver */
+	bool processes;		/* other than the first are there */
+	uint64_t carried_bytes; /* that have arrived at their receiver, but for control */
+	uint64_t connections;	/* that were accepted, but for control */
 	uint64_t calls;
 };
 
 void sim_kernel_begin(const struct sim_kernel_config *config);
+/* What is there so far. */
+struct sim_kernel_state sim_kernel_state(void);
 void sim_kernel_end(struct sim_kernel_state *ret_state);
 
 bool sim_has(int fd);
@@ -58,6 +65,7 @@ ssize_t sim_write(int fd, const void *data, size_t size);
 int sim_epoll_create(void);
 int sim_epoll_ctl(int epoll_fd, int how, int fd, const struct epoll_event *event);
 int sim_epoll_wait(int epoll_fd, struct epoll_event *events, int room, int64_t timeout_ns);
-int sim_poll(struct pollfd *fds, size_t n_fds, int64_t timeout_ns);
+/* takes_signals: SIGTERM is blocked but for this wait. */
+int sim_poll(struct pollfd *fds, size_t n_fds, int64_t timeout_ns, bool takes_signals);
 
 #endif

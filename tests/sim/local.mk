@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# The engine in a simulated world. libc.c defines the calls of the C library; the sources that make system calls
+# Engines, and whole runs, in a simulated world. libc.c defines the calls of the C library; the sources that make system calls
 # themselves are compiled once more so that they go through the library, too.
 SIM_PRODUCT = \
+	src/control/slave/daemon.c \
 	src/engine/loop/loop.c \
 	src/engine/phase/drain.c \
 	src/engine/wait/defer.c \
@@ -26,22 +27,31 @@ SIM = \
 	tests/sim/kernel.c \
 	tests/sim/kernel.h \
 	tests/sim/libc.c \
+	tests/sim/machine.c \
 	tests/sim/object.h \
+	tests/sim/process.c \
+	tests/sim/process.h \
+	tests/sim/run.c \
+	tests/sim/run.h \
 	tests/sim/stream.c \
 	tests/sim/wait.c \
 	tests/sim/world.c \
 	tests/sim/world.h
-SIM_CPPFLAGS = $(AM_CPPFLAGS) -DNM_SYSCALLS_BY_LIBC=1
+SIM_CPPFLAGS = $(AM_CPPFLAGS) -DNM_SYSCALLS_BY_LIBC=1 -DNM_FORK_SIMULATED=1 \
+	-DSIM_PROFILES='"$(abs_top_srcdir)/profiles"'
 
 tests_sim_test_ends_SOURCES = tests/sim/test_ends.c $(SIM) $(SIM_PRODUCT)
 tests_sim_test_ends_CPPFLAGS = $(SIM_CPPFLAGS)
-tests_sim_test_ends_LDADD = $(CHECK_LIBS) $(ENGINE_LIBS)
+tests_sim_test_ends_LDADD = $(CHECK_LIBS) $(LIB_LIBS)
+tests_sim_test_run_SOURCES = tests/sim/test_run.c $(SIM) $(SIM_PRODUCT)
+tests_sim_test_run_CPPFLAGS = $(SIM_CPPFLAGS)
+tests_sim_test_run_LDADD = $(CHECK_LIBS) $(LIB_LIBS)
 tests_sim_sim_SOURCES = tests/sim/sim.c $(SIM) $(SIM_PRODUCT)
 tests_sim_sim_CPPFLAGS = $(SIM_CPPFLAGS)
-tests_sim_sim_LDADD = $(ENGINE_LIBS)
+tests_sim_sim_LDADD = $(LIB_LIBS)
 EXTRA_PROGRAMS = tests/sim/sim
 
 if HAVE_CHECK
-check_PROGRAMS += tests/sim/test_ends
-TESTS += tests/sim/test_ends
+check_PROGRAMS += tests/sim/test_ends tests/sim/test_run
+TESTS += tests/sim/test_ends tests/sim/test_run
 endif

@@ -5,9 +5,9 @@
 #define NM_TESTS_SIM_OBJECT_H
 
 #include "kernel.h"
+#include "process.h"
 
 #define FIRST_FD 10000
-#define MOST	 4096
 
 enum kind { FREE, STREAM, LISTENER, EPOLL, EVENT, PACKETS };
 enum state { CLOSED, CONNECTING, ESTABLISHED };
@@ -47,6 +47,8 @@ struct object {
 	uint64_t clear_ns;  /* when the last segment of this end arrives */
 	uint64_t sleep_ns;  /* SO_RCVTIMEO; 0: none */
 	uint64_t low_water; /* SO_RCVLOWAT */
+	unsigned host;	    /* that it lives on */
+	uint32_t address, peer_address;
 	uint16_t port, peer_port;
 	/* LISTENER */
 	unsigned queue[256], queued, backlog;
@@ -62,9 +64,8 @@ struct object {
 struct sim_kernel {
 	struct sim_kernel_config config;
 	struct sim_kernel_state state;
-	struct object *objects[MOST]; /* [0] is not used */
-	unsigned places[MOST];	      /* of the objects of descriptors; 0: it is free */
-	uint64_t lives[MOST];	      /* how many objects a place has had */
+	struct object *objects[SIM_MOST]; /* [0] is not used */
+	uint64_t lives[SIM_MOST];	  /* how many objects a place has had */
 	uint16_t next_port;
 };
 extern struct sim_kernel sim_kernel;
@@ -74,11 +75,16 @@ _Noreturn void sim_unknown(const char *what, long detail);
 void sim_call(const char *what, long detail);
 /* NULL: it is none, or of another kind; FREE stands for all kinds. */
 struct object *sim_object_of(int fd, enum kind kind);
+/* As sim_object_of, for a descriptor of that process and of any kind. */
+struct object *sim_object_in(const struct sim_process *process, int fd);
 unsigned sim_place_of(int fd);
 /* The place of a new object. */
 unsigned sim_make(enum kind kind, unsigned refs, bool blocks);
 /* A new descriptor of an object that has one reference more by now. */
 int sim_give(unsigned at);
+/* One descriptor more, or less; the last one closes the object. */
+void sim_hold(unsigned at);
+void sim_release(unsigned at);
 /* Frees the object, and takes it from each epoll's list. */
 void sim_discard(unsigned at);
 /* Whether this call moves less than it could. */

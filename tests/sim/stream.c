@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/time.h>
 
+#include "control/options.h"
 #include "object.h"
 #include "world.h"
 
@@ -109,6 +110,12 @@ static void refuse(const struct segment *segment)
 		     new_segment(segment->to, segment->from, segment->from_life, 0, reset_arrives));
 }
 
+/* Whether it is a control connection. */
+static bool is_control(const struct object *object)
+{
+	return object->port == NM_DEFAULT_PORT || object->peer_port == NM_DEFAULT_PORT;
+}
+
 static void data_arrives(struct segment *segment)
 {
 	struct object *object = sim_kernel.objects[segment->to];
@@ -129,7 +136,8 @@ static void data_arrives(struct segment *segment)
 	memcpy(object->rx + object->rx_size, segment->data, segment->size);
 	object->rx_size += segment->size;
 	object->edges++;
-	sim_kernel.state.carried_bytes += segment->size;
+	if (!is_control(object))
+		sim_kernel.state.carried_bytes += segment->size;
 	sim_trace("data", (int64_t)segment->to, (int64_t)segment->size);
 }
 
@@ -177,15 +185,23 @@ static void send_fin(unsigned at)
 
 static void syn_arrives(struct segment *segment);
 
-static unsigned find_listener(uint16_t port)
+/* The host that has the address of the object's other end. */
+static unsigned other_host(const struct object *object)
+{
+	uint32_t address = object->peer_address;
+
+	return address >> 24 == IN_LOOPBACKNET ? object->host : address - SIM_ADDRESS(0);
+}
+
+static unsigned find_listener(unsigned host, uint16_t port)
 {
 	unsigned found = 0, n = 0;
 
-	for (unsigned i = 1; i < MOST; i++) {
+	for (unsigned i = 1; i < SIM_MOST; i++) {
 		struct object *object = sim_kernel.objects[i];
 
-		if (object && object->kind == LISTENER && object->port == port &&
-		    sim_random(++n) == 0)
+		if (object && object->kind == LISTENER && object->host == host &&
+		    object->port == port && sim_random(++n) == 0)
 			found = i;
 	}
 	return found;
@@ -193,7 +209,7 @@ static unsigned find_listener(uint16_t port)
 
 static void send_syn(unsigned from, uint16_t port, uint64_t after_ns)
 {
-	unsigned listener = find_listener(port);
+	unsigned listener = find_listener(other_host(sim_kernel.objects[from]), port);
 	struct segment *segment =
 		new_segment(from, listener, sim_kernel.lives[listener], 0, syn_arrives);
 
@@ -258,6 +274,9 @@ static void syn_arrives(struct segment *segment)
 	unsigned at = sim_make(STREAM, 0, true);
 	struct object *object = sim_kernel.objects[at];
 
+	object->host = listener->host;
+	object->address = from->peer_address;
+	object->peer_address = from->address;
 	object->state = ESTABLISHED;
 	object->peer = segment->from;
 	object->peer_life = segment->from_life;
@@ -273,8 +292,9 @@ static void syn_arrives(struct segment *segment)
 int sim_socket(int family, int type, int protocol)
 {
 	sim_call("socket", type);
-	if ((family != AF_INET && family != AF_INET6) || (type & 0xf) != SOCK_STREAM ||
-	    (protocol && protocol != IPPROTO_TCP))
+	if ((family != AF_INET && family != AF_INET6) || (type & 0xf) == SOCK_DGRAM)
+		return -EAFNOSUPPORT;
+	if ((type & 0xf) != SOCK_STREAM || (protocol && protocol != IPPROTO_TCP))
 		sim_unknown("socket", family);
 	return sim_give(sim_make(STREAM, 1, !(type & SOCK_NONBLOCK)));
 }
@@ -285,6 +305,15 @@ static uint16_t port_of(const struct sockaddr *addr)
 
 	memcpy(&in, addr, sizeof in);
 	return ntohs(in.sin_port); /* at the same place in both families */
+}
+
+/* 0: any; IPv6 has no other here. */
+static uint32_t address_of(const struct sockaddr *addr)
+{
+	struct sockaddr_in in;
+
+	memcpy(&in, addr, sizeof in);
+	return addr->sa_family == AF_INET ? ntohl(in.sin_addr.s_addr) : 0;
 }
 
 static uint16_t free_port(void)
@@ -303,6 +332,7 @@ int sim_bind(int fd, const struct sockaddr *addr, socklen_t size)
 	if (!object)
 		return -EBADF;
 	object->port = port_of(addr) ? port_of(addr) : free_port();
+	object->address = address_of(addr);
 	return 0;
 }
 
@@ -331,6 +361,11 @@ int sim_connect(int fd, const struct sockaddr *addr, socklen_t size)
 	object->state = CONNECTING;
 	object->port = object->port ? object->port : free_port();
 	object->peer_port = port_of(addr);
+	object->peer_address = address_of(addr);
+	if (!object->address && object->peer_address >> 24 == IN_LOOPBACKNET)
+		object->address = object->peer_address;
+	else if (!object->address)
+		object->address = SIM_ADDRESS(object->host);
 	send_syn(sim_place_of(fd), object->peer_port, 0);
 	if (!object->blocks)
 		return -EINPROGRESS;
@@ -355,6 +390,7 @@ int sim_accept(int fd, struct sockaddr *addr, socklen_t *size, int flags)
 
 	memmove(object->queue, object->queue + 1, --object->queued * sizeof *object->queue);
 	accepted->refs = 1;
+	sim_kernel.state.connections += !is_control(accepted);
 	accepted->blocks = !(flags & SOCK_NONBLOCK);
 	int accepted_fd = sim_give(at);
 
@@ -493,10 +529,13 @@ void sim_stream_close(unsigned at)
 int sim_name(int fd, struct sockaddr *addr, socklen_t *size, bool of_peer)
 {
 	struct object *object = sim_object_of(fd, FREE);
-	struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in in = {.sin_family = AF_INET};
 
 	if (!object)
 		return -EBADF;
+	if (of_peer && !object->peer_address)
+		return -ENOTCONN;
+	in.sin_addr.s_addr = htonl(of_peer ? object->peer_address : object->address);
 	in.sin_port = htons(of_peer ? object->peer_port : object->port);
 	memcpy(addr, &in, *size < sizeof in ? *size : sizeof in);
 	*size = sizeof in;
@@ -540,6 +579,10 @@ int sim_get_option(int fd, int level, int name, void *value, socklen_t *size)
 		int cpu = (int)sim_random(2);
 
 		memcpy(value, &cpu, sizeof cpu);
+	} else if (level == SOL_SOCKET && name == SO_DOMAIN) {
+		const int domain = AF_INET;
+
+		memcpy(value, &domain, sizeof domain);
 	}
 	return 0;
 }

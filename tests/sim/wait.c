@@ -108,6 +108,8 @@ int sim_epoll_wait(int epoll_fd, struct epoll_event *events, int room, int64_t t
 struct polled {
 	struct pollfd *fds;
 	size_t n_fds;
+	bool takes_signals;
+	const struct sim_process *process; /* others ask whether it can go on */
 };
 
 static int look_at(const struct polled *polled)
@@ -116,7 +118,7 @@ static int look_at(const struct polled *polled)
 
 	for (size_t i = 0; i < polled->n_fds; i++) {
 		struct pollfd *one = &polled->fds[i];
-		const struct object *object = sim_object_of(one->fd, FREE);
+		const struct object *object = sim_object_in(polled->process, one->fd);
 
 		one->revents = object ? (short)(sim_mask_of(object) &
 						((uint32_t)one->events | EPOLLERR | EPOLLHUP))
@@ -128,17 +130,24 @@ static int look_at(const struct polled *polled)
 
 static bool is_ready(void *arg)
 {
-	return look_at(arg) > 0;
+	const struct polled *polled = arg;
+
+	return look_at(polled) > 0 || (polled->takes_signals && polled->process->term_is_due);
 }
 
-int sim_poll(struct pollfd *fds, size_t n_fds, int64_t timeout_ns)
+int sim_poll(struct pollfd *fds, size_t n_fds, int64_t timeout_ns, bool takes_signals)
 {
-	struct polled polled = {.fds = fds, .n_fds = n_fds};
+	struct polled polled = {.fds = fds,
+				.n_fds = n_fds,
+				.takes_signals = takes_signals,
+				.process = sim_process()};
 
 	sim_call("poll", (long)n_fds);
 	if (timeout_ns != 0 && !look_at(&polled))
 		(void)sim_block(is_ready, &polled,
 				timeout_ns < 0 ? SIM_NEVER : sim_now() + (uint64_t)timeout_ns,
 				"poll");
+	if (takes_signals && sim_signal_handle())
+		return -EINTR;
 	return look_at(&polled);
 }

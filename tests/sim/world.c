@@ -36,6 +36,7 @@ struct sim_task {
 	void *fake_stack; /* of the address sanitizer */
 	void *(*run)(void *arg);
 	void *arg;
+	void *owner;
 	bool (*ready)(void *arg); /* NULL: nothing, but for the time */
 	void *ready_arg;
 	uint64_t until_ns;
@@ -229,11 +230,17 @@ static void begin_task(void)
 	}
 #endif
 	(void)self->run(self->arg);
-	self->ended = true;
-	run_another();
+	sim_exit();
 }
 
-struct sim_task *sim_spawn(void *(*run)(void *arg), void *arg)
+_Noreturn void sim_exit(void)
+{
+	world.current->ended = true;
+	run_another();
+	abort(); /* nobody gives an ended task its turn */
+}
+
+static struct sim_task *make_task(void *owner, void *(*run)(void *arg), void *arg)
 {
 	struct sim_task *task = calloc(1, sizeof *task);
 	struct sim_task **last = &world.tasks;
@@ -243,6 +250,7 @@ struct sim_task *sim_spawn(void *(*run)(void *arg), void *arg)
 	task->stack_bytes = STACK_BYTES;
 	task->run = run;
 	task->arg = arg;
+	task->owner = owner;
 	task->where = "its beginning";
 	task->context.uc_stack.ss_sp = task->stack;
 	task->context.uc_stack.ss_size = STACK_BYTES;
@@ -251,6 +259,40 @@ struct sim_task *sim_spawn(void *(*run)(void *arg), void *arg)
 		last = &(*last)->next;
 	*last = task;
 	return task;
+}
+
+struct sim_task *sim_spawn(void *(*run)(void *arg), void *arg)
+{
+	return make_task(world.current->owner, run, arg);
+}
+
+/* The task waits for nothing but its next turn. */
+static void wait_for_turn(const char *where)
+{
+	struct sim_task *self = world.current;
+
+	self->ready = NULL;
+	self->until_ns = world.now_ns;
+	self->where = where;
+}
+
+struct sim_task *sim_spawn_now(void *owner, void *(*run)(void *arg), void *arg)
+{
+	struct sim_task *task = make_task(owner, run, arg);
+
+	wait_for_turn("a turn of its child");
+	switch_to(task);
+	return task;
+}
+
+void *sim_owner(void)
+{
+	return world.current->owner;
+}
+
+void sim_set_owner(void *owner)
+{
+	world.current->owner = owner;
 }
 
 bool sim_block(bool (*ready)(void *arg), void *arg, uint64_t until_ns, const char *where)
@@ -267,12 +309,22 @@ bool sim_block(bool (*ready)(void *arg), void *arg, uint64_t until_ns, const cha
 
 void sim_yield(void)
 {
-	(void)sim_block(NULL, NULL, world.now_ns, "a turn of others");
+	wait_for_turn("a turn of others");
+	run_another();
 }
 
 static bool has_ended(void *task)
 {
 	return ((struct sim_task *)task)->ended;
+}
+
+static void free_at(struct sim_task **at)
+{
+	struct sim_task *task = *at;
+
+	*at = task->next;
+	free(task->stack);
+	free(task);
 }
 
 void sim_join(struct sim_task *task)
@@ -282,9 +334,19 @@ void sim_join(struct sim_task *task)
 	(void)sim_block(has_ended, task, SIM_NEVER, "join");
 	while (*at != task)
 		at = &(*at)->next;
-	*at = task->next;
-	free(task->stack);
-	free(task);
+	free_at(at);
+}
+
+void sim_drop_others(const void *owner)
+{
+	struct sim_task **at = &world.tasks;
+
+	while (*at) {
+		if ((*at)->owner != owner || *at == world.current)
+			at = &(*at)->next;
+		else
+			free_at(at);
+	}
 }
 
 void sim_begin(uint64_t seed)

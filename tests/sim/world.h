@@ -38,7 +38,16 @@ void sim_at(uint64_t at_ns, void (*do_it)(void *arg), void *arg);
 /* All that is due has happened. */
 void sim_happen(void);
 
+/* A task of the owner that the present one has, which is its process. */
 struct sim_task *sim_spawn(void *(*run)(void *arg), void *arg);
+/* As sim_spawn, of another owner; the new task has its turn at once. */
+struct sim_task *sim_spawn_now(void *owner, void *(*run)(void *arg), void *arg);
+void *sim_owner(void);
+void sim_set_owner(void *owner);
+/* Ends the present task. */
+_Noreturn void sim_exit(void);
+/* All other tasks of the owner are gone. */
+void sim_drop_others(const void *owner);
 /* Waits for the end of the task and frees it. */
 void sim_join(struct sim_task *task);
 /* The task waits until ready(arg) holds or the time has come; false: it has come, and ready(arg)

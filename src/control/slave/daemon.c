@@ -29,6 +29,7 @@
 #include "control/slave/session.h"
 #include "host/clock.h"
 #include "host/facts.h"
+#include "host/fork.h"
 #include "host/privileges.h"
 #include "host/sandbox.h"
 #include "profile/tree.h"
@@ -227,20 +228,29 @@ static void drop_privileges(const struct daemon *daemon, int fd)
 		_exit(NM_SESSION_BROKEN);
 }
 
+struct new_session {
+	const struct daemon *daemon;
+	int fd;
+	pid_t parent;
+	size_t index;
+};
+
 /* In the session's own process. */
-static void run_session(const struct daemon *daemon, int fd, pid_t parent, size_t index)
+static void run_session(const void *arg)
 {
-	const struct nm_session_slot slot = {.slots = daemon->slots, .index = index};
+	const struct new_session session = *(const struct new_session *)arg;
+	const struct daemon *daemon = session.daemon;
+	const struct nm_session_slot slot = {.slots = daemon->slots, .index = session.index};
 
 	/* An interrupt is for the slave, which then ends its sessions by SIGTERM. */
 	nm_session_end_by_signal();
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != parent)
+	if (getppid() != session.parent)
 		_exit(NM_SESSION_BROKEN);
 	(void)close(daemon->listener);
 	if (daemon->options->interrupt_fd >= 0)
 		(void)close(daemon->options->interrupt_fd);
-	drop_privileges(daemon, fd);
+	drop_privileges(daemon, session.fd);
 	nm_message_wipe_all();
 	nm_profile_wipe_all();
 	int error = nm_sandbox_enter(daemon->sandbox);
@@ -248,7 +258,7 @@ static void run_session(const struct daemon *daemon, int fd, pid_t parent, size_
 	if (error)
 		say(daemon, "session %d has no filter of system calls: %s", (int)getpid(),
 		    strerror(-error));
-	_exit((int)nm_session_serve(fd, daemon->options, &slot));
+	_exit((int)nm_session_serve(session.fd, daemon->options, &slot));
 }
 
 static void free_slot(struct daemon *daemon, size_t index)
@@ -286,7 +296,6 @@ static void close_oldest_silent(struct daemon *daemon, uint64_t host, size_t mos
 static void start_session(struct daemon *daemon, int fd, uint64_t host)
 {
 	sigset_t all, before;
-	pid_t parent = getpid();
 	size_t index = 0;
 
 	if (host)
@@ -299,10 +308,10 @@ static void start_session(struct daemon *daemon, int fd, uint64_t host)
 	nm_session_slots_begin(daemon->slots, index, host);
 	(void)sigfillset(&all);
 	(void)sigprocmask(SIG_SETMASK, &all, &before);
-	pid_t pid = fork();
+	const struct new_session session = {
+		.daemon = daemon, .fd = fd, .parent = getpid(), .index = index};
+	pid_t pid = nm_fork(run_session, &session);
 
-	if (pid == 0)
-		run_session(daemon, fd, parent, index);
 	daemon->sessions[index] = (struct child){.pid = pid, .since_ns = nm_clock_ns()};
 	daemon->n_sessions++;
 	if (pid < 0) {

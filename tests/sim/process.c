@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processes of the simulated kernel. */
+#include "process.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "host/fork.h"
+#include "object.h"
+#include "world.h"
+
+static struct sim_process *first;
+static pid_t last_pid;
+
+struct sim_process *sim_process(void)
+{
+	return sim_owner();
+}
+
+static struct sim_process *make(struct sim_process *parent)
+{
+	struct sim_process *process = calloc(1, sizeof *process), **last = &first;
+
+	if (!process)
+		abort();
+	while (*last)
+		last = &(*last)->next;
+	*last = process;
+	process->pid = ++last_pid;
+	process->parent = parent;
+	return process;
+}
+
+void sim_processes_begin(void)
+{
+	first = NULL;
+	last_pid = 0;
+	sim_set_owner(make(NULL));
+}
+
+bool sim_processes_end(void)
+{
+	bool alone = true;
+
+	while (first) {
+		struct sim_process *process = first;
+
+		alone &= process->ended || process == sim_process();
+		first = process->next;
+		sim_drop_others(process);
+		free(process);
+	}
+	sim_set_owner(NULL);
+	return alone;
+}
+
+/* --- begin --- */
+
+struct start {
+	void (*run)(const void *arg);
+	const void *arg;
+};
+
+static void *run_child(void *arg)
+{
+	const struct start start = *(const struct start *)arg;
+
+	start.run(start.arg);
+	sim_process_exit(0);
+}
+
+/* The child has the descriptors of its parent. */
+static void inherit(struct sim_process *child)
+{
+	memcpy(child->places, child->parent->places, sizeof child->places);
+	for (unsigned i = 1; i < SIM_MOST; i++)
+		if (child->places[i])
+			sim_hold(child->places[i]);
+}
+
+pid_t sim_start(unsigned host, void (*run)(const void *arg), const void *arg)
+{
+	struct sim_process *child = make(sim_process());
+	struct start start = {.run = run, .arg = arg};
+
+	child->host = host;
+	child->on_term = child->parent->on_term;
+	inherit(child);
+	sim_trace("process", child->pid, host);
+	(void)sim_spawn_now(child, run_child, &start);
+	return child->pid;
+}
+
+pid_t nm_fork(void (*child)(const void *arg), const void *arg)
+{
+	sim_call("fork", 0);
+	return sim_start(sim_process()->host, child, arg);
+}
+
+pid_t sim_getppid(void)
+{
+	const struct sim_process *parent = sim_process()->parent;
+
+	return parent ? parent->pid : 1;
+}
+
+/* --- end --- */
+
+static void close_all(struct sim_process *process)
+{
+	for (unsigned i = 1; i < SIM_MOST; i++)
+		if (process->places[i]) {
+			sim_release(process->places[i]);
+			process->places[i] = 0;
+		}
+}
+
+/* Its children have no parent any more. */
+static void orphan(const struct sim_process *parent)
+{
+	for (struct sim_process *child = first; child; child = child->next) {
+		if (child->parent != parent)
+			continue;
+		child->parent = NULL;
+		if (!child->ended && child->parent_end_signal)
+			(void)sim_kill(child->pid, child->parent_end_signal);
+	}
+}
+
+/* All that is left of it is its status. */
+static void end(struct sim_process *process, int status)
+{
+	sim_trace("end", process->pid, status);
+	process->ended = true;
+	process->status = status;
+	close_all(process);
+	orphan(process);
+}
+
+_Noreturn void sim_process_exit(int code)
+{
+	struct sim_process *self = sim_process();
+
+	sim_drop_others(self);
+	end(self, W_EXITCODE(code, 0));
+	sim_exit();
+}
+
+static void forget(struct sim_process *process)
+{
+	struct sim_process **at = &first;
+
+	while (*at != process)
+		at = &(*at)->next;
+	*at = process->next;
+	sim_drop_others(process);
+	free(process);
+}
+
+static struct sim_process *find(pid_t pid)
+{
+	struct sim_process *at = first;
+
+	while (at && at->pid != pid)
+		at = at->next;
+	return at;
+}
+
+static bool has_ended(void *process)
+{
+	return ((const struct sim_process *)process)->ended;
+}
+
+pid_t sim_waitpid(pid_t pid, int *ret_status, int options)
+{
+	struct sim_process *child = find(pid);
+
+	sim_call("waitpid", pid);
+	if (!child || child->parent != sim_process())
+		return -ECHILD;
+	if (!child->ended && (options & WNOHANG))
+		return 0;
+	if (!child->ended)
+		(void)sim_block(has_ended, child, SIM_NEVER, "waitpid");
+	if (ret_status)
+		*ret_status = child->status;
+	forget(child);
+	return pid;
+}
+
+/* --- signals --- */
+
+int sim_kill(pid_t pid, int number)
+{
+	struct sim_process *process = find(pid);
+
+	sim_trace("kill", pid, number);
+	if (!process)
+		return -ESRCH;
+	if (process->ended || (number == SIGTERM && process->on_term == SIG_IGN))
+		return 0;
+	if (number == SIGTERM && process->on_term) {
+		process->term_is_due = true;
+		return 0;
+	}
+	if (number != SIGTERM && number != SIGKILL)
+		sim_unknown("kill", number);
+	if (process == sim_process())
+		sim_unknown("the end of the process that calls", number);
+	end(process, W_EXITCODE(0, number));
+	sim_drop_others(process);
+	return 0;
+}
+
+bool sim_signal_handle(void)
+{
+	struct sim_process *self = sim_process();
+
+	if (!self->term_is_due)
+		return false;
+	self->term_is_due = false;
+	self->on_term(SIGTERM);
+	return true;
+}

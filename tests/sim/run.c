@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Master and slaves, and what must hold when they have run. */
+#include "run.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "base/rng.h"
+#include "control/slave/daemon.h"
+#include "lib/load.h"
+#include "process.h"
+#include "transport/preamble.h"
+#include "world.h"
+
+#define FIRST_SLAVE "10.0.0.2"
+#define OTHER_SLAVE "10.0.0.3"
+#define ASKS(host)                                                                                 \
+	"<group nflows=\"2\">"                                                                     \
+	"<transaction iterations=\"1\"><flowop type=\"connect\" options=\"remotehost=" host        \
+	"\"/></transaction>"                                                                       \
+	"<transaction duration=\"30ms\"><flowop type=\"write\" options=\"size=10\"/>"              \
+	"<flowop type=\"read\" options=\"size=20\"/></transaction>"                                \
+	"<transaction iterations=\"1\"><flowop type=\"disconnect\"/></transaction></group>"
+
+const struct sim_case sim_cases[] = {
+	{.stock = "tcp_rr",
+	 .n_slaves = 1,
+	 .defines = {{"host", FIRST_SLAVE}, {"test_length", "30ms"}}},
+	{.stock = "tcp_stream",
+	 .n_slaves = 1,
+	 .defines = {{"host", FIRST_SLAVE}, {"test_length", "30ms"}}},
+	{.stock = "tcp_crr",
+	 .n_slaves = 1,
+	 .defines = {{"host", FIRST_SLAVE}, {"test_length", "30ms"}, {"num_flows", "3"}}},
+	{.text = "<profile>" ASKS(FIRST_SLAVE) ASKS(OTHER_SLAVE) "</profile>", .n_slaves = 2},
+};
+const size_t sim_n_cases = sizeof sim_cases / sizeof *sim_cases;
+
+#define RUNS	 2
+#define LIMIT_NS UINT64_C(60000000000) /* of the world's time, for a run */
+
+static struct {
+	const struct sim_case *one;
+	uint64_t seed;
+	struct sim_kernel_config config;
+	struct nm_loaded loaded;
+	struct nm_diags diags;
+	struct nm_result *result; /* of the last run */
+	enum nm_run_status status;
+	struct sim_outcome *outcome;
+} world;
+
+/* Only the first that does not hold is of interest. */
+static __attribute__((format(printf, 1, 2))) bool wrong(const char *format, ...)
+{
+	va_list more;
+
+	va_start(more, format);
+	if (!*world.outcome->why)
+		(void)vsnprintf(world.outcome->why, sizeof world.outcome->why, format, more);
+	va_end(more);
+	return false;
+}
+
+/* --- the processes --- */
+
+/* A slave is told how many runs there are, and ends after them. */
+static void be_slave(const void *arg)
+{
+	struct nm_slave_options options;
+	struct nm_diags diags = {.count = 0};
+
+	(void)arg;
+	nm_slave_options_default(&options);
+	options.admission = NM_ADMIT_ALL;
+	options.sessions = RUNS;
+	int error = nm_slave_serve(&options, &diags);
+
+	nm_diags_fini(&diags);
+	_exit(error ? 1 : 0);
+}
+
+static void be_master(const void *arg)
+{
+	const struct nm_job job = nm_loaded_job(&world.loaded);
+	struct nm_run_options options;
+
+	(void)arg;
+	nm_run_options_default(&options);
+	options.seed = world.seed;
+	options.interval_ns = 10000000;
+	options.wait.slaves_ns = 1000000000;
+	world.status = nm_run(&job, &options, &world.result, &world.diags);
+	_exit(0);
+}
+
+static bool ended_well(pid_t pid, const char *who)
+{
+	int status = 0;
+
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status))
+		return wrong("the %s has ended with status %d", who, status);
+	return true;
+}
+
+/* --- what must hold --- */
+
+/* Both ends have done the same. */
+static bool compare_phases(const struct nm_result_group *group)
+{
+	for (size_t p = 0; p < group->n_phases; p++) {
+		const struct nm_result_phase *phase = &group->phases[p];
+		const struct nm_counts *ours = &phase->whole.counts, *its = &phase->slaves;
+
+		if (!phase->slaves_known || ours->iterations != its->iterations ||
+		    ours->bytes_sent != its->bytes_received ||
+		    ours->bytes_received != its->bytes_sent)
+			return wrong("group %s, phase %zu: %llu and %llu passes", group->name, p,
+				     (unsigned long long)ours->iterations,
+				     (unsigned long long)its->iterations);
+	}
+	return true;
+}
+
+/* A request and its answer take at least the link's delay there and back. */
+static bool compare_times(const struct nm_result_group *group)
+{
+	const struct nm_latency *latency = &group->totals.latency;
+	double least_s = 2 * (double)world.config.delay_ns / 1e9;
+
+	if (latency->count && group->totals.counts.bytes_sent &&
+	    group->totals.counts.bytes_received && latency->min_s < least_s)
+		return wrong("group %s: a latency of %.9f s over a link of %.9f s there and back",
+			     group->name, latency->min_s, least_s);
+	return true;
+}
+
+/* The kernel has carried what both ends have counted, and the preambles of connections. */
+static bool compare_bytes(const struct sim_kernel_state *before)
+{
+	const struct sim_kernel_state now = sim_kernel_state();
+	uint64_t carried = now.carried_bytes - before->carried_bytes;
+	uint64_t preambles = 0, counted = 0;
+
+	for (size_t h = 1; h < world.result->n_hosts; h++)
+		counted += world.result->hosts[h].counts.bytes_sent +
+			   world.result->hosts[h].counts.bytes_received;
+	preambles = (now.connections - before->connections) * NM_PREAMBLE_BYTES;
+	if (carried != counted && carried != counted + preambles)
+		return wrong("%llu bytes were counted, and %llu carried over %llu connections",
+			     (unsigned long long)counted, (unsigned long long)carried,
+			     (unsigned long long)(now.connections - before->connections));
+	return true;
+}
+
+static bool compare(const struct sim_kernel_state *before)
+{
+	const struct nm_result *result = world.result;
+
+	if (world.status != NM_RUN_COMPLETE || !result || !result->complete)
+		return wrong("the run ends with status %d: %s%s", world.status,
+			     result && result->verdict.incomplete_why
+				     ? result->verdict.incomplete_why
+				     : "",
+			     world.diags.count ? world.diags.items[0].text : "");
+	if (result->verdict.reconciled != NM_RECONCILED_YES)
+		return wrong("the counts are not reconciled: %s",
+			     result->verdict.reconcile_text ? result->verdict.reconcile_text : "?");
+	for (size_t g = 0; g < result->n_groups; g++)
+		if (!compare_phases(&result->groups[g]) || !compare_times(&result->groups[g]))
+			return false;
+	if (!result->totals.counts.iterations)
+		return wrong("no pass was measured");
+	world.outcome->iterations += result->totals.counts.iterations;
+	return compare_bytes(before);
+}
+
+/* --- a world --- */
+
+static bool load(void)
+{
+	char path[512];
+
+	if (!world.one->stock)
+		return nm_loaded_copy(&world.loaded, "sim", world.one->text,
+				      strlen(world.one->text), &world.diags) == 0;
+	(void)snprintf(path, sizeof path, SIM_PROFILES "/%s.xml", world.one->stock);
+	return nm_loaded_read(&world.loaded, path, &world.diags) == 0;
+}
+
+static bool compile(void)
+{
+	struct nm_define defines[8];
+	struct nm_param_values values = {.defines = defines};
+
+	for (size_t i = 0; i < 8 && world.one->defines[i][0]; i++)
+		defines[values.n_defines++] =
+			(struct nm_define){.name = (char *)(uintptr_t)world.one->defines[i][0],
+					   .value = (char *)(uintptr_t)world.one->defines[i][1]};
+	if (!load() || nm_loaded_compile(&world.loaded, &values, &world.diags) != 0)
+		return wrong("the profile: %s",
+			     world.diags.count ? world.diags.items[0].text : "?");
+	return true;
+}
+
+static bool run_once(void)
+{
+	const struct sim_kernel_state before = sim_kernel_state();
+	uint64_t begin_ns = sim_now();
+	bool right = ended_well(sim_start(0, be_master, NULL), "master") && compare(&before);
+
+	world.result = nm_result_free(world.result);
+	if (right && sim_now() - begin_ns > LIMIT_NS)
+		return wrong("the run took %.3f s", (double)(sim_now() - begin_ns) / 1e9);
+	return right;
+}
+
+static void run_all(void)
+{
+	pid_t slaves[4];
+	bool right = true;
+
+	for (unsigned h = 0; h < world.one->n_slaves; h++)
+		slaves[h] = sim_start(h + 1, be_slave, NULL);
+	for (int i = 0; i < RUNS && right; i++)
+		right = run_once();
+	for (unsigned h = 0; h < world.one->n_slaves && right; h++)
+		right = ended_well(slaves[h], "slave");
+}
+
+void sim_run_case(const struct sim_case *one, uint64_t seed, struct sim_outcome *ret)
+{
+	*ret = (struct sim_outcome){.hash = 0};
+	memset(&world, 0, sizeof world);
+	world.one = one;
+	world.seed = seed;
+	world.config = sim_config_of(seed);
+	world.outcome = ret;
+	if (compile()) {
+		sim_begin(seed);
+		sim_kernel_begin(&world.config);
+		uint64_t begin_ns = sim_now();
+
+		run_all();
+		ret->time_ns = sim_now() - begin_ns;
+		ret->hash = sim_trace_hash();
+		sim_kernel_end(&ret->kernel);
+		if (ret->kernel.descriptors)
+			(void)wrong("%u descriptors are left open", ret->kernel.descriptors);
+		if (ret->kernel.processes)
+			(void)wrong("a process has not ended");
+		sim_end();
+	}
+	nm_loaded_fini(&world.loaded);
+	nm_diags_fini(&world.diags);
+}
