@@ -129,6 +129,9 @@ uint32_t sim_mask_of(const struct object *object)
 		return (object->count ? EPOLLIN : 0u) | EPOLLOUT;
 	case LISTENER:
 		return object->queued ? EPOLLIN : 0u;
+	case DATAGRAM:
+		return (object->n_datagrams ? EPOLLIN : 0u) | EPOLLOUT |
+		       (object->error ? EPOLLERR | EPOLLIN : 0u);
 	case PACKETS:
 		return (object->n_packets ? EPOLLIN : 0u) | EPOLLOUT;
 	case STREAM:
@@ -197,6 +200,8 @@ static void let_go(unsigned at)
 	}
 	if (object->kind == LISTENER)
 		sim_listener_close(object);
+	if (object->kind == DATAGRAM)
+		sim_datagrams_close(object);
 	if (object->kind == PACKETS)
 		close_packets(object);
 	sim_discard(at);
@@ -304,8 +309,8 @@ ssize_t sim_read(int fd, void *data, size_t size)
 {
 	struct object *object = sim_object_of(fd, FREE);
 
-	if (object && object->kind == STREAM)
-		return sim_recv(fd, data, size, 0);
+	if (object && (object->kind == STREAM || object->kind == DATAGRAM))
+		return sim_recv(fd, data, size, 0, NULL, NULL);
 	sim_call("read", fd);
 	if (!object || object->kind != EVENT || size < sizeof object->count)
 		sim_unknown("read", fd);
@@ -321,8 +326,8 @@ ssize_t sim_write(int fd, const void *data, size_t size)
 	struct object *object = sim_object_of(fd, FREE);
 	uint64_t count;
 
-	if (object && object->kind == STREAM)
-		return sim_send(fd, data, size, 0);
+	if (object && (object->kind == STREAM || object->kind == DATAGRAM))
+		return sim_send(fd, data, size, 0, NULL);
 	sim_call("write", fd);
 	if (!object || object->kind != EVENT || size < sizeof count)
 		sim_unknown("write", fd);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The simulated kernel: stream sockets of TCP between the tasks of one host, pairs of sockets that
- * pass descriptors, eventfd and epoll. Each
- * function is the system call of its name and returns -errno. A descriptor is one of the simulated
+/* The simulated kernel: sockets of TCP and UDP between hosts, pairs of sockets that pass
+ * descriptors, eventfd and epoll. Each function is the system call of its name and returns -errno. A descriptor is one of the simulated
  * kernel's when sim_has(fd). What is not simulated aborts with its name. */
 #ifndef NM_TESTS_SIM_KERNEL_H
 #define NM_TESTS_SIM_KERNEL_H
@@ -22,6 +21,7 @@ struct sim_kernel_config {
 	uint64_t delay_ns;    /* one way */
 	uint64_t jitter_ns;   /* at most so much more; segments of a connection stay in order */
 	uint64_t send_buffer; /* bytes that a connection holds in each direction */
+	uint64_t lose_in;     /* one of so many datagrams is lost, or comes twice; 0: none */
 	uint64_t call_ns;     /* what a call takes, at most; at least a third of it */
 	uint64_t partial_in; /* one of so many sends finds less room, or comes in pieces; 0: none */
 	uint64_t spurious_in; /* one of so many waits reports an event twice; 0: none */
@@ -31,7 +31,7 @@ struct sim_kernel_config {
 struct sim_kernel_state {
 	unsigned descriptors;	/* that are open */
 	bool processes;		/* other than the first are there */
-	uint64_t carried_bytes; /* that have arrived at their receiver, but for control */
+	uint64_t carried_bytes; /* but for control: of datagrams those that are read */
 	uint64_t connections;	/* that were accepted, but for control */
 	uint64_t calls;
 };
@@ -47,15 +47,18 @@ int sim_bind(int fd, const struct sockaddr *addr, socklen_t size);
 int sim_listen(int fd, int backlog);
 int sim_connect(int fd, const struct sockaddr *addr, socklen_t size);
 int sim_accept(int fd, struct sockaddr *addr, socklen_t *size, int flags);
-ssize_t sim_send(int fd, const void *data, size_t size, int flags);
-ssize_t sim_recv(int fd, void *data, size_t size, int flags);
+ssize_t sim_send(int fd, const void *data, size_t size, int flags, const struct sockaddr *to);
+ssize_t sim_recv(int fd, void *data, size_t size, int flags, struct sockaddr *from,
+		 socklen_t *from_size);
+int sim_sendmmsg(int fd, struct mmsghdr *messages, unsigned count);
+int sim_recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags);
 int sim_shutdown(int fd, int how);
 int sim_close(int fd);
 int sim_name(int fd, struct sockaddr *addr, socklen_t *size, bool of_peer);
 int sim_set_option(int fd, int level, int name, const void *value, socklen_t size);
 int sim_get_option(int fd, int level, int name, void *value, socklen_t *size);
 int sim_fcntl(int fd, int command, int value);
-int sim_outq(int fd);
+int sim_ioctl(int fd, unsigned long request, void *value);
 int sim_socketpair(int family, int type, int fds[2]);
 ssize_t sim_sendmsg(int fd, const struct msghdr *message);
 ssize_t sim_recvmsg(int fd, struct msghdr *message);

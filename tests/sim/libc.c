@@ -3,7 +3,6 @@
  * they are the simulated kernel's, of its descriptors; otherwise the machine's. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/sockios.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -101,21 +100,40 @@ int accept4(int fd, struct sockaddr *addr, socklen_t *size, int flags)
 
 ssize_t send(int fd, const void *data, size_t size, int flags)
 {
-	return answer(sim_has(fd) ? sim_send(fd, data, size, flags)
+	return answer(sim_has(fd) ? sim_send(fd, data, size, flags, NULL)
 				  : MACHINE(sendto, fd, data, size, flags));
 }
 
 ssize_t sendto(int fd, const void *data, size_t size, int flags, const struct sockaddr *to,
 	       socklen_t to_size)
 {
-	return answer(sim_has(fd) ? sim_send(fd, data, size, flags)
+	return answer(sim_has(fd) ? sim_send(fd, data, size, flags, to)
 				  : MACHINE(sendto, fd, data, size, flags, to, to_size));
 }
 
 ssize_t recv(int fd, void *data, size_t size, int flags)
 {
-	return answer(sim_has(fd) ? sim_recv(fd, data, size, flags)
+	return answer(sim_has(fd) ? sim_recv(fd, data, size, flags, NULL, NULL)
 				  : MACHINE(recvfrom, fd, data, size, flags));
+}
+
+ssize_t recvfrom(int fd, void *data, size_t size, int flags, struct sockaddr *from,
+		 socklen_t *from_size)
+{
+	return answer(sim_has(fd) ? sim_recv(fd, data, size, flags, from, from_size)
+				  : MACHINE(recvfrom, fd, data, size, flags, from, from_size));
+}
+
+int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
+{
+	return (int)answer(sim_has(fd) ? sim_sendmmsg(fd, messages, count)
+				       : MACHINE(sendmmsg, fd, messages, count, flags));
+}
+
+int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *limit)
+{
+	return (int)answer(sim_has(fd) ? sim_recvmmsg(fd, messages, count, flags)
+				       : MACHINE(recvmmsg, fd, messages, count, flags, limit));
 }
 
 int socketpair(int family, int type, int protocol, int fds[2])
@@ -190,12 +208,8 @@ int ioctl(int fd, unsigned long request, ...)
 	va_start(more, request);
 	value = va_arg(more, void *);
 	va_end(more);
-	if (!sim_has(fd))
-		return (int)answer(MACHINE(ioctl, fd, request, value));
-	if (request != SIOCOUTQ)
-		abort();
-	*(int *)value = sim_outq(fd);
-	return 0;
+	return (int)answer(sim_has(fd) ? sim_ioctl(fd, request, value)
+				       : MACHINE(ioctl, fd, request, value));
 }
 
 ssize_t read(int fd, void *data, size_t size)

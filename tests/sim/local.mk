@@ -22,6 +22,7 @@ SIM_PRODUCT = \
 	src/transport/handshake.c \
 	src/transport/io.c
 SIM = \
+	tests/sim/datagram.c \
 	tests/sim/ends.c \
 	tests/sim/ends.h \
 	tests/sim/kernel.c \
@@ -33,6 +34,7 @@ SIM = \
 	tests/sim/process.h \
 	tests/sim/run.c \
 	tests/sim/run.h \
+	tests/sim/socket.c \
 	tests/sim/stream.c \
 	tests/sim/wait.c \
 	tests/sim/world.c \

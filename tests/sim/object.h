@@ -9,7 +9,7 @@
 
 #define FIRST_FD 10000
 
-enum kind { FREE, STREAM, LISTENER, EPOLL, EVENT, PACKETS };
+enum kind { FREE, STREAM, LISTENER, DATAGRAM, EPOLL, EVENT, PACKETS };
 enum state { CLOSED, CONNECTING, ESTABLISHED };
 
 struct item { /* of an epoll's list of interest */
@@ -25,6 +25,8 @@ struct packet { /* with one descriptor */
 	size_t size;
 	unsigned passed;
 };
+
+struct sim_datagram;
 
 struct object {
 	enum kind kind;
@@ -50,6 +52,11 @@ struct object {
 	unsigned host;	    /* that it lives on */
 	uint32_t address, peer_address;
 	uint16_t port, peer_port;
+	bool reuses;	/* SO_REUSEADDR */
+	uint64_t bound; /* a later bind has a greater number */
+	/* DATAGRAM: those that have come */
+	struct sim_datagram *datagrams;
+	unsigned n_datagrams;
 	/* LISTENER */
 	unsigned queue[256], queued, backlog;
 	/* EPOLL */
@@ -67,6 +74,7 @@ struct sim_kernel {
 	struct object *objects[SIM_MOST]; /* [0] is not used */
 	uint64_t lives[SIM_MOST];	  /* how many objects a place has had */
 	uint16_t next_port;
+	uint64_t n_bound;
 };
 extern struct sim_kernel sim_kernel;
 
@@ -94,7 +102,27 @@ uint32_t sim_mask_of(const struct object *object);
 /* Whether a call that finds nothing to do may sleep until there is something; false: -EAGAIN. */
 bool sim_sleeps(struct object *object, uint32_t mask, int flags, const char *where);
 
-/* stream.c: the last reference is gone. */
+/* socket.c: addresses and ports are in the order of this machine. */
+uint16_t sim_port_of(const struct sockaddr *addr);
+/* 0: any; IPv6 has no other here. */
+uint32_t sim_address_of(const struct sockaddr *addr);
+void sim_put_address(struct sockaddr *to, socklen_t *size, uint32_t address, uint16_t port);
+uint16_t sim_free_port(void);
+/* The host that an address means to an object, and the object's own address on the way there. */
+unsigned sim_host_at(const struct object *from, uint32_t address);
+uint32_t sim_address_towards(const struct object *from, uint32_t address);
+
+/* datagram.c */
+ssize_t sim_datagram_send(int fd, const void *data, size_t size, const struct sockaddr *to);
+ssize_t sim_datagram_recv(int fd, void *data, size_t size, int flags, struct sockaddr *from,
+			  socklen_t *from_size);
+void sim_datagrams_close(struct object *object);
+
+/* stream.c */
+int sim_stream_connect(struct object *object, unsigned at);
+ssize_t sim_stream_send(int fd, const void *data, size_t size, int flags);
+ssize_t sim_stream_recv(int fd, void *data, size_t size, int flags);
+/* The last reference is gone. */
 void sim_stream_close(unsigned at);
 void sim_listener_close(struct object *object);
 

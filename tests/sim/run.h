@@ -11,6 +11,7 @@ struct sim_case {
 	const char *stock; /* the name of a stock profile, or NULL */
 	const char *text;  /* otherwise the profile itself */
 	unsigned n_slaves;
+	bool datagrams;		   /* which may be lost: the ends need not agree about them */
 	const char *defines[8][2]; /* name and value, up to NULL */
 };
 

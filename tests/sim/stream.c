@@ -185,14 +185,6 @@ static void send_fin(unsigned at)
 
 static void syn_arrives(struct segment *segment);
 
-/* The host that has the address of the object's other end. */
-static unsigned other_host(const struct object *object)
-{
-	uint32_t address = object->peer_address;
-
-	return address >> 24 == IN_LOOPBACKNET ? object->host : address - SIM_ADDRESS(0);
-}
-
 static unsigned find_listener(unsigned host, uint16_t port)
 {
 	unsigned found = 0, n = 0;
@@ -209,7 +201,9 @@ static unsigned find_listener(unsigned host, uint16_t port)
 
 static void send_syn(unsigned from, uint16_t port, uint64_t after_ns)
 {
-	unsigned listener = find_listener(other_host(sim_kernel.objects[from]), port);
+	unsigned listener = find_listener(
+		sim_host_at(sim_kernel.objects[from], sim_kernel.objects[from]->peer_address),
+		port);
 	struct segment *segment =
 		new_segment(from, listener, sim_kernel.lives[listener], 0, syn_arrives);
 
@@ -289,53 +283,6 @@ static void syn_arrives(struct segment *segment)
 
 /* --- sockets --- */
 
-int sim_socket(int family, int type, int protocol)
-{
-	sim_call("socket", type);
-	if ((family != AF_INET && family != AF_INET6) || (type & 0xf) == SOCK_DGRAM)
-		return -EAFNOSUPPORT;
-	if ((type & 0xf) != SOCK_STREAM || (protocol && protocol != IPPROTO_TCP))
-		sim_unknown("socket", family);
-	return sim_give(sim_make(STREAM, 1, !(type & SOCK_NONBLOCK)));
-}
-
-static uint16_t port_of(const struct sockaddr *addr)
-{
-	struct sockaddr_in in;
-
-	memcpy(&in, addr, sizeof in);
-	return ntohs(in.sin_port); /* at the same place in both families */
-}
-
-/* 0: any; IPv6 has no other here. */
-static uint32_t address_of(const struct sockaddr *addr)
-{
-	struct sockaddr_in in;
-
-	memcpy(&in, addr, sizeof in);
-	return addr->sa_family == AF_INET ? ntohl(in.sin_addr.s_addr) : 0;
-}
-
-static uint16_t free_port(void)
-{
-	if (sim_kernel.next_port < 32768)
-		sim_kernel.next_port = 32768;
-	return sim_kernel.next_port++;
-}
-
-int sim_bind(int fd, const struct sockaddr *addr, socklen_t size)
-{
-	struct object *object = sim_object_of(fd, STREAM);
-
-	(void)size;
-	sim_call("bind", fd);
-	if (!object)
-		return -EBADF;
-	object->port = port_of(addr) ? port_of(addr) : free_port();
-	object->address = address_of(addr);
-	return 0;
-}
-
 int sim_listen(int fd, int backlog)
 {
 	struct object *object = sim_object_of(fd, STREAM);
@@ -348,25 +295,12 @@ int sim_listen(int fd, int backlog)
 	return 0;
 }
 
-int sim_connect(int fd, const struct sockaddr *addr, socklen_t size)
+int sim_stream_connect(struct object *object, unsigned at)
 {
-	struct object *object = sim_object_of(fd, STREAM);
-
-	(void)size;
-	sim_call("connect", fd);
-	if (!object)
-		return -EBADF;
 	if (object->state == ESTABLISHED)
 		return -EISCONN;
 	object->state = CONNECTING;
-	object->port = object->port ? object->port : free_port();
-	object->peer_port = port_of(addr);
-	object->peer_address = address_of(addr);
-	if (!object->address && object->peer_address >> 24 == IN_LOOPBACKNET)
-		object->address = object->peer_address;
-	else if (!object->address)
-		object->address = SIM_ADDRESS(object->host);
-	send_syn(sim_place_of(fd), object->peer_port, 0);
+	send_syn(at, object->peer_port, 0);
 	if (!object->blocks)
 		return -EINPROGRESS;
 	(void)sim_sleeps(object, EPOLLOUT, 0, "connect");
@@ -416,11 +350,10 @@ static void send_bytes(struct object *object, unsigned at, const char *data, siz
 	object->held += size;
 }
 
-ssize_t sim_send(int fd, const void *data, size_t size, int flags)
+ssize_t sim_stream_send(int fd, const void *data, size_t size, int flags)
 {
 	struct object *object = sim_object_of(fd, STREAM);
 
-	sim_call("send", (long)size);
 	if (!object)
 		return -EBADF;
 	if (object->error) {
@@ -447,11 +380,10 @@ ssize_t sim_send(int fd, const void *data, size_t size, int flags)
 	return (ssize_t)n;
 }
 
-ssize_t sim_recv(int fd, void *data, size_t size, int flags)
+ssize_t sim_stream_recv(int fd, void *data, size_t size, int flags)
 {
 	struct object *object = sim_object_of(fd, STREAM);
 
-	sim_call("recv", (long)size);
 	if (!object)
 		return -EBADF;
 	if (flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_TRUNC | MSG_PEEK))
@@ -524,87 +456,4 @@ void sim_stream_close(unsigned at)
 	if (object->fin_in)
 		object->peer = 0;
 	end_if_over(at);
-}
-
-int sim_name(int fd, struct sockaddr *addr, socklen_t *size, bool of_peer)
-{
-	struct object *object = sim_object_of(fd, FREE);
-	struct sockaddr_in in = {.sin_family = AF_INET};
-
-	if (!object)
-		return -EBADF;
-	if (of_peer && !object->peer_address)
-		return -ENOTCONN;
-	in.sin_addr.s_addr = htonl(of_peer ? object->peer_address : object->address);
-	in.sin_port = htons(of_peer ? object->peer_port : object->port);
-	memcpy(addr, &in, *size < sizeof in ? *size : sizeof in);
-	*size = sizeof in;
-	return 0;
-}
-
-int sim_set_option(int fd, int level, int name, const void *value, socklen_t size)
-{
-	struct object *object = sim_object_of(fd, FREE);
-
-	sim_call("setsockopt", name);
-	if (!object)
-		return -EBADF;
-	if (level == SOL_SOCKET && name == SO_LINGER) {
-		const struct linger *linger = value;
-
-		object->aborts = linger->l_onoff && !linger->l_linger;
-	} else if (level == SOL_SOCKET && name == SO_RCVTIMEO) {
-		const struct timeval *limit = value;
-
-		object->sleep_ns =
-			(uint64_t)limit->tv_sec * 1000000000 + (uint64_t)limit->tv_usec * 1000;
-	} else if (level == SOL_SOCKET && name == SO_RCVLOWAT && size == sizeof(int)) {
-		object->low_water = (uint64_t) * (const int *)value;
-	}
-	return 0; /* all others change nothing here */
-}
-
-int sim_get_option(int fd, int level, int name, void *value, socklen_t *size)
-{
-	struct object *object = sim_object_of(fd, FREE);
-
-	sim_call("getsockopt", name);
-	if (!object)
-		return -EBADF;
-	memset(value, 0, *size);
-	if (level == SOL_SOCKET && name == SO_ERROR) {
-		memcpy(value, &object->error, sizeof object->error);
-		object->error = 0;
-	} else if (level == SOL_SOCKET && name == SO_INCOMING_CPU) {
-		int cpu = (int)sim_random(2);
-
-		memcpy(value, &cpu, sizeof cpu);
-	} else if (level == SOL_SOCKET && name == SO_DOMAIN) {
-		const int domain = AF_INET;
-
-		memcpy(value, &domain, sizeof domain);
-	}
-	return 0;
-}
-
-int sim_fcntl(int fd, int command, int value)
-{
-	struct object *object = sim_object_of(fd, FREE);
-
-	sim_call("fcntl", value);
-	if (!object)
-		return -EBADF;
-	if (command == F_GETFL)
-		return object->blocks ? 0 : O_NONBLOCK;
-	if (command != F_SETFL)
-		sim_unknown("fcntl", command);
-	object->blocks = !(value & O_NONBLOCK);
-	return 0;
-}
-
-int sim_outq(int fd)
-{
-	struct object *object = sim_object_of(fd, STREAM);
-
-	return object && object->held < INT_MAX ? (int)object->held : 0;
 }
