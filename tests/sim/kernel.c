@@ -120,26 +120,10 @@ bool sim_is_partial(void)
 	return sim_kernel.config.partial_in && sim_once_in(sim_kernel.config.partial_in);
 }
 
-uint32_t sim_mask_of(const struct object *object)
+static uint32_t mask_of_stream(const struct object *object)
 {
 	uint32_t mask = 0;
 
-	switch (object->kind) {
-	case EVENT:
-		return (object->count ? EPOLLIN : 0u) | EPOLLOUT;
-	case LISTENER:
-		return object->queued ? EPOLLIN : 0u;
-	case DATAGRAM:
-		return (object->n_datagrams ? EPOLLIN : 0u) | EPOLLOUT |
-		       (object->error ? EPOLLERR | EPOLLIN : 0u);
-	case PACKETS:
-		return (object->n_packets ? EPOLLIN : 0u) | EPOLLOUT;
-	case STREAM:
-		break;
-	case EPOLL:
-	case FREE:
-		return 0;
-	}
 	if (object->state == CLOSED && !object->reset && !object->error)
 		return EPOLLOUT | EPOLLHUP;
 	if (object->rx_size >= object->low_water + !object->low_water || object->fin_in ||
@@ -155,6 +139,27 @@ uint32_t sim_mask_of(const struct object *object)
 	if (object->error)
 		mask |= EPOLLERR | EPOLLOUT;
 	return mask;
+}
+
+uint32_t sim_mask_of(const struct object *object)
+{
+	switch (object->kind) {
+	case EVENT:
+		return (object->count ? EPOLLIN : 0u) | EPOLLOUT;
+	case LISTENER:
+		return object->queued ? EPOLLIN : 0u;
+	case DATAGRAM:
+		return (object->n_datagrams ? EPOLLIN : 0u) | EPOLLOUT |
+		       (object->error ? EPOLLERR | EPOLLIN : 0u);
+	case PACKETS:
+		return (object->n_packets ? EPOLLIN : 0u) | EPOLLOUT;
+	case STREAM:
+		return mask_of_stream(object);
+	case EPOLL:
+	case FREE:
+		break;
+	}
+	return 0;
 }
 
 struct wait_for {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The simulated kernel: sockets of TCP and UDP between hosts, pairs of sockets that pass
- * descriptors, eventfd and epoll. Each function is the system call of its name and returns -errno. A descriptor is one of the simulated
- * kernel's when sim_has(fd). What is not simulated aborts with its name. */
+ * descriptors, eventfd and epoll. Each function is the system call of its name and returns -errno.
+ * A descriptor is one of the simulated kernel's when sim_has(fd). What is not simulated aborts with
+ * its name. */
 #ifndef NM_TESTS_SIM_KERNEL_H
 #define NM_TESTS_SIM_KERNEL_H
 

@@ -39,7 +39,7 @@ SIM = \
 	tests/sim/wait.c \
 	tests/sim/world.c \
 	tests/sim/world.h
-SIM_CPPFLAGS = $(AM_CPPFLAGS) -DNM_SYSCALLS_BY_LIBC=1 -DNM_FORK_SIMULATED=1 \
+SIM_CPPFLAGS = $(AM_CPPFLAGS) $(NL_CFLAGS) -DNM_SYSCALLS_BY_LIBC=1 -DNM_FORK_SIMULATED=1 \
 	-DSIM_PROFILES='"$(abs_top_srcdir)/profiles"'
 
 tests_sim_test_ends_SOURCES = tests/sim/test_ends.c $(SIM) $(SIM_PRODUCT)

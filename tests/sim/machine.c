@@ -6,6 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
+#include <netlink/errno.h>
+#include <netlink/genl/ctrl.h>
+#include <netlink/genl/genl.h>
+#include <netlink/netlink.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -227,6 +231,17 @@ int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *ret)
 int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
 {
 	return sim_runs() ? 0 : REAL(sched_setaffinity)(pid, size, set);
+}
+
+/* The library's own calls do not come here. */
+int nl_connect(struct nl_sock *sock, int protocol)
+{
+	return sim_runs() ? -NLE_PROTO_MISMATCH : REAL(nl_connect)(sock, protocol);
+}
+
+int genl_connect(struct nl_sock *sock)
+{
+	return sim_runs() ? -NLE_PROTO_MISMATCH : REAL(genl_connect)(sock);
 }
 
 int getifaddrs(struct ifaddrs **ret)
