@@ -90,10 +90,8 @@ static void arrive(void *arg)
 static void send_one(struct object *from, unsigned at, const void *data, size_t size, uint32_t to,
 		     uint16_t to_port)
 {
-	struct sim_datagram *datagram = calloc(1, sizeof *datagram + size);
+	struct sim_datagram *datagram = sim_new(sizeof *datagram + size);
 
-	if (!datagram)
-		abort();
 	datagram->sender = at;
 	datagram->sender_life = sim_kernel.lives[at];
 	datagram->host = sim_host_at(from, to);

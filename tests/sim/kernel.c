@@ -66,10 +66,8 @@ unsigned sim_make(enum kind kind, unsigned refs, bool blocks)
 		at++;
 	if (at == SIM_MOST)
 		sim_unknown("so many descriptors", SIM_MOST);
-	struct object *object = calloc(1, sizeof *object);
+	struct object *object = sim_new(sizeof *object);
 
-	if (!object)
-		abort();
 	*object = (struct object){
 		.kind = kind, .refs = refs, .blocks = blocks, .host = sim_process()->host};
 	sim_kernel.objects[at] = object;

@@ -31,6 +31,7 @@ struct sim_kernel_config {
 /* What is there, for the invariants at the end of a run. */
 struct sim_kernel_state {
 	unsigned descriptors;	/* that are open */
+	uint64_t left_bytes;	/* that processes had when they exited */
 	bool processes;		/* other than the first are there */
 	uint64_t carried_bytes; /* but for control: of datagrams those that are read */
 	uint64_t connections;	/* that were accepted, but for control */

@@ -28,7 +28,10 @@ SIM = \
 	tests/sim/kernel.c \
 	tests/sim/kernel.h \
 	tests/sim/libc.c \
+	tests/sim/libc.h \
 	tests/sim/machine.c \
+	tests/sim/memory.c \
+	tests/sim/memory.h \
 	tests/sim/object.h \
 	tests/sim/process.c \
 	tests/sim/process.h \

@@ -23,13 +23,11 @@
 #include <unistd.h>
 
 #include "kernel.h"
+#include "libc.h"
 #include "process.h"
 #include "world.h"
 
-/* The function of that name in the C library. */
-#define REAL(name) ((__typeof__(&name))real(#name))
-
-static void (*real(const char *name))(void)
+void (*sim_real(const char *name))(void)
 {
 	void *symbol = dlsym(RTLD_NEXT, name);
 	void (*function)(void);
@@ -55,30 +53,30 @@ static int answer(int result)
 
 pid_t getpid(void)
 {
-	return sim_runs() ? sim_process()->pid : REAL(getpid)();
+	return sim_runs() ? sim_process()->pid : SIM_REAL(getpid)();
 }
 
 pid_t getppid(void)
 {
-	return sim_runs() ? sim_getppid() : REAL(getppid)();
+	return sim_runs() ? sim_getppid() : SIM_REAL(getppid)();
 }
 
 pid_t waitpid(pid_t pid, int *ret_status, int options)
 {
 	return sim_runs() ? answer(sim_waitpid(pid, ret_status, options))
-			  : REAL(waitpid)(pid, ret_status, options);
+			  : SIM_REAL(waitpid)(pid, ret_status, options);
 }
 
 int kill(pid_t pid, int number)
 {
-	return sim_runs() ? answer(sim_kill(pid, number)) : REAL(kill)(pid, number);
+	return sim_runs() ? answer(sim_kill(pid, number)) : SIM_REAL(kill)(pid, number);
 }
 
 _Noreturn void _exit(int code)
 {
 	if (sim_runs())
 		sim_process_exit(code);
-	REAL(_exit)(code);
+	SIM_REAL(_exit)(code);
 	abort();
 }
 
@@ -92,7 +90,7 @@ int prctl(int what, ...)
 		words[i] = va_arg(more, unsigned long);
 	va_end(more);
 	if (!sim_runs())
-		return REAL(prctl)(what, words[0], words[1], words[2], words[3]);
+		return SIM_REAL(prctl)(what, words[0], words[1], words[2], words[3]);
 	if (what == PR_SET_PDEATHSIG)
 		sim_process()->parent_end_signal = (int)words[0];
 	return 0; /* all others change nothing here */
@@ -103,7 +101,7 @@ int prctl(int what, ...)
 int sigaction(int number, const struct sigaction *action, struct sigaction *before)
 {
 	if (!sim_runs())
-		return REAL(sigaction)(number, action, before);
+		return SIM_REAL(sigaction)(number, action, before);
 	if (before)
 		memset(before, 0, sizeof *before);
 	if (action && number == SIGTERM)
@@ -116,7 +114,7 @@ __sighandler_t signal(int number, __sighandler_t handler)
 	const struct sigaction action = {.sa_handler = handler};
 
 	if (!sim_runs())
-		return REAL(signal)(number, handler);
+		return SIM_REAL(signal)(number, handler);
 	(void)sigaction(number, &action, NULL);
 	return SIG_DFL;
 }
@@ -124,14 +122,14 @@ __sighandler_t signal(int number, __sighandler_t handler)
 int sigprocmask(int how, const sigset_t *set, sigset_t *before)
 {
 	if (!sim_runs())
-		return REAL(sigprocmask)(how, set, before);
+		return SIM_REAL(sigprocmask)(how, set, before);
 	return before ? sigemptyset(before) : 0;
 }
 
 int pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
 {
 	if (!sim_runs())
-		return REAL(pthread_sigmask)(how, set, before);
+		return SIM_REAL(pthread_sigmask)(how, set, before);
 	return before ? sigemptyset(before) : 0;
 }
 
@@ -145,7 +143,7 @@ int open(const char *path, int flags, ...)
 	va_start(more, flags);
 	mode = va_arg(more, mode_t);
 	va_end(more);
-	return sim_runs() ? failed(ENOENT) : REAL(open)(path, flags, mode);
+	return sim_runs() ? failed(ENOENT) : SIM_REAL(open)(path, flags, mode);
 }
 
 int openat(int folder, const char *path, int flags, ...)
@@ -156,13 +154,13 @@ int openat(int folder, const char *path, int flags, ...)
 	va_start(more, flags);
 	mode = va_arg(more, mode_t);
 	va_end(more);
-	return sim_runs() ? failed(ENOENT) : REAL(openat)(folder, path, flags, mode);
+	return sim_runs() ? failed(ENOENT) : SIM_REAL(openat)(folder, path, flags, mode);
 }
 
 FILE *fopen(const char *path, const char *mode)
 {
 	if (!sim_runs())
-		return REAL(fopen)(path, mode);
+		return SIM_REAL(fopen)(path, mode);
 	errno = ENOENT;
 	return NULL;
 }
@@ -170,7 +168,7 @@ FILE *fopen(const char *path, const char *mode)
 DIR *opendir(const char *path)
 {
 	if (!sim_runs())
-		return REAL(opendir)(path);
+		return SIM_REAL(opendir)(path);
 	errno = ENOENT;
 	return NULL;
 }
@@ -180,7 +178,7 @@ DIR *opendir(const char *path)
 int uname(struct utsname *ret)
 {
 	if (!sim_runs())
-		return REAL(uname)(ret);
+		return SIM_REAL(uname)(ret);
 	*ret = (struct utsname){.sysname = "Linux", .release = "6.12", .machine = "simulated"};
 	(void)snprintf(ret->nodename, sizeof ret->nodename, "host%u", sim_process()->host);
 	return 0;
@@ -189,7 +187,7 @@ int uname(struct utsname *ret)
 int getrusage(__rusage_who_t who, struct rusage *ret)
 {
 	if (!sim_runs())
-		return REAL(getrusage)(who, ret);
+		return SIM_REAL(getrusage)(who, ret);
 	*ret = (struct rusage){.ru_minflt = 0};
 	return 0;
 }
@@ -197,31 +195,31 @@ int getrusage(__rusage_who_t who, struct rusage *ret)
 int getrlimit(__rlimit_resource_t which, struct rlimit *ret)
 {
 	if (!sim_runs())
-		return REAL(getrlimit)(which, ret);
+		return SIM_REAL(getrlimit)(which, ret);
 	*ret = (struct rlimit){.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
 	return 0;
 }
 
 int setrlimit(__rlimit_resource_t which, const struct rlimit *limit)
 {
-	return sim_runs() ? 0 : REAL(setrlimit)(which, limit);
+	return sim_runs() ? 0 : SIM_REAL(setrlimit)(which, limit);
 }
 
 int setpriority(__priority_which_t which, id_t who, int priority)
 {
-	return sim_runs() ? 0 : REAL(setpriority)(which, who, priority);
+	return sim_runs() ? 0 : SIM_REAL(setpriority)(which, who, priority);
 }
 
 int getpriority(__priority_which_t which, id_t who)
 {
-	return sim_runs() ? 0 : REAL(getpriority)(which, who);
+	return sim_runs() ? 0 : SIM_REAL(getpriority)(which, who);
 }
 
 /* Two CPUs. */
 int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *ret)
 {
 	if (!sim_runs())
-		return REAL(sched_getaffinity)(pid, size, ret);
+		return SIM_REAL(sched_getaffinity)(pid, size, ret);
 	memset(ret, 0, size);
 	CPU_SET(0, ret);
 	CPU_SET(1, ret);
@@ -230,21 +228,21 @@ int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *ret)
 
 int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
 {
-	return sim_runs() ? 0 : REAL(sched_setaffinity)(pid, size, set);
+	return sim_runs() ? 0 : SIM_REAL(sched_setaffinity)(pid, size, set);
 }
 
 /* The library's own calls do not come here. */
 int nl_connect(struct nl_sock *sock, int protocol)
 {
-	return sim_runs() ? -NLE_PROTO_MISMATCH : REAL(nl_connect)(sock, protocol);
+	return sim_runs() ? -NLE_PROTO_MISMATCH : SIM_REAL(nl_connect)(sock, protocol);
 }
 
 int genl_connect(struct nl_sock *sock)
 {
-	return sim_runs() ? -NLE_PROTO_MISMATCH : REAL(genl_connect)(sock);
+	return sim_runs() ? -NLE_PROTO_MISMATCH : SIM_REAL(genl_connect)(sock);
 }
 
 int getifaddrs(struct ifaddrs **ret)
 {
-	return sim_runs() ? failed(ENOSYS) : REAL(getifaddrs)(ret);
+	return sim_runs() ? failed(ENOSYS) : SIM_REAL(getifaddrs)(ret);
 }

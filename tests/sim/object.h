@@ -5,6 +5,7 @@
 #define NM_TESTS_SIM_OBJECT_H
 
 #include "kernel.h"
+#include "memory.h"
 #include "process.h"
 
 #define FIRST_FD 10000

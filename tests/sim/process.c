@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "host/fork.h"
+#include "memory.h"
 #include "object.h"
 #include "world.h"
 
@@ -22,10 +23,8 @@ struct sim_process *sim_process(void)
 
 static struct sim_process *make(struct sim_process *parent)
 {
-	struct sim_process *process = calloc(1, sizeof *process), **last = &first;
+	struct sim_process *process = sim_new(sizeof *process), **last = &first;
 
-	if (!process)
-		abort();
 	while (*last)
 		last = &(*last)->next;
 	*last = process;
@@ -134,6 +133,10 @@ static void orphan(const struct sim_process *parent)
 static void end(struct sim_process *process, int status)
 {
 	sim_trace("end", process->pid, status);
+	uint64_t left = sim_memory_leave(process, !WIFEXITED(status));
+
+	if (WIFEXITED(status))
+		sim_kernel.state.left_bytes += left;
 	process->ended = true;
 	process->status = status;
 	close_all(process);

@@ -9,6 +9,8 @@
 
 #define SIM_MOST 4096 /* descriptors of a process, and objects */
 
+struct block;
+
 struct sim_process {
 	pid_t pid;
 	struct sim_process *parent; /* NULL: none, or gone */
@@ -17,6 +19,7 @@ struct sim_process {
 	void (*on_term)(int number); /* NULL: SIGTERM kills */
 	bool term_is_due;
 	int parent_end_signal; /* PR_SET_PDEATHSIG; 0: none */
+	struct block *blocks;  /* its memory */
 	bool ended;
 	int status; /* as waitpid has it */
 	struct sim_process *next;

@@ -94,20 +94,6 @@ static void be_slave(const void *arg)
 	_exit(error ? 1 : 0);
 }
 
-static void be_master(const void *arg)
-{
-	const struct nm_job job = nm_loaded_job(&world.loaded);
-	struct nm_run_options options;
-
-	(void)arg;
-	nm_run_options_default(&options);
-	options.seed = world.seed;
-	options.interval_ns = 10000000;
-	options.wait.slaves_ns = 1000000000;
-	world.status = nm_run(&job, &options, &world.result, &world.diags);
-	_exit(0);
-}
-
 static bool ended_well(pid_t pid, const char *who)
 {
 	int status = 0;
@@ -210,6 +196,24 @@ static bool compare(const struct sim_kernel_state *before)
 	return compare_bytes(before);
 }
 
+/* The master looks at its result itself, whose memory is its own. */
+static void be_master(const void *arg)
+{
+	const struct nm_job job = nm_loaded_job(&world.loaded);
+	const struct sim_kernel_state before = sim_kernel_state();
+	struct nm_run_options options;
+
+	(void)arg;
+	nm_run_options_default(&options);
+	options.seed = world.seed;
+	options.interval_ns = 10000000;
+	options.wait.slaves_ns = 1000000000;
+	world.status = nm_run(&job, &options, &world.result, &world.diags);
+	(void)compare(&before);
+	world.result = nm_result_free(world.result);
+	_exit(0);
+}
+
 /* --- a world --- */
 
 static bool load(void)
@@ -240,11 +244,9 @@ static bool compile(void)
 
 static bool run_once(void)
 {
-	const struct sim_kernel_state before = sim_kernel_state();
 	uint64_t begin_ns = sim_now();
-	bool right = ended_well(sim_start(0, be_master, NULL), "master") && compare(&before);
+	bool right = ended_well(sim_start(0, be_master, NULL), "master") && !*world.outcome->why;
 
-	world.result = nm_result_free(world.result);
 	if (right && sim_now() - begin_ns > LIMIT_NS)
 		return wrong("the run took %.3f s", (double)(sim_now() - begin_ns) / 1e9);
 	return right;
@@ -263,7 +265,7 @@ static void run_all(void)
 		right = ended_well(slaves[h], "slave");
 }
 
-void sim_run_case(const struct sim_case *one, uint64_t seed, struct sim_outcome *ret)
+static void run_case(const struct sim_case *one, uint64_t seed, struct sim_outcome *ret)
 {
 	*ret = (struct sim_outcome){.hash = 0};
 	memset(&world, 0, sizeof world);
@@ -284,10 +286,34 @@ void sim_run_case(const struct sim_case *one, uint64_t seed, struct sim_outcome 
 		sim_kernel_end(&ret->kernel);
 		if (ret->kernel.descriptors)
 			(void)wrong("%u descriptors are left open", ret->kernel.descriptors);
+		if (ret->kernel.left_bytes)
+			(void)wrong("%llu bytes of memory were left",
+				    (unsigned long long)ret->kernel.left_bytes);
 		if (ret->kernel.processes)
 			(void)wrong("a process has not ended");
 		sim_end();
 	}
 	nm_loaded_fini(&world.loaded);
 	nm_diags_fini(&world.diags);
+}
+
+/* Libraries keep what they allocate in the first run. */
+static void warm_up(void)
+{
+	static bool warm;
+	struct sim_outcome outcome;
+	bool shows = sim_show_trace;
+
+	if (warm)
+		return;
+	warm = true;
+	sim_show_trace = false;
+	run_case(&sim_cases[0], 1, &outcome);
+	sim_show_trace = shows;
+}
+
+void sim_run_case(const struct sim_case *one, uint64_t seed, struct sim_outcome *ret)
+{
+	warm_up();
+	run_case(one, seed, ret);
 }

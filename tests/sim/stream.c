@@ -45,10 +45,8 @@ static void arrive(void *arg)
 static struct segment *new_segment(unsigned from, unsigned to, uint64_t to_life, size_t size,
 				   void (*what)(struct segment *segment))
 {
-	struct segment *segment = calloc(1, sizeof *segment + size);
+	struct segment *segment = sim_new(sizeof *segment + size);
 
-	if (!segment)
-		abort();
 	segment->arrive = what;
 	segment->from = from;
 	segment->to = to;
@@ -129,9 +127,7 @@ static void data_arrives(struct segment *segment)
 		return;
 	if (object->rx_size + segment->size > object->rx_room) {
 		object->rx_room = 2 * (object->rx_size + segment->size);
-		object->rx = realloc(object->rx, object->rx_room);
-		if (!object->rx)
-			abort();
+		object->rx = sim_grow(object->rx, object->rx_room);
 	}
 	memcpy(object->rx + object->rx_size, segment->data, segment->size);
 	object->rx_size += segment->size;

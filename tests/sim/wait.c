@@ -36,8 +36,8 @@ int sim_epoll_ctl(int epoll_fd, int how, int fd, const struct epoll_event *event
 		free(gone);
 		return 0;
 	}
-	if (!*item && !(*item = calloc(1, sizeof **item)))
-		abort();
+	if (!*item)
+		*item = sim_new(sizeof **item);
 	(*item)->target = at;
 	(*item)->event = *event;
 	(*item)->off = false;

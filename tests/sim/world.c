@@ -9,15 +9,9 @@
 #include <ucontext.h>
 
 #include "base/rng.h"
+#include "memory.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define FIBERS 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define FIBERS 1
-#endif
-#endif
-#ifdef FIBERS
+#ifdef SIM_SANITIZED
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -110,9 +104,7 @@ void sim_at(uint64_t at_ns, void (*do_it)(void *arg), void *arg)
 
 	if (world.count > world.room) {
 		world.room = world.room ? 2 * world.room : 64;
-		world.heap = realloc(world.heap, world.room * sizeof *world.heap);
-		if (!world.heap)
-			abort();
+		world.heap = sim_grow(world.heap, world.room * sizeof *world.heap);
 	}
 	for (; at && is_before(&event, &world.heap[(at - 1) / 2]); at = (at - 1) / 2)
 		world.heap[at] = world.heap[(at - 1) / 2];
@@ -155,12 +147,12 @@ static void switch_to(struct sim_task *to)
 		return;
 	world.leaving = from;
 	world.current = to;
-#ifdef FIBERS
+#ifdef SIM_SANITIZED
 	__sanitizer_start_switch_fiber(from->ended ? NULL : &from->fake_stack, to->stack,
 				       to->stack_bytes);
 #endif
 	(void)swapcontext(&from->context, &to->context);
-#ifdef FIBERS
+#ifdef SIM_SANITIZED
 	__sanitizer_finish_switch_fiber(world.current->fake_stack, NULL, NULL);
 #endif
 }
@@ -219,7 +211,7 @@ static void begin_task(void)
 {
 	struct sim_task *self = world.current;
 
-#ifdef FIBERS
+#ifdef SIM_SANITIZED
 	const void *bottom;
 	size_t bytes;
 
@@ -242,11 +234,12 @@ _Noreturn void sim_exit(void)
 
 static struct sim_task *make_task(void *owner, void *(*run)(void *arg), void *arg)
 {
-	struct sim_task *task = calloc(1, sizeof *task);
+	struct sim_task *task = sim_new(sizeof *task);
 	struct sim_task **last = &world.tasks;
 
-	if (!task || getcontext(&task->context) < 0 || !(task->stack = malloc(STACK_BYTES)))
+	if (getcontext(&task->context) < 0)
 		abort();
+	task->stack = sim_grow(NULL, STACK_BYTES);
 	task->stack_bytes = STACK_BYTES;
 	task->run = run;
 	task->arg = arg;
@@ -354,9 +347,7 @@ void sim_begin(uint64_t seed)
 	memset(&world, 0, sizeof world);
 	world.seed = seed;
 	world.now_ns = 1000000000; /* 0 means never in many places */
-	world.tasks = world.current = calloc(1, sizeof *world.tasks);
-	if (!world.tasks)
-		abort();
+	world.tasks = world.current = sim_new(sizeof *world.tasks);
 	world.runs = true;
 }
 
