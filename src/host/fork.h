@@ -6,6 +6,13 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+/* A variable that changes: each process has its own. */
+#ifdef NM_FORK_SIMULATED
+#define NM_OF_PROCESS __attribute__((section("nm_of_process")))
+#else
+#define NM_OF_PROCESS
+#endif
+
 /* As fork(2), for the parent. `child` first of all copies what `arg` points to, and ends the new
  * process by _exit(2). */
 #ifdef NM_FORK_SIMULATED

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fault.h"
 #include "object.h"
 #include "world.h"
 
@@ -45,6 +46,10 @@ static unsigned find_taker(const struct sim_datagram *datagram)
 
 static void emit(struct sim_datagram *datagram, void (*what)(void *arg))
 {
+	if (sim_fault_heals_ns() > sim_now()) {
+		free(datagram);
+		return;
+	}
 	sim_at(sim_now() + sim_kernel.config.delay_ns + sim_random(sim_kernel.config.jitter_ns + 1),
 	       what, datagram);
 }
@@ -158,7 +163,10 @@ ssize_t sim_datagram_recv(int fd, void *data, size_t size, int flags, struct soc
 
 int sim_sendmmsg(int fd, struct mmsghdr *messages, unsigned count)
 {
-	sim_call("sendmmsg", (long)count);
+	int fault = sim_call("send", (long)count);
+
+	if (fault)
+		return fault;
 	if (!sim_object_of(fd, DATAGRAM))
 		sim_unknown("sendmmsg", fd);
 	for (unsigned i = 0; i < count; i++) {
@@ -178,7 +186,10 @@ int sim_sendmmsg(int fd, struct mmsghdr *messages, unsigned count)
 
 int sim_recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
 {
-	sim_call("recvmmsg", (long)count);
+	int fault = sim_call("recv", (long)count);
+
+	if (fault)
+		return fault;
 	if (!sim_object_of(fd, DATAGRAM))
 		sim_unknown("recvmmsg", fd);
 	for (unsigned i = 0; i < count; i++) {

@@ -4,11 +4,13 @@
 #include "kernel.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 
+#include "fault.h"
 #include "object.h"
 #include "world.h"
 
@@ -101,7 +103,7 @@ void sim_discard(unsigned at)
 /* --- a call --- */
 
 /* Each call takes its time, and sometimes others have a turn before it. */
-void sim_call(const char *what, long detail)
+int sim_call(const char *what, long detail)
 {
 	uint64_t most = sim_kernel.config.call_ns;
 
@@ -111,6 +113,15 @@ void sim_call(const char *what, long detail)
 	if (sim_once_in(20))
 		sim_yield();
 	sim_trace(what, detail, 0);
+	return sim_fault_of_call(what);
+}
+
+/* While the network is parted TCP sends again, until it is whole. */
+uint64_t sim_arrival_ns(void)
+{
+	uint64_t heals_ns = sim_fault_heals_ns();
+
+	return (heals_ns > sim_now() ? heals_ns : sim_now()) + sim_kernel.config.delay_ns;
 }
 
 bool sim_is_partial(void)
@@ -149,6 +160,8 @@ uint32_t sim_mask_of(const struct object *object)
 	case DATAGRAM:
 		return (object->n_datagrams ? EPOLLIN : 0u) | EPOLLOUT |
 		       (object->error ? EPOLLERR | EPOLLIN : 0u);
+	case PIPE:
+		return object->peer ? EPOLLOUT : object->rx_size || object->fin_in ? EPOLLIN : 0u;
 	case PACKETS:
 		return (object->n_packets ? EPOLLIN : 0u) | EPOLLOUT;
 	case STREAM:
@@ -184,6 +197,14 @@ bool sim_sleeps(struct object *object, uint32_t mask, int flags, const char *whe
 
 static void let_go(unsigned at);
 
+/* Of a pipe's writing end; NULL: it is gone, or this is one itself. */
+static struct object *reading_end(const struct object *object)
+{
+	return object->peer && sim_kernel.lives[object->peer] == object->peer_life
+		       ? sim_kernel.objects[object->peer]
+		       : NULL;
+}
+
 static void close_packets(struct object *object)
 {
 	for (unsigned i = 0; i < object->n_packets; i++)
@@ -205,6 +226,8 @@ static void let_go(unsigned at)
 		sim_listener_close(object);
 	if (object->kind == DATAGRAM)
 		sim_datagrams_close(object);
+	if (object->kind == PIPE && reading_end(object))
+		reading_end(object)->fin_in = true;
 	if (object->kind == PACKETS)
 		close_packets(object);
 	sim_discard(at);
@@ -220,6 +243,25 @@ int sim_close(int fd)
 	sim_process()->places[fd - FIRST_FD] = 0;
 	sim_release(at);
 	return 0;
+}
+
+/* --- bytes that have come --- */
+
+void sim_append(struct object *object, const void *data, size_t size)
+{
+	if (object->rx_size + size > object->rx_room) {
+		object->rx_room = 2 * (object->rx_size + size);
+		object->rx = sim_grow(object->rx, object->rx_room);
+	}
+	memcpy(object->rx + object->rx_size, data, size);
+	object->rx_size += size;
+}
+
+void sim_consume(struct object *object, size_t size)
+{
+	object->rx_size -= size;
+	if (object->rx_size)
+		memmove(object->rx, object->rx + size, object->rx_size);
 }
 
 void sim_hold(unsigned at)
@@ -298,10 +340,54 @@ ssize_t sim_recvmsg(int fd, struct msghdr *message)
 	return (ssize_t)packet.size;
 }
 
+/* --- pipes --- */
+
+/* What is written is at the reading end at once. */
+int sim_pipe(int fds[2], int flags)
+{
+	unsigned out, in;
+
+	sim_call("pipe", flags);
+	out = sim_make(PIPE, 1, !(flags & O_NONBLOCK));
+	in = sim_make(PIPE, 1, !(flags & O_NONBLOCK));
+	sim_kernel.objects[in]->peer = out;
+	sim_kernel.objects[in]->peer_life = sim_kernel.lives[out];
+	fds[0] = sim_give(out);
+	fds[1] = sim_give(in);
+	return 0;
+}
+
+static ssize_t read_pipe(struct object *object, void *data, size_t size)
+{
+	if (!object->rx_size && !object->fin_in && !sim_sleeps(object, EPOLLIN, 0, "read"))
+		return -EAGAIN;
+	size_t n = size < object->rx_size ? size : object->rx_size;
+
+	if (n)
+		memcpy(data, object->rx, n);
+	sim_consume(object, n);
+	return (ssize_t)n;
+}
+
+static ssize_t write_pipe(const struct object *object, const void *data, size_t size)
+{
+	struct object *out = reading_end(object);
+
+	if (!out)
+		return -EPIPE;
+	sim_append(out, data, size);
+	out->edges++;
+	return (ssize_t)size;
+}
+
 /* --- eventfd --- */
 
 int sim_eventfd(unsigned count, int flags)
 {
+	int fault = sim_call("eventfd", (long)count);
+
+	if (fault)
+		return fault;
 	unsigned at = sim_make(EVENT, 1, !(flags & EFD_NONBLOCK));
 
 	sim_kernel.objects[at]->count = count;
@@ -315,6 +401,8 @@ ssize_t sim_read(int fd, void *data, size_t size)
 	if (object && (object->kind == STREAM || object->kind == DATAGRAM))
 		return sim_recv(fd, data, size, 0, NULL, NULL);
 	sim_call("read", fd);
+	if (object && object->kind == PIPE)
+		return read_pipe(object, data, size);
 	if (!object || object->kind != EVENT || size < sizeof object->count)
 		sim_unknown("read", fd);
 	if (!object->count && !sim_sleeps(object, EPOLLIN, 0, "read"))
@@ -332,6 +420,8 @@ ssize_t sim_write(int fd, const void *data, size_t size)
 	if (object && (object->kind == STREAM || object->kind == DATAGRAM))
 		return sim_send(fd, data, size, 0, NULL);
 	sim_call("write", fd);
+	if (object && object->kind == PIPE)
+		return write_pipe(object, data, size);
 	if (!object || object->kind != EVENT || size < sizeof count)
 		sim_unknown("write", fd);
 	memcpy(&count, data, sizeof count);
@@ -344,8 +434,11 @@ ssize_t sim_write(int fd, const void *data, size_t size)
 
 void sim_kernel_begin(const struct sim_kernel_config *config)
 {
+	const struct sim_fault none = {.kind = SIM_NO_FAULT};
+
 	memset(&sim_kernel, 0, sizeof sim_kernel);
 	sim_kernel.config = *config;
+	sim_fault_arm(&none);
 	sim_processes_begin();
 }
 

@@ -64,6 +64,7 @@ int sim_ioctl(int fd, unsigned long request, void *value);
 int sim_socketpair(int family, int type, int fds[2]);
 ssize_t sim_sendmsg(int fd, const struct msghdr *message);
 ssize_t sim_recvmsg(int fd, struct msghdr *message);
+int sim_pipe(int fds[2], int flags);
 int sim_eventfd(unsigned count, int flags);
 ssize_t sim_read(int fd, void *data, size_t size);
 ssize_t sim_write(int fd, const void *data, size_t size);

@@ -3,6 +3,7 @@
 # themselves are compiled once more so that they go through the library, too.
 SIM_PRODUCT = \
 	src/control/slave/daemon.c \
+	src/control/slave/session.c \
 	src/engine/loop/loop.c \
 	src/engine/phase/drain.c \
 	src/engine/wait/defer.c \
@@ -25,6 +26,8 @@ SIM = \
 	tests/sim/datagram.c \
 	tests/sim/ends.c \
 	tests/sim/ends.h \
+	tests/sim/fault.c \
+	tests/sim/fault.h \
 	tests/sim/kernel.c \
 	tests/sim/kernel.h \
 	tests/sim/libc.c \
@@ -42,7 +45,7 @@ SIM = \
 	tests/sim/wait.c \
 	tests/sim/world.c \
 	tests/sim/world.h
-SIM_CPPFLAGS = $(AM_CPPFLAGS) $(NL_CFLAGS) -DNM_SYSCALLS_BY_LIBC=1 -DNM_FORK_SIMULATED=1 \
+SIM_CPPFLAGS = $(AM_CPPFLAGS) $(NL_CFLAGS) $(XML_CFLAGS) -DNM_SYSCALLS_BY_LIBC=1 -DNM_FORK_SIMULATED=1 \
 	-DSIM_PROFILES='"$(abs_top_srcdir)/profiles"'
 
 tests_sim_test_ends_SOURCES = tests/sim/test_ends.c $(SIM) $(SIM_PRODUCT)

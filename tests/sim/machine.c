@@ -96,6 +96,11 @@ int prctl(int what, ...)
 	return 0; /* all others change nothing here */
 }
 
+int pipe2(int fds[2], int flags)
+{
+	return sim_runs() ? answer(sim_pipe(fds, flags)) : SIM_REAL(pipe2)(fds, flags);
+}
+
 /* --- signals --- */
 
 int sigaction(int number, const struct sigaction *action, struct sigaction *before)

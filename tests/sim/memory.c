@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "fault.h"
 #include "libc.h"
 #include "process.h"
 #include "world.h"
@@ -44,10 +45,14 @@ void __libc_free(void *memory);
 
 static void *take(size_t alignment, size_t size, bool zeros)
 {
+	struct sim_process *owner = sim_runs() && !of_nobody ? sim_process() : NULL;
 	size_t before = alignment > sizeof(struct block) ? alignment : sizeof(struct block);
+	if (owner && sim_fault_of_memory()) {
+		errno = ENOMEM;
+		return NULL;
+	}
 	char *base = alignment > 16 ? __libc_memalign(alignment, before + size)
 				    : __libc_malloc(before + size);
-	struct sim_process *owner = sim_runs() && !of_nobody ? sim_process() : NULL;
 
 	if (!base || size > SIZE_MAX / 2)
 		return NULL;

@@ -10,7 +10,7 @@
 
 #define FIRST_FD 10000
 
-enum kind { FREE, STREAM, LISTENER, DATAGRAM, EPOLL, EVENT, PACKETS };
+enum kind { FREE, STREAM, LISTENER, DATAGRAM, EPOLL, EVENT, PACKETS, PIPE };
 enum state { CLOSED, CONNECTING, ESTABLISHED };
 
 struct item { /* of an epoll's list of interest */
@@ -35,7 +35,7 @@ struct object {
 	unsigned refs;
 	bool blocks;	/* O_NONBLOCK is not set */
 	uint64_t edges; /* how often something has come; epoll's edges */
-	/* STREAM */
+	/* STREAM; PIPE: the writing end has a peer, the reading end bytes */
 	enum state state;
 	unsigned peer; /* 0: none, or gone */
 	uint64_t peer_life;
@@ -80,8 +80,8 @@ struct sim_kernel {
 extern struct sim_kernel sim_kernel;
 
 _Noreturn void sim_unknown(const char *what, long detail);
-/* Each call takes its time, and sometimes others have a turn before it. */
-void sim_call(const char *what, long detail);
+/* Each call takes its time, and sometimes others have a turn before it. 0, or -errno: a fault. */
+int sim_call(const char *what, long detail);
 /* NULL: it is none, or of another kind; FREE stands for all kinds. */
 struct object *sim_object_of(int fd, enum kind kind);
 /* As sim_object_of, for a descriptor of that process and of any kind. */
@@ -96,6 +96,11 @@ void sim_hold(unsigned at);
 void sim_release(unsigned at);
 /* Frees the object, and takes it from each epoll's list. */
 void sim_discard(unsigned at);
+/* When what is sent now arrives. */
+uint64_t sim_arrival_ns(void);
+/* Bytes of rx. */
+void sim_append(struct object *object, const void *data, size_t size);
+void sim_consume(struct object *object, size_t size);
 /* Whether this call moves less than it could. */
 bool sim_is_partial(void);
 /* What epoll would report. */

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include <libxml/xmlerror.h>
+
 #include "host/fork.h"
 #include "memory.h"
 #include "object.h"
@@ -33,25 +35,53 @@ static struct sim_process *make(struct sim_process *parent)
 	return process;
 }
 
+/* The section of all variables of NM_OF_PROCESS. */
+extern char __start_nm_of_process[], __stop_nm_of_process[];
+
+static size_t own_bytes(void)
+{
+	size_t bytes = (size_t)(__stop_nm_of_process - __start_nm_of_process);
+
+	if (bytes > sizeof first->own)
+		abort();
+	return bytes;
+}
+
+static void change(void *from, void *to)
+{
+	memcpy(((struct sim_process *)from)->own, __start_nm_of_process, own_bytes());
+	memcpy(__start_nm_of_process, ((struct sim_process *)to)->own, own_bytes());
+}
+
 void sim_processes_begin(void)
 {
+	sim_on_change(change);
 	first = NULL;
 	last_pid = 0;
 	sim_set_owner(make(NULL));
 }
 
+bool sim_is_alone(void)
+{
+	for (const struct sim_process *process = first->next; process; process = process->next)
+		if (!process->ended)
+			return false;
+	return true;
+}
+
 bool sim_processes_end(void)
 {
-	bool alone = true;
+	bool alone = sim_is_alone();
 
 	while (first) {
 		struct sim_process *process = first;
 
-		alone &= process->ended || process == sim_process();
 		first = process->next;
-		sim_drop_others(process);
+		sim_drop(process);
+		(void)sim_memory_leave(process, process->ended);
 		free(process);
 	}
+	sim_on_change(NULL);
 	sim_set_owner(NULL);
 	return alone;
 }
@@ -87,6 +117,7 @@ pid_t sim_start(unsigned host, void (*run)(const void *arg), const void *arg)
 
 	child->host = host;
 	child->on_term = child->parent->on_term;
+	memcpy(child->own, __start_nm_of_process, own_bytes());
 	inherit(child);
 	sim_trace("process", child->pid, host);
 	(void)sim_spawn_now(child, run_child, &start);
@@ -95,7 +126,12 @@ pid_t sim_start(unsigned host, void (*run)(const void *arg), const void *arg)
 
 pid_t nm_fork(void (*child)(const void *arg), const void *arg)
 {
-	sim_call("fork", 0);
+	int fault = sim_call("fork", 0);
+
+	if (fault) {
+		errno = -fault;
+		return -1;
+	}
 	return sim_start(sim_process()->host, child, arg);
 }
 
@@ -129,45 +165,41 @@ static void orphan(const struct sim_process *parent)
 	}
 }
 
-/* All that is left of it is its status. */
+/* Its memory and its stacks stay while the world lasts: its children may have arguments there. */
 static void end(struct sim_process *process, int status)
 {
 	sim_trace("end", process->pid, status);
-	uint64_t left = sim_memory_leave(process, !WIFEXITED(status));
-
-	if (WIFEXITED(status))
-		sim_kernel.state.left_bytes += left;
+	xmlResetLastError(); /* libxml2 keeps it */
 	process->ended = true;
 	process->status = status;
+	if (WIFEXITED(status))
+		sim_kernel.state.left_bytes += sim_memory_leave(process, false);
+	sim_stop_others(process);
 	close_all(process);
 	orphan(process);
 }
 
-_Noreturn void sim_process_exit(int code)
+static _Noreturn void end_self(int status)
 {
-	struct sim_process *self = sim_process();
-
-	sim_drop_others(self);
-	end(self, W_EXITCODE(code, 0));
+	end(sim_process(), status);
 	sim_exit();
 }
 
-static void forget(struct sim_process *process)
+_Noreturn void sim_process_exit(int code)
 {
-	struct sim_process **at = &first;
+	end_self(W_EXITCODE(code, 0));
+}
 
-	while (*at != process)
-		at = &(*at)->next;
-	*at = process->next;
-	sim_drop_others(process);
-	free(process);
+_Noreturn void sim_process_die(void)
+{
+	end_self(W_EXITCODE(0, SIGKILL));
 }
 
 static struct sim_process *find(pid_t pid)
 {
 	struct sim_process *at = first;
 
-	while (at && at->pid != pid)
+	while (at && (at->pid != pid || at->reaped))
 		at = at->next;
 	return at;
 }
@@ -190,7 +222,7 @@ pid_t sim_waitpid(pid_t pid, int *ret_status, int options)
 		(void)sim_block(has_ended, child, SIM_NEVER, "waitpid");
 	if (ret_status)
 		*ret_status = child->status;
-	forget(child);
+	child->reaped = true;
 	return pid;
 }
 
@@ -212,9 +244,8 @@ int sim_kill(pid_t pid, int number)
 	if (number != SIGTERM && number != SIGKILL)
 		sim_unknown("kill", number);
 	if (process == sim_process())
-		sim_unknown("the end of the process that calls", number);
+		end_self(W_EXITCODE(0, number));
 	end(process, W_EXITCODE(0, number));
-	sim_drop_others(process);
 	return 0;
 }
 

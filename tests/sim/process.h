@@ -18,17 +18,21 @@ struct sim_process {
 	unsigned places[SIM_MOST];   /* of the objects of its descriptors; 0: it is free */
 	void (*on_term)(int number); /* NULL: SIGTERM kills */
 	bool term_is_due;
+	char own[64];	       /* the variables of NM_OF_PROCESS, while others run */
 	int parent_end_signal; /* PR_SET_PDEATHSIG; 0: none */
 	struct block *blocks;  /* its memory */
-	bool ended;
+	bool ended, reaped;
 	int status; /* as waitpid has it */
 	struct sim_process *next;
 };
 
 /* The present task becomes the first process. */
 void sim_processes_begin(void);
-/* All are gone but the first one. False: there are others, which have not ended. */
+/* All are gone. False: another than the first one had not ended. */
 bool sim_processes_end(void);
+
+/* Whether all but the first one have ended. */
+bool sim_is_alone(void);
 
 /* That of the present task. */
 struct sim_process *sim_process(void);
@@ -38,6 +42,7 @@ pid_t sim_getppid(void);
 pid_t sim_waitpid(pid_t pid, int *ret_status, int options);
 int sim_kill(pid_t pid, int number);
 _Noreturn void sim_process_exit(int code);
+_Noreturn void sim_process_die(void);
 /* Handles the signal that is due. False: none is. */
 bool sim_signal_handle(void);
 

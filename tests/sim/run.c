@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "base/rng.h"
 #include "control/slave/daemon.h"
 #include "lib/load.h"
+#include "fault.h"
 #include "process.h"
 #include "transport/preamble.h"
 #include "world.h"
@@ -50,7 +52,6 @@ const struct sim_case sim_cases[] = {
 };
 const size_t sim_n_cases = sizeof sim_cases / sizeof *sim_cases;
 
-#define RUNS	 2
 #define LIMIT_NS UINT64_C(60000000000) /* of the world's time, for a run */
 
 static struct {
@@ -59,8 +60,11 @@ static struct {
 	struct sim_kernel_config config;
 	struct nm_loaded loaded;
 	struct nm_diags diags;
+	struct sim_fault fault;
+	bool struck;		  /* the fault has, in the present run */
 	struct nm_result *result; /* of the last run */
 	enum nm_run_status status;
+	bool told; /* the run has told of an error */
 	struct sim_outcome *outcome;
 } world;
 
@@ -78,16 +82,15 @@ static __attribute__((format(printf, 1, 2))) bool wrong(const char *format, ...)
 
 /* --- the processes --- */
 
-/* A slave is told how many runs there are, and ends after them. */
 static void be_slave(const void *arg)
 {
 	struct nm_slave_options options;
 	struct nm_diags diags = {.count = 0};
+	const int interrupt_fd = *(const int *)arg;
 
-	(void)arg;
 	nm_slave_options_default(&options);
 	options.admission = NM_ADMIT_ALL;
-	options.sessions = RUNS;
+	options.interrupt_fd = interrupt_fd;
 	int error = nm_slave_serve(&options, &diags);
 
 	nm_diags_fini(&diags);
@@ -174,16 +177,28 @@ static bool compare_bytes(const struct sim_kernel_state *before)
 	return true;
 }
 
+/* A run that a fault has ended says why. */
+static bool explains(const struct nm_result *result)
+{
+	bool failed = world.status == NM_RUN_FAILED && result && result->verdict.incomplete_why;
+
+	if (!failed && !world.told)
+		return wrong("a fault ends the run with status %d, and nothing says why",
+			     world.status);
+	return true;
+}
+
 static bool compare(const struct sim_kernel_state *before)
 {
 	const struct nm_result *result = world.result;
 
+	if (world.struck && world.status != NM_RUN_COMPLETE)
+		return explains(result);
 	if (world.status != NM_RUN_COMPLETE || !result || !result->complete)
-		return wrong("the run ends with status %d: %s%s", world.status,
+		return wrong("the run ends with status %d: %s", world.status,
 			     result && result->verdict.incomplete_why
 				     ? result->verdict.incomplete_why
-				     : "",
-			     world.diags.count ? world.diags.items[0].text : "");
+				     : "?");
 	if (result->verdict.reconciled != NM_RECONCILED_YES && !world.one->datagrams)
 		return wrong("the counts are not reconciled: %s",
 			     result->verdict.reconcile_text ? result->verdict.reconcile_text : "?");
@@ -193,7 +208,7 @@ static bool compare(const struct sim_kernel_state *before)
 	if (!result->totals.counts.iterations)
 		return wrong("no pass was measured");
 	world.outcome->iterations += result->totals.counts.iterations;
-	return compare_bytes(before);
+	return world.struck || compare_bytes(before);
 }
 
 /* The master looks at its result itself, whose memory is its own. */
@@ -202,15 +217,19 @@ static void be_master(const void *arg)
 	const struct nm_job job = nm_loaded_job(&world.loaded);
 	const struct sim_kernel_state before = sim_kernel_state();
 	struct nm_run_options options;
+	struct nm_diags diags = {.count = 0};
 
 	(void)arg;
 	nm_run_options_default(&options);
 	options.seed = world.seed;
 	options.interval_ns = 10000000;
 	options.wait.slaves_ns = 1000000000;
-	world.status = nm_run(&job, &options, &world.result, &world.diags);
+	world.status = nm_run(&job, &options, &world.result, &diags);
+	world.struck = sim_fault_disarm();
+	world.told = diags.n_errors > 0;
 	(void)compare(&before);
 	world.result = nm_result_free(world.result);
+	nm_diags_fini(&diags);
 	_exit(0);
 }
 
@@ -242,30 +261,74 @@ static bool compile(void)
 	return true;
 }
 
+#define MOST_SLAVES 2
+
+struct slave {
+	pid_t pid;
+	int stop[2]; /* a pipe */
+};
+
+static void start_slave(struct slave *slave, unsigned host)
+{
+	slave->pid = sim_start(host, be_slave, &slave->stop[0]);
+}
+
+/* A slave that a fault has ended is started again. */
+static void revive(struct slave *slaves)
+{
+	for (unsigned h = 0; h < world.one->n_slaves; h++)
+		if (waitpid(slaves[h].pid, NULL, WNOHANG) == slaves[h].pid)
+			start_slave(&slaves[h], h + 1);
+}
+
 static bool run_once(void)
 {
 	uint64_t begin_ns = sim_now();
-	bool right = ended_well(sim_start(0, be_master, NULL), "master") && !*world.outcome->why;
+	int status;
 
-	if (right && sim_now() - begin_ns > LIMIT_NS)
+	world.struck = false;
+	pid_t master = sim_start(0, be_master, NULL);
+
+	(void)waitpid(master, &status, 0);
+	world.struck |= sim_fault_disarm();
+	if (!WIFEXITED(status) && !world.struck)
+		return wrong("the master has ended with status %d", status);
+	if (sim_now() - begin_ns > LIMIT_NS)
 		return wrong("the run took %.3f s", (double)(sim_now() - begin_ns) / 1e9);
-	return right;
+	return !*world.outcome->why;
 }
 
+static bool is_alone(void *arg)
+{
+	(void)arg;
+	return sim_is_alone();
+}
+
+/* The first run meets the fault; the second must succeed. */
 static void run_all(void)
 {
-	pid_t slaves[4];
-	bool right = true;
+	struct slave slaves[MOST_SLAVES];
+	bool right;
 
-	for (unsigned h = 0; h < world.one->n_slaves; h++)
-		slaves[h] = sim_start(h + 1, be_slave, NULL);
-	for (int i = 0; i < RUNS && right; i++)
-		right = run_once();
-	for (unsigned h = 0; h < world.one->n_slaves && right; h++)
-		right = ended_well(slaves[h], "slave");
+	for (unsigned h = 0; h < world.one->n_slaves; h++) {
+		if (pipe2(slaves[h].stop, 0) < 0)
+			abort();
+		start_slave(&slaves[h], h + 1);
+	}
+	sim_fault_arm(&world.fault);
+	right = run_once();
+	revive(slaves);
+	right = right && run_once();
+	for (unsigned h = 0; h < world.one->n_slaves; h++) {
+		if (write(slaves[h].stop[1], "x", 1) == 1 && right)
+			right = ended_well(slaves[h].pid, "slave");
+		(void)close(slaves[h].stop[0]);
+		(void)close(slaves[h].stop[1]);
+	}
+	(void)sim_block(is_alone, NULL, sim_now() + LIMIT_NS, "the end of all");
 }
 
-static void run_case(const struct sim_case *one, uint64_t seed, struct sim_outcome *ret)
+static void run_case(const struct sim_case *one, uint64_t seed, bool fails, struct sim_outcome *ret)
 {
 	*ret = (struct sim_outcome){.hash = 0};
 	memset(&world, 0, sizeof world);
@@ -274,6 +337,8 @@ static void run_case(const struct sim_case *one, uint64_t seed, struct sim_outco
 	world.config = sim_config_of(seed);
 	if (one->datagrams)
 		world.config.lose_in = nm_rng_below(seed, 2, 3) * 40;
+	if (fails)
+		world.fault = sim_fault_of(seed);
 	world.outcome = ret;
 	if (compile()) {
 		sim_begin(seed);
@@ -308,12 +373,12 @@ static void warm_up(void)
 		return;
 	warm = true;
 	sim_show_trace = false;
-	run_case(&sim_cases[0], 1, &outcome);
+	run_case(&sim_cases[0], 1, false, &outcome);
 	sim_show_trace = shows;
 }
 
-void sim_run_case(const struct sim_case *one, uint64_t seed, struct sim_outcome *ret)
+void sim_run_case(const struct sim_case *one, uint64_t seed, bool fails, struct sim_outcome *ret)
 {
 	warm_up();
-	run_case(one, seed, ret);
+	run_case(one, seed, fails, ret);
 }

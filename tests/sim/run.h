@@ -15,8 +15,9 @@ struct sim_case {
 	const char *defines[8][2]; /* name and value, up to NULL */
 };
 
-/* Runs the case twice with the same slaves. Kernel, world and options follow from the seed. */
-void sim_run_case(const struct sim_case *one, uint64_t seed, struct sim_outcome *ret);
+/* Runs the case twice with the same slaves. Kernel and world follow from the seed; where it fails,
+ * there is a fault in the first run, too. */
+void sim_run_case(const struct sim_case *one, uint64_t seed, bool fails, struct sim_outcome *ret);
 
 extern const struct sim_case sim_cases[];
 extern const size_t sim_n_cases;

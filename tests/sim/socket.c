@@ -65,7 +65,10 @@ int sim_socket(int family, int type, int protocol)
 {
 	int kind = type & 0xf;
 
-	sim_call("socket", type);
+	int fault = sim_call("socket", type);
+
+	if (fault)
+		return fault;
 	if (family != AF_INET && family != AF_INET6)
 		return -EAFNOSUPPORT;
 	if ((kind != SOCK_STREAM || (protocol && protocol != IPPROTO_TCP)) &&
@@ -94,7 +97,10 @@ int sim_bind(int fd, const struct sockaddr *addr, socklen_t size)
 	uint16_t port = sim_port_of(addr);
 
 	(void)size;
-	sim_call("bind", fd);
+	int fault = sim_call("bind", fd);
+
+	if (fault)
+		return fault;
 	if (!object)
 		return -EBADF;
 	if (port && object->kind == DATAGRAM && is_taken(object, port))
@@ -110,7 +116,10 @@ int sim_connect(int fd, const struct sockaddr *addr, socklen_t size)
 	struct object *object = sim_object_of(fd, FREE);
 
 	(void)size;
-	sim_call("connect", fd);
+	int fault = sim_call("connect", fd);
+
+	if (fault)
+		return fault;
 	if (!object)
 		return -EBADF;
 	if (object->kind == STREAM && object->state == ESTABLISHED)
@@ -125,7 +134,10 @@ int sim_connect(int fd, const struct sockaddr *addr, socklen_t size)
 
 ssize_t sim_send(int fd, const void *data, size_t size, int flags, const struct sockaddr *to)
 {
-	sim_call("send", (long)size);
+	int fault = sim_call("send", (long)size);
+
+	if (fault)
+		return fault;
 	return sim_object_of(fd, DATAGRAM) ? sim_datagram_send(fd, data, size, to)
 					   : sim_stream_send(fd, data, size, flags);
 }
@@ -133,7 +145,10 @@ ssize_t sim_send(int fd, const void *data, size_t size, int flags, const struct 
 ssize_t sim_recv(int fd, void *data, size_t size, int flags, struct sockaddr *from,
 		 socklen_t *from_size)
 {
-	sim_call("recv", (long)size);
+	int fault = sim_call("recv", (long)size);
+
+	if (fault)
+		return fault;
 	return sim_object_of(fd, DATAGRAM)
 		       ? sim_datagram_recv(fd, data, size, flags, from, from_size)
 		       : sim_stream_recv(fd, data, size, flags);
@@ -143,6 +158,10 @@ int sim_name(int fd, struct sockaddr *addr, socklen_t *size, bool of_peer)
 {
 	struct object *object = sim_object_of(fd, FREE);
 
+	int fault = of_peer ? 0 : sim_call("getsockname", fd);
+
+	if (fault)
+		return fault;
 	if (!object)
 		return -EBADF;
 	if (of_peer && !object->peer_address)
@@ -156,7 +175,10 @@ int sim_set_option(int fd, int level, int name, const void *value, socklen_t siz
 {
 	struct object *object = sim_object_of(fd, FREE);
 
-	sim_call("setsockopt", name);
+	int fault = sim_call("setsockopt", name);
+
+	if (fault)
+		return fault;
 	if (!object)
 		return -EBADF;
 	if (level == SOL_SOCKET && name == SO_LINGER) {

@@ -66,8 +66,7 @@ static struct segment *to_peer(unsigned from, size_t size, void (*what)(struct s
 /* Sends a segment, of a socket behind all that it has sent before. */
 static void emit(struct object *from, struct segment *segment)
 {
-	uint64_t at_ns = sim_now() + sim_kernel.config.delay_ns +
-			 sim_random(sim_kernel.config.jitter_ns + 1);
+	uint64_t at_ns = sim_arrival_ns() + sim_random(sim_kernel.config.jitter_ns + 1);
 
 	if (from && at_ns < from->clear_ns)
 		at_ns = from->clear_ns;
@@ -125,12 +124,7 @@ static void data_arrives(struct segment *segment)
 	}
 	if (object->state != ESTABLISHED)
 		return;
-	if (object->rx_size + segment->size > object->rx_room) {
-		object->rx_room = 2 * (object->rx_size + segment->size);
-		object->rx = sim_grow(object->rx, object->rx_room);
-	}
-	memcpy(object->rx + object->rx_size, segment->data, segment->size);
-	object->rx_size += segment->size;
+	sim_append(object, segment->data, segment->size);
 	object->edges++;
 	if (!is_control(object))
 		sim_kernel.state.carried_bytes += segment->size;
@@ -205,7 +199,7 @@ static void send_syn(unsigned from, uint16_t port, uint64_t after_ns)
 
 	segment->port = port;
 	if (listener) {
-		sim_at(sim_now() + after_ns + sim_kernel.config.delay_ns, arrive, segment);
+		sim_at(sim_arrival_ns() + after_ns, arrive, segment);
 		return;
 	}
 	segment->to = from;
@@ -283,7 +277,10 @@ int sim_listen(int fd, int backlog)
 {
 	struct object *object = sim_object_of(fd, STREAM);
 
-	sim_call("listen", fd);
+	int fault = sim_call("listen", fd);
+
+	if (fault)
+		return fault;
 	if (!object)
 		return -EBADF;
 	object->kind = LISTENER;
@@ -310,7 +307,10 @@ int sim_accept(int fd, struct sockaddr *addr, socklen_t *size, int flags)
 {
 	struct object *object = sim_object_of(fd, LISTENER);
 
-	sim_call("accept", fd);
+	int fault = sim_call("accept", fd);
+
+	if (fault)
+		return fault;
 	if (!object)
 		return -EBADF;
 	if (!object->queued && !sim_sleeps(object, EPOLLIN, 0, "accept"))
@@ -399,8 +399,7 @@ ssize_t sim_stream_recv(int fd, void *data, size_t size, int flags)
 		memcpy(data, object->rx, n);
 	if (flags & MSG_PEEK)
 		return (ssize_t)n;
-	memmove(object->rx, object->rx + n, object->rx_size - n);
-	object->rx_size -= n;
+	sim_consume(object, n);
 	if (object->peer) {
 		struct segment *segment = to_peer(sim_place_of(fd), 0, room_arrives);
 

@@ -10,6 +10,10 @@
 
 int sim_epoll_create(void)
 {
+	int fault = sim_call("epoll_create", 0);
+
+	if (fault)
+		return fault;
 	return sim_give(sim_make(EPOLL, 1, true));
 }
 
@@ -17,7 +21,10 @@ int sim_epoll_ctl(int epoll_fd, int how, int fd, const struct epoll_event *event
 {
 	struct object *epoll = sim_object_of(epoll_fd, EPOLL), *target = sim_object_of(fd, FREE);
 
-	sim_call("epoll_ctl", fd);
+	int fault = sim_call("epoll_ctl", fd);
+
+	if (fault)
+		return fault;
 	if (!epoll || !target)
 		return -EBADF;
 	unsigned at = sim_place_of(fd);
@@ -92,7 +99,10 @@ int sim_epoll_wait(int epoll_fd, struct epoll_event *events, int room, int64_t t
 	struct object *epoll = sim_object_of(epoll_fd, EPOLL);
 	int n = 0;
 
-	sim_call("epoll_wait", (long)(timeout_ns / 1000));
+	int fault = sim_call("epoll_wait", (long)(timeout_ns / 1000));
+
+	if (fault)
+		return fault;
 	if (!epoll)
 		return -EBADF;
 	if (timeout_ns != 0 && !has_due(epoll))
@@ -142,7 +152,10 @@ int sim_poll(struct pollfd *fds, size_t n_fds, int64_t timeout_ns, bool takes_si
 				.takes_signals = takes_signals,
 				.process = sim_process()};
 
-	sim_call("poll", (long)n_fds);
+	int fault = sim_call("poll", (long)n_fds);
+
+	if (fault)
+		return fault;
 	if (timeout_ns != 0 && !look_at(&polled))
 		(void)sim_block(is_ready, &polled,
 				timeout_ns < 0 ? SIM_NEVER : sim_now() + (uint64_t)timeout_ns,

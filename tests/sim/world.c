@@ -45,6 +45,7 @@ static struct {
 	struct event *heap;
 	size_t count, room;
 	struct sim_task *tasks, *current, *leaving;
+	void (*change)(void *from, void *to);
 } world;
 
 bool sim_show_trace;
@@ -145,6 +146,8 @@ static void switch_to(struct sim_task *to)
 
 	if (from == to)
 		return;
+	if (world.change && from->owner != to->owner)
+		world.change(from->owner, to->owner);
 	world.leaving = from;
 	world.current = to;
 #ifdef SIM_SANITIZED
@@ -278,6 +281,11 @@ struct sim_task *sim_spawn_now(void *owner, void *(*run)(void *arg), void *arg)
 	return task;
 }
 
+void sim_on_change(void (*change)(void *from, void *to))
+{
+	world.change = change;
+}
+
 void *sim_owner(void)
 {
 	return world.current->owner;
@@ -330,7 +338,14 @@ void sim_join(struct sim_task *task)
 	free_at(at);
 }
 
-void sim_drop_others(const void *owner)
+void sim_stop_others(const void *owner)
+{
+	for (struct sim_task *task = world.tasks; task; task = task->next)
+		if (task->owner == owner && task != world.current)
+			task->ended = true;
+}
+
+void sim_drop(const void *owner)
 {
 	struct sim_task **at = &world.tasks;
 

@@ -42,12 +42,16 @@ void sim_happen(void);
 struct sim_task *sim_spawn(void *(*run)(void *arg), void *arg);
 /* As sim_spawn, of another owner; the new task has its turn at once. */
 struct sim_task *sim_spawn_now(void *owner, void *(*run)(void *arg), void *arg);
+/* Called whenever the owner of the task that runs is another. */
+void sim_on_change(void (*change)(void *from, void *to));
 void *sim_owner(void);
 void sim_set_owner(void *owner);
 /* Ends the present task. */
 _Noreturn void sim_exit(void);
-/* All other tasks of the owner are gone. */
-void sim_drop_others(const void *owner);
+/* All other tasks of the owner have their last turn behind them. */
+void sim_stop_others(const void *owner);
+/* Frees all tasks of the owner but the present one. */
+void sim_drop(const void *owner);
 /* Waits for the end of the task and frees it. */
 void sim_join(struct sim_task *task);
 /* The task waits until ready(arg) holds or the time has come; false: it has come, and ready(arg)

@@ -17,13 +17,14 @@
 #include "control/slave/session_priv.h"
 #include "host/clock.h"
 #include "host/facts.h"
+#include "host/fork.h"
 #include "transport/address.h"
 
 #define LOOK_NS	  200000000u  /* between two looks whether another has its place */
 #define LINGER_NS 1000000000u /* time for the master to read a refusal */
 
 /* A handler is given no argument. */
-static volatile sig_atomic_t told_to_end;
+static volatile sig_atomic_t told_to_end NM_OF_PROCESS;
 
 static void on_signal(int number)
 {
