@@ -23,7 +23,7 @@ static const struct {
 	{.call = "fork", .errors = {EAGAIN, ENOMEM, EAGAIN, ENOMEM}, .most = 2},
 	{.call = "eventfd", .errors = {EMFILE, ENFILE, ENOMEM, EMFILE}, .most = 8},
 	{.call = "epoll_create", .errors = {EMFILE, ENFILE, ENOMEM, EMFILE}, .most = 8},
-	{.call = "epoll_ctl", .errors = {ENOMEM, ENOSPC, ENOMEM, ENOSPC}, .most = 20},
+	{.call = "epoll_add", .errors = {ENOMEM, ENOSPC, ENOMEM, ENOSPC}, .most = 20},
 	{.call = "epoll_wait", .errors = {EINTR, EINTR, EINTR, EINTR}, .most = 200},
 	{.call = "poll", .errors = {EINTR, EINTR, EINTR, ENOMEM}, .most = 60},
 	{.call = "send", .errors = {ENOBUFS, ECONNRESET, EPIPE, ETIMEDOUT}, .most = 200},

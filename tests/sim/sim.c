@@ -6,6 +6,7 @@
  * invariant does not hold; 2: wrong use. */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +25,19 @@ static bool number(const char *word, uint64_t *ret)
 	return *word >= '0' && *word <= '9' && !*end && !errno;
 }
 
+static uint64_t present;
+
+/* What aborts, or crashes, has a seed, too. */
+static void tell_seed(int number)
+{
+	fprintf(stderr, "sim: seed %" PRIu64 ": %s\n", present, strsignal(number));
+}
+
 static bool run_one(uint64_t seed)
 {
 	struct sim_outcome outcome;
 
+	present = seed;
 	if (seed % 2)
 		sim_run_ends(sim_profiles[seed / 2 % sim_n_profiles], seed, NULL, &outcome);
 	else
@@ -40,6 +50,7 @@ static bool run_one(uint64_t seed)
 
 int main(int argc, char **argv)
 {
+	const struct sigaction tells = {.sa_handler = tell_seed, .sa_flags = (int)SA_RESETHAND};
 	uint64_t first, last, failed = 0;
 
 	if ((argc != 3 && argc != 4) || !number(argv[2], &first) ||
@@ -50,6 +61,8 @@ int main(int argc, char **argv)
 	}
 	last = argc == 4 ? last : first;
 	sim_show_trace = *argv[1] == 't';
+	(void)sigaction(SIGABRT, &tells, NULL);
+	(void)sigaction(SIGSEGV, &tells, NULL);
 	clock_t begin = clock();
 
 	for (uint64_t seed = first; seed <= last; seed++)

@@ -21,7 +21,8 @@ int sim_epoll_ctl(int epoll_fd, int how, int fd, const struct epoll_event *event
 {
 	struct object *epoll = sim_object_of(epoll_fd, EPOLL), *target = sim_object_of(fd, FREE);
 
-	int fault = sim_call("epoll_ctl", fd);
+	/* Only what is added needs memory. */
+	int fault = sim_call(how == EPOLL_CTL_ADD ? "epoll_add" : "epoll_ctl", fd);
 
 	if (fault)
 		return fault;
