@@ -14,7 +14,7 @@
 
 /* The command as it is sent, but for its keys and its value; put together once. */
 struct nm_command {
-	char name[NM_COMMAND_NAME];	/* its first word, in capitals */
+	char name[NM_COMMAND_NAME];		      /* its first word, in capitals */
 	uint32_t n_keys, key_at[NM_COMMAND_KEYS_MAX]; /* in `head` */
 	bool has_data;
 	uint32_t head_length, tail_length; /* before the length of the value, and behind it */

@@ -481,8 +481,8 @@ struct nm_windows *nm_windows_new(const struct nm_plan *plan, const struct nm_en
 		windows->groups[g].before = nm_tally_snap_new(plan->n_verbs);
 		if (plan->n_verbs)
 			windows->groups[g].at_end = nm_tally_snap_new(plan->n_verbs);
-		complete = windows->groups[g].before &&
-			   (windows->groups[g].at_end || !plan->n_verbs);
+		complete =
+			windows->groups[g].before && (windows->groups[g].at_end || !plan->n_verbs);
 	}
 	if (!complete)
 		return nm_windows_free(windows);

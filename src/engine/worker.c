@@ -65,8 +65,8 @@ static int init_verbs(const struct nm_worker *worker, const struct nm_phase *pha
 		if (!nm_instr_asks(instr) || nm_instr_serves(instr))
 			continue;
 		if (!tally->verbs)
-			tally->verbs = nm_engine_alloc(plan->n_verbs * sizeof(*tally->verbs),
-						       shared);
+			tally->verbs =
+				nm_engine_alloc(plan->n_verbs * sizeof(*tally->verbs), shared);
 		if (!tally->verbs)
 			return -ENOMEM;
 		struct nm_verb_tally *verb = &tally->verbs[instr->ask.verb];

@@ -143,8 +143,8 @@ static bool is_safe(const struct nm_app_request *request)
 
 /* The connection has ended under the request. Where no byte of an answer has come, the server may
  * have ended it before it saw the request, as servers do after some time or some requests. */
-static enum nm_step lose(const struct nm_io *io, struct nm_flow *flow,
-			 const struct nm_instr *instr, struct asking *asking, ssize_t n)
+static enum nm_step lose(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
+			 struct asking *asking, ssize_t n)
 {
 	struct nm_outcome_counters *outcomes = nm_app_outcomes(io, instr);
 

@@ -206,8 +206,7 @@ static enum nm_step take_message(struct nm_io *io, struct nm_flow *flow,
 			serving->answered = datagram->serve(&serving->served, io->rx, (size_t)n);
 		}
 		if (serving->answered) {
-			nm_app_count(nm_app_outcomes(io, instr),
-				     (enum nm_verb)serving->served.verb,
+			nm_app_count(nm_app_outcomes(io, instr), (enum nm_verb)serving->served.verb,
 				     (enum nm_class)serving->served.class);
 			return NM_STEP_NEXT;
 		}

@@ -128,9 +128,9 @@ static json_t *percentiles_json(const struct nm_failing *failing,
 	char key[32];
 
 	for (size_t i = 0; object && i < percentiles->count; i++)
-		(void)json_object_set_new(
-			object, nm_percentile_name(percentiles->pct[i], key, sizeof(key)),
-			nm_json_real(failing->pct_s[i]));
+		(void)json_object_set_new(object,
+					  nm_percentile_name(percentiles->pct[i], key, sizeof(key)),
+					  nm_json_real(failing->pct_s[i]));
 	return object;
 }
 
@@ -144,8 +144,8 @@ static json_t *failing_json(struct nm_failing *const failing[NM_TIME__SIZED],
 		if (!failing[i])
 			continue;
 		snprintf(name, sizeof(name), "%s_s", nm_time_names[i]);
-		(void)json_object_set_new(
-			object, name, percentiles_json(failing[i], &at->result->percentiles));
+		(void)json_object_set_new(object, name,
+					  percentiles_json(failing[i], &at->result->percentiles));
 	}
 	return object;
 }
@@ -211,8 +211,7 @@ static const struct nm_figure verb_figures[] = {
 	VERB_TIME(send_delay, verb_has_send_delay,
 		  "With arrivals only: from the time the transaction was due to the begin of the "
 		  "request."),
-	NM_MADE("with_failures", make_failing_of_verb, "with_failures",
-		.has = has_failing_of_verb),
+	NM_MADE("with_failures", make_failing_of_verb, "with_failures", .has = has_failing_of_verb),
 	NM_FIGURE_END,
 };
 
@@ -279,11 +278,11 @@ const struct nm_figure nm_window_figures[] = {
 	 .has = has_flows},
 #define COMPLETE(more, NAME, member, label, what) SIZED(LATENCY, NAME, member, #member "_s", what)
 #define SLOWDOWN(more, NAME, member, label, what) SIZED(RATIOS, NAME, member, #member, what)
-		NM_SIZED_TIMES(COMPLETE, SLOWDOWN, )
+	NM_SIZED_TIMES(COMPLETE, SLOWDOWN, )
 #undef COMPLETE
 #undef SLOWDOWN
 #undef SIZED
-			NM_FIGURE_END,
+		NM_FIGURE_END,
 };
 
 const struct nm_object nm_window_object = {

@@ -222,10 +222,8 @@ static void walk_object(struct walk *walk, const struct nm_object *object)
 int nm_named_list(struct nm_named_list *ret_list)
 {
 	static const struct nm_object *const objects[] = {
-		[NM_SCOPE_RUN] = &nm_totals_object,
-		[NM_SCOPE_GROUP] = &nm_group_object,
-		[NM_SCOPE_TRANSACTION] = &nm_phase_object,
-		[NM_SCOPE_VERB] = &nm_verb_object,
+		[NM_SCOPE_RUN] = &nm_totals_object,	   [NM_SCOPE_GROUP] = &nm_group_object,
+		[NM_SCOPE_TRANSACTION] = &nm_phase_object, [NM_SCOPE_VERB] = &nm_verb_object,
 		[NM_SCOPE_HOST] = &nm_host_object,
 	};
 	bool failed = false;

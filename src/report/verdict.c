@@ -105,8 +105,7 @@ static char *reason_of(const struct nm_verdict *verdict, const char *why)
 	int length;
 
 	if (verdict->measured && isinf(verdict->value))
-		length = asprintf(&reason,
-				  "%s is infinite: it lies among what was never answered",
+		length = asprintf(&reason, "%s is infinite: it lies among what was never answered",
 				  verdict->figure);
 	else if (verdict->measured)
 		length = asprintf(&reason, "%s is %s", verdict->figure,

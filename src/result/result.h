@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "host/cpu_loads.h"
 #include "host/facts.h"
 #include "host/perf.h"
-#include "host/cpu_loads.h"
 #include "host/usage.h"
 #include "plan/params.h"
 #include "plan/throughput.h"
@@ -232,16 +232,6 @@ struct nm_result *nm_result_free(struct nm_result *result);
 void nm_result_warn(struct nm_result *result, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* "50,99.9" -> ascending, doubles dropped. 0, -EINVAL (form or outside 0..100) or -ERANGE (too
- * many). */
-int nm_percentiles_parse(const char *text, struct nm_percentiles *ret_percentiles);
-void nm_percentiles_default(struct nm_percentiles *ret_percentiles); /* 50 90 95 99 99.9 */
-/* Fills a latency from a histogram. */
-void nm_latency_from_hist(struct nm_latency *ret_latency, const struct nm_hist_snap *hist,
-			  const struct nm_percentiles *percentiles);
-/* Fills the percentiles over what was answered and so many failures. */
-void nm_failing_from_hist(struct nm_failing *ret_failing, const struct nm_hist_snap *hist,
-			  uint64_t failures, const struct nm_percentiles *percentiles);
 /* Whether a phase with a rate has made fewer passes than planned: by more than 1 % and one for each
  * flow, since as many passes begin late or end early in any run. */
 bool nm_phase_is_behind(const struct nm_result_phase *phase, uint32_t n_flows);

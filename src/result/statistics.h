@@ -19,6 +19,10 @@ struct nm_percentiles {
 
 /* Adds one, 0 to 100, where the list does not have it yet. 0 or -ERANGE: it is full. */
 int nm_percentiles_add(struct nm_percentiles *list, double pct);
+/* "50,99.9" -> ascending, doubles dropped. 0, -EINVAL (form or outside 0..100) or -ERANGE (too
+ * many). */
+int nm_percentiles_parse(const char *text, struct nm_percentiles *ret_percentiles);
+void nm_percentiles_default(struct nm_percentiles *ret_percentiles); /* 50 90 95 99 99.9 */
 
 struct nm_latency {
 	uint64_t count; /* 0: nothing was measured, the rest is meaningless */
@@ -32,6 +36,13 @@ struct nm_failing {
 	/* by nm_percentiles of the result; INFINITY: it lies among the failures */
 	double pct_s[NM_RESULT_MAX_PERCENTILES];
 };
+
+/* Fills a latency from a histogram. */
+void nm_latency_from_hist(struct nm_latency *ret_latency, const struct nm_hist_snap *hist,
+			  const struct nm_percentiles *percentiles);
+/* Fills the percentiles over what was answered and so many failures. */
+void nm_failing_from_hist(struct nm_failing *ret_failing, const struct nm_hist_snap *hist,
+			  uint64_t failures, const struct nm_percentiles *percentiles);
 
 #define NM_RESULT_VERB 24 /* bytes of a name */
 

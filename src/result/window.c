@@ -135,8 +135,7 @@ int nm_window_copy(struct nm_window *ret_copy, const struct nm_window *window)
 	bool failed = false;
 
 	*ret_copy = *window;
-	ret_copy->sized =
-		copy_of(window->sized, NM_SIZED__COUNT * sizeof(*window->sized), &failed);
+	ret_copy->sized = copy_of(window->sized, NM_SIZED__COUNT * sizeof(*window->sized), &failed);
 	for (unsigned i = 0; i < NM_TIME__SIZED; i++)
 		ret_copy->failing[i] =
 			copy_of(window->failing[i], sizeof(*window->failing[i]), &failed);

@@ -42,14 +42,14 @@ struct nm_flowop_stats {
 	unsigned flags;
 	size_t bytes; /* of this block */
 	uint32_t n_instrs, n_flows;
-	struct nm_instr *instrs;	/* the worker's program */
-	const struct nm_instr *program; /* the plan's */
-	struct counts *steps;		/* by instruction */
+	struct nm_instr *instrs;	      /* the worker's program */
+	const struct nm_instr *program;	      /* the plan's */
+	struct counts *steps;		      /* by instruction */
 	struct nm_outcome_counters *outcomes; /* by instruction */
-	struct nm_hist *times;		/* by instruction; NULL: not kept */
-	struct flow_counts *flows;	/* by the worker's own number */
-	struct nm_hist *passes;		/* by the worker's own number; NULL: not kept */
-	_Atomic uint32_t epoch;		/* the control thread writes it; 1 at first */
+	struct nm_hist *times;		      /* by instruction; NULL: not kept */
+	struct flow_counts *flows;	      /* by the worker's own number */
+	struct nm_hist *passes;		      /* by the worker's own number; NULL: not kept */
+	_Atomic uint32_t epoch;		      /* the control thread writes it; 1 at first */
 	struct nm_exec_log log;
 };
 
