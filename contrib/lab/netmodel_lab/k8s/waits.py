@@ -126,12 +126,13 @@ class Waits:
             pods = self._cluster.listed(POD, namespace, labels=f"vm.kubevirt.io/name={name}")
             return pods[0] if pods else None
 
-        def runs(_: Json) -> bool:
+        def runs(pod: Json) -> bool:
+            """Its pod may have ended before the machine is said to have run."""
             status = (self._cluster.get(MACHINE, name, namespace) or {}).get("status") or {}
             said[:] = [
                 f"{one.get('type')}: {one['message']}" for one in status.get("conditions") or [] if one.get("message")
             ]
-            return status.get("phase") in ("Running", "Succeeded", "Failed")
+            return status.get("phase") in ("Running", "Succeeded", "Failed") or ended(pod) == ""
 
         try:
             return self._until(found, runs, name, namespace, "run a virtual machine")
