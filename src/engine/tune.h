@@ -59,6 +59,9 @@
 #define NM_TUNE_BACKOFF_MOST_NS 1000000000u
 /* The last attempt may take so much longer than all of them may. */
 #define NM_TUNE_LAST_ATTEMPT_NS 100000000u
+/* One that has not failed yet when the time of the phase is over ends at last then, so that a SYN
+ * may be lost once. */
+#define NM_TUNE_STOPPED_ATTEMPT_NS 1500000000u
 
 /* --- SO_RCVLOWAT --- */
 

@@ -5,6 +5,7 @@
 #include "engine/loop/interp.h"
 #include "engine/phase/phase.h"
 #include "engine/phase/reconnect.h"
+#include "engine/phase/retry.h"
 #include "engine/runq.h"
 #include "engine/tune.h"
 #include "host/clock.h"
@@ -57,7 +58,7 @@ bool nm_worker_begin_due(struct nm_worker *worker, struct nm_flow *flow, uint64_
 {
 	if (nm_reconnect_before_pass(worker, flow))
 		return false;
-	if (nm_open_close(worker, now_ns)) {
+	if (nm_open_close(worker, now_ns) || nm_retry_has_left(worker, flow)) {
 		nm_phase_flow_done(worker, flow);
 		return false;
 	}

@@ -163,19 +163,9 @@ void nm_open_stop(struct nm_worker *worker, uint64_t now_ns)
 
 	if (!open->stopped && now_ns < open->last_ns) {
 		open->last_ns = now_ns;
-		if (open->drain_ns)
-			open->drain_ns = now_ns + NM_TUNE_OPEN_INTERRUPT_NS;
+		open->drain_ns = now_ns + NM_TUNE_OPEN_INTERRUPT_NS;
 	}
 	open->stopped = true;
-}
-
-void nm_open_give_up(struct nm_worker *worker)
-{
-	struct nm_open *open = &worker->run.open;
-
-	open->drain_ns = 0;
-	if (open->on && open->stopped)
-		nm_open_arm(worker);
 }
 
 bool nm_open_close(struct nm_worker *worker, uint64_t now_ns)

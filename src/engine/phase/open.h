@@ -48,8 +48,6 @@ void nm_open_arm(struct nm_worker *worker);
 /* The control thread has told the phase to stop. At the end of its time that changes nothing;
  * before it, nothing is due any more from now_ns on. */
 void nm_open_stop(struct nm_worker *worker, uint64_t now_ns);
-/* The server is away: once the phase is told to stop, nothing begins that is due. */
-void nm_open_give_up(struct nm_worker *worker);
 /* Whether no pass begins any more: all that was due has begun, or it is too late. Then what has not
  * begun is counted, and free flows are done with the phase, which may end by that. */
 bool nm_open_close(struct nm_worker *worker, uint64_t now_ns);

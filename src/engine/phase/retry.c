@@ -24,7 +24,8 @@
 
 struct nm_retry {
 	uint64_t since_ns; /* the begin of the first attempt after the last answer; 0: none */
-	uint64_t tries;	   /* that have failed since then */
+	uint32_t tries;	   /* that have failed since then */
+	uint32_t left;	   /* the last phase that the flow has left, by its number from 1 on */
 };
 
 struct nm_retry *nm_retry_new(uint32_t n_flows)
@@ -66,6 +67,32 @@ static struct nm_retry *retry_of(const struct nm_worker *worker, const struct nm
 	return &worker->reconnect.retries[nm_worker_number_of(worker, flow)];
 }
 
+static bool is_stopped(const struct nm_worker *worker)
+{
+	return atomic_load_explicit(&worker->commands.stop, memory_order_relaxed);
+}
+
+/* Whether the instruction is an attempt to connect to a server that may be followed by another. */
+static bool is_attempt(const struct nm_worker *worker, const struct nm_instr *instr)
+{
+	return nm_instr_opens(instr) && nm_instr_is_to_server(instr) &&
+	       (is_reopening(worker, instr) || limit_ns(instr));
+}
+
+/* An attempt that is to end at due_ns ends sooner where the phase is to end: nobody knows that the
+ * server is away before it has taken too long. */
+static uint64_t sooner_ns(const struct nm_worker *worker, const struct nm_flow *flow,
+			  uint64_t due_ns)
+{
+	uint64_t begin_ns = is_reopening(worker, flow->at) && !retry_of(worker, flow)->tries
+				    ? retry_of(worker, flow)->since_ns
+				    : due_ns - flow->at->timeout_ns;
+
+	return begin_ns + NM_TUNE_STOPPED_ATTEMPT_NS < due_ns
+		       ? begin_ns + NM_TUNE_STOPPED_ATTEMPT_NS
+		       : due_ns;
+}
+
 /* All attempts have to end in time. */
 uint64_t nm_retry_due_ns(const struct nm_worker *worker, const struct nm_flow *flow,
 			 uint64_t due_ns)
@@ -73,6 +100,8 @@ uint64_t nm_retry_due_ns(const struct nm_worker *worker, const struct nm_flow *f
 	const struct nm_retry *retry = retry_of(worker, flow);
 	uint64_t most_ns;
 
+	if (is_attempt(worker, flow->at) && is_stopped(worker))
+		due_ns = sooner_ns(worker, flow, due_ns);
 	if (!is_reopening(worker, flow->at) || !nm_instr_is_to_server(flow->at))
 		return due_ns;
 	most_ns = limit_ns(flow->at);
@@ -90,7 +119,7 @@ static uint64_t pause_ns(const struct nm_worker *worker, const struct nm_flow *f
 {
 	uint64_t most = NM_TUNE_BACKOFF_NS;
 
-	for (uint64_t i = 1; i < retry->tries && most < NM_TUNE_BACKOFF_MOST_NS; i++)
+	for (uint32_t i = 1; i < retry->tries && most < NM_TUNE_BACKOFF_MOST_NS; i++)
 		most *= 2;
 	if (most > NM_TUNE_BACKOFF_MOST_NS)
 		most = NM_TUNE_BACKOFF_MOST_NS;
@@ -132,7 +161,7 @@ static void drop(struct nm_worker *worker, struct nm_flow *flow, const struct nm
 	nm_flowop_stats_expired(worker, flow, instr);
 }
 
-/* The phase is to end: what has not begun does not begin any more, nor what is due. */
+/* The phase is to end: the flow asks nothing any more, and begins no pass that is due. */
 static void stop(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *resume)
 {
 	if (nm_instr_asks(resume)) {
@@ -140,7 +169,13 @@ static void stop(struct nm_worker *worker, struct nm_flow *flow, const struct nm
 		resume++;
 	}
 	leave(worker, flow, resume);
-	nm_open_give_up(worker);
+	retry_of(worker, flow)->left = worker->run.number + 1;
+}
+
+bool nm_retry_has_left(const struct nm_worker *worker, const struct nm_flow *flow)
+{
+	return worker->reconnect.retries &&
+	       retry_of(worker, flow)->left == worker->run.number + 1;
 }
 
 /* Whether the next that the pass does with the flow's connection is to close it. */
@@ -151,13 +186,15 @@ static bool closes_next(struct nm_flow *flow, const struct nm_instr *at)
 	return at->step && nm_instr_closes(at);
 }
 
-/* Opens the connection anew, or does not when it is of no more use, or the phase is to end. */
+/* Opens the connection anew, or does not when it is of no more use, or when the phase is to end and
+ * an attempt has failed. */
 static void reopen(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
 		   const struct nm_instr *resume, uint64_t wait_ns)
 {
 	const struct nm_instr *program = program_of(worker, instr);
 
-	if (atomic_load_explicit(&worker->commands.stop, memory_order_relaxed)) {
+	if (is_stopped(worker) &&
+	    (retry_of(worker, flow)->tries || nm_retry_has_left(worker, flow))) {
 		stop(worker, flow, resume);
 		nm_worker_queue(worker, flow);
 		return;
@@ -189,7 +226,8 @@ static bool may_try(const struct nm_worker *worker, struct nm_retry *retry,
  * from now on, or since an attempt began that has failed. */
 static void start_afresh(const struct nm_worker *worker, struct nm_flow *flow, uint64_t since_ns)
 {
-	*retry_of(worker, flow) = (struct nm_retry){.since_ns = since_ns};
+	retry_of(worker, flow)->since_ns = since_ns;
+	retry_of(worker, flow)->tries = 0;
 	flow->conn->traits &= ~(uint32_t)NM_CONN_HEARD;
 }
 
@@ -239,54 +277,63 @@ bool nm_retry_goes_on(struct nm_worker *worker, struct nm_flow *flow, const stru
 	return goes_on(worker, flow, instr, ended, 0);
 }
 
+/* Whether the profile says when it is enough, also by its own limit of an attempt. */
+static bool is_limited(const struct nm_worker *worker, const struct nm_instr *instr)
+{
+	return !is_reopening(worker, instr) || limit_ns(instr) ||
+	       instr->timeout_ns != NM_ATTEMPT_NS;
+}
+
 bool nm_retry_expired(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
 {
-	bool asks = nm_instr_asks(instr);
+	struct nm_retry *retry = retry_of(worker, flow);
+	bool is_last = is_stopped(worker) && is_attempt(worker, instr);
 
-	/* Also the profile's own limit of an attempt says when it is enough. */
-	if (!asks &&
-	    (!is_reopening(worker, instr) || limit_ns(instr) || instr->timeout_ns != NM_ATTEMPT_NS))
-		return goes_on(worker, flow, instr, false, instr->timeout_ns);
-	if (!asks) {
-		/* A server that answers nothing, not even this, ends no run. */
-		retry_of(worker, flow)->tries++;
-		reopen(worker, flow, instr, flow->resume, next_pause_ns(worker, flow, instr));
+	if (nm_instr_asks(instr)) {
+		flow->request.outcome = NM_TIMEOUT;
+		start_afresh(worker, flow, nm_clock_ns());
+		retry->tries = is_stopped(worker); /* a server that does not answer is away */
+		if (worker->observe.stats)
+			nm_flowop_stats_expired(worker, flow, instr);
+		reopen(worker, flow, instr, instr + 1, 0);
 		return true;
 	}
-	flow->request.outcome = NM_TIMEOUT;
-	start_afresh(worker, flow, nm_clock_ns());
-	if (worker->observe.stats)
-		nm_flowop_stats_expired(worker, flow, instr);
-	reopen(worker, flow, instr, instr + 1, 0);
+	if (is_limited(worker, instr) && !is_last)
+		return goes_on(worker, flow, instr, false, instr->timeout_ns);
+	/* A server that answers nothing, not even this, ends no run. */
+	retry->tries++;
+	nm_counter_add(&worker->io.count->failed_connects, limit_ns(program_of(worker, instr)) > 0);
+	reopen(worker, flow, instr, is_reopening(worker, instr) ? flow->resume : instr + 1,
+	       next_pause_ns(worker, flow, instr));
 	return true;
 }
 
-/* Where a flow goes on that waits for a connection to a server, and that may try again; NULL: it
- * does not wait for one. */
-static const struct nm_instr *leaves_for(const struct nm_worker *worker, const struct nm_flow *flow)
+/* The flow waits for an attempt to end. */
+static void hurry(struct nm_worker *worker, struct nm_flow *flow)
 {
-	if (!nm_instr_opens(flow->at) || !nm_instr_is_to_server(flow->at))
-		return NULL;
-	if (is_reopening(worker, flow->at))
-		return flow->resume;
-	return limit_ns(flow->at) ? flow->at + 1 : NULL;
+	nm_timers_remove(&worker->timers, &flow->timer);
+	flow->timer.at_ns = sooner_ns(worker, flow, flow->timer.at_ns);
+	nm_timers_add(&worker->timers, &flow->timer);
 }
 
 void nm_retry_stop(struct nm_worker *worker)
 {
 	for (uint32_t i = 0; worker->reconnect.retries && i < worker->n_flows; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
-		bool has_turn = flow->state == NM_FLOW_READY;
-		const struct nm_instr *resume = leaves_for(worker, flow);
+		bool has_turn = flow->state == NM_FLOW_READY,
+		     waits = flow->state == NM_FLOW_WAITING_UNTIL;
 
-		if (!resume ||
-		    (!has_turn && flow->state != NM_FLOW_ASLEEP && flow->state != NM_FLOW_WAITING &&
-		     flow->state != NM_FLOW_WAITING_UNTIL))
+		if (!is_attempt(worker, flow->at) ||
+		    (!has_turn && !waits && flow->state != NM_FLOW_ASLEEP))
 			continue;
-		nm_timers_remove(&worker->timers, &flow->timer);
-		stop(worker, flow, resume);
-		if (!has_turn)
-			nm_worker_queue(worker, flow);
+		if (is_reopening(worker, flow->at) && retry_of(worker, flow)->tries) {
+			nm_timers_remove(&worker->timers, &flow->timer);
+			stop(worker, flow, flow->resume);
+			if (!has_turn)
+				nm_worker_queue(worker, flow);
+		} else if (waits) {
+			hurry(worker, flow);
+		}
 	}
 }
 

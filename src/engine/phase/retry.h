@@ -29,9 +29,12 @@ bool nm_retry_goes_on(struct nm_worker *worker, struct nm_flow *flow, const stru
 		      bool ended);
 /* The same for one that has waited too long. */
 bool nm_retry_expired(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr);
-/* The control thread has told the worker to stop: flows that are opening a connection anew, or wait
- * before they do, go on without it. The phase may end. */
+/* The control thread has told the worker to stop: flows whose attempts to open a connection have
+ * failed go on without it, and other attempts must not take long. */
 void nm_retry_stop(struct nm_worker *worker);
+/* Whether the flow goes on without a connection since the phase was told to stop: it begins no pass
+ * any more. */
+bool nm_retry_has_left(const struct nm_worker *worker, const struct nm_flow *flow);
 /* Why the flow has failed at last; "" where it has not been tried again. */
 void nm_retry_why(const struct nm_worker *worker, const struct nm_flow *flow,
 		  const struct nm_instr *instr, char *why, size_t why_size);
