@@ -85,14 +85,14 @@ static void advise(struct nm_load *load, const struct nm_window *whole,
 	case NM_LOAD__COUNT:
 		snprintf(load->advice, size, "%.3g failures for each 100 passes",
 			 100 * (double)load->failed / fmax((double)load->due, 1));
-		if (load->unsent) {
-			size_t n = strlen(load->advice);
-
-			snprintf(load->advice + n, size - n,
-				 ", and %llu of the %llu that were due never began",
-				 (unsigned long long)load->unsent, (unsigned long long)load->due);
-		}
 		break;
+	}
+	if (load->unsent) {
+		size_t n = strlen(load->advice);
+
+		snprintf(load->advice + n, size - n,
+			 ", and %llu of the %llu that were due never began",
+			 (unsigned long long)load->unsent, (unsigned long long)load->due);
 	}
 }
 
