@@ -276,6 +276,7 @@ static void add_unanswered(struct nm_table *table, const struct nm_result *resul
 	const struct nm_counts *counts = &result->totals.counts;
 	const uint64_t none = counts->timed_out + counts->lost + counts->malformed;
 	const uint64_t failed = result->n_hosts ? result->hosts[0].counts.failed_connects : 0;
+	const uint64_t unsolicited = result->n_hosts ? result->hosts[0].counts.unsolicited : 0;
 
 	if (none && counts->requests) {
 		nm_table_cell(table, "no answer");
@@ -288,6 +289,10 @@ static void add_unanswered(struct nm_table *table, const struct nm_result *resul
 	if (failed) {
 		nm_table_cell(table, "reconnects");
 		nm_table_cell(table, "%" PRIu64 " attempts have failed", failed);
+	}
+	if (unsolicited) {
+		nm_table_cell(table, "unsolicited");
+		nm_table_cell(table, "%" PRIu64 " connections given up", unsolicited);
 	}
 }
 

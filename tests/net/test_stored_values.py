@@ -57,8 +57,8 @@ def test_values(size: str, where: Where, netmodel: Netmodel, profile: WriteProfi
 
 def not_whole(path: Path, stored: int, keys: int) -> str:
     return (
-        f"group Group0: the fill at line {line_of(path, 'fill=')} is not whole: {stored} of {keys} keys were stored, "
-        f"{keys - stored} were refused, and 0 had no answer"
+        f"group Group0: the fill at line {line_of(path, 'fill=')} is not whole: {stored} of {keys} values were stored, "
+        f"{keys - stored} were refused, 0 had no answer, and 0 had something else for an answer"
     )
 
 

@@ -422,7 +422,8 @@ static bool fills(const struct nm_group *group, const struct nm_phase *phase)
 	return false;
 }
 
-/* What later phases find there is less than the profile says. */
+/* What later phases find there is less than the profile says. Each server has a value of each key,
+ * and one that stores a value only under some condition (NOT_STORED) has refused it. */
 static void warn_of_fills(const struct nm_master *master)
 {
 	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
@@ -437,12 +438,28 @@ static void warn_of_fills(const struct nm_master *master)
 			nm_result_warn(
 				master->result,
 				"group %.128s: the fill at line %u is not whole: %llu of %llu "
-				"keys were stored, %llu were refused, and %llu had no answer",
+				"values were stored, %llu were refused, %llu had no answer, and "
+				"%llu had something else for an answer",
 				group->name, group->phases[k].line, (unsigned long long)of->ok,
-				(unsigned long long)of->requests, (unsigned long long)of->refused,
-				(unsigned long long)(of->requests - of->ok - of->refused));
+				(unsigned long long)of->requests,
+				(unsigned long long)(of->refused + of->misses),
+				(unsigned long long)(of->timed_out + of->lost),
+				(unsigned long long)of->malformed);
 		}
 	}
+}
+
+/* As such a server may answer twice, its figures are perhaps those of something else. */
+static void warn_of_unsolicited(struct nm_result *result)
+{
+	uint64_t count = result->hosts[0].counts.unsolicited;
+
+	if (count)
+		nm_result_warn(result,
+			       "unsolicited: %llu connection%s given up, as the server had sent "
+			       "bytes over %s although no request was outstanding",
+			       (unsigned long long)count, count == 1 ? " was" : "s were",
+			       count == 1 ? "it" : "them");
 }
 
 /* A group whose requests have all been in vain has measured nothing. */
@@ -526,6 +543,7 @@ void nm_master_assemble(struct nm_master *master)
 	await_results(master);
 	warn_of_ways(master->result);
 	warn_of_fallbacks(master->result);
+	warn_of_unsolicited(master->result);
 	for (uint32_t g = 0; g < master->plan->n_groups && !nm_outcome_ends(&master->outcome); g++)
 		check_losses(master, g);
 	if (!nm_outcome_ends(&master->outcome))
