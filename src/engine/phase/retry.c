@@ -174,8 +174,7 @@ static void stop(struct nm_worker *worker, struct nm_flow *flow, const struct nm
 
 bool nm_retry_has_left(const struct nm_worker *worker, const struct nm_flow *flow)
 {
-	return worker->reconnect.retries &&
-	       retry_of(worker, flow)->left == worker->run.number + 1;
+	return worker->reconnect.retries && retry_of(worker, flow)->left == worker->run.number + 1;
 }
 
 /* Whether the next that the pass does with the flow's connection is to close it. */
