@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "result/window.h"
 #include "stats/counters.h"
 
 /* What a group had counted when its time was over. */
@@ -23,25 +22,19 @@ struct nm_tail {
 
 /* The window of a group whose last flow has left. */
 struct nm_tail_window {
-	uint64_t from_ns, end_ns;      /* until the last flow has left, on all hosts */
-	uint64_t from_passes;	       /* before it has opened */
-	struct nm_counts counts;       /* in all, at its end */
-	struct nm_tail_bytes received; /* by all hosts */
+	uint64_t from_ns, end_ns;
+	uint64_t from_passes;	 /* before it has opened */
+	struct nm_counts counts; /* in all, at its end */
 	uint32_t n_flows;
 	bool queues; /* passes are due by themselves, and may have to wait for a flow */
 };
 
-/* Whether data go one way. */
-bool nm_tail_is_of_stream(const struct nm_counts *counts);
-/* How much longer than its time a window may last: 5 %, or 100 ms. */
-uint64_t nm_tail_allowed_ns(uint64_t window_ns);
 /* Whether the window closes with its time, and not with the last flow. It does where it would be
- * longer than its time by more than is allowed, where there is a pass for each flow in it, and
- * where passes ended less often after its time than in it: so a flow's last pass has taken longer
- * than its passes on average; where passes queue, less than half as often, as a queue that is
- * served on keeps the flows busy. Of data that go one way the bytes are asked, not the passes: it
- * does where less came in a second after its time than in it, as what is in the buffers of a slow
- * link comes at the rate of the link. */
+ * longer than its time by more than 100 ms and more than 5 %, where there is a pass for each flow
+ * in it, and where passes ended less often after its time than in it: so a flow's last pass has
+ * taken longer than its passes on average; where passes queue, less than half as often, as a queue
+ * that is served on keeps the flows busy. Data that go one way move on to the end, at the rate of
+ * the path, whenever a pass ends. */
 bool nm_tail_is_cut(const struct nm_tail *tail, const struct nm_tail_window *window);
 /* Sets the counts at the end back to those when the time was over, but for errors. */
 void nm_tail_cut(const struct nm_tail *tail, struct nm_counts *counts);

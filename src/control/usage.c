@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "control/interval.h"
+#include "control/tail.h"
 
 /* This host's counts in the measured transactions of the phase, and their times. */
 struct sum {
@@ -23,7 +24,6 @@ struct part {
 	struct nm_tail tail;
 	bool cut;	     /* the master has closed its window with its time */
 	uint64_t over_bytes; /* received until over_ns */
-	uint64_t from_bytes; /* and until count_from_ns */
 };
 
 struct nm_usage_sampler {
@@ -43,9 +43,6 @@ struct nm_usage_sampler {
 	uint64_t begin_ns;
 	/* When the usage is read; UINT64_MAX: not by a timer in this phase. */
 	uint64_t from_ns, to_ns;
-	/* When the usage is read as the windows of streams will have closed with their time: see
-	 * control/tail.h; UINT64_MAX: not so. */
-	uint64_t late_ns;
 	/* The window is open in this phase since count_from_ns; count_from: the sum until then. */
 	bool counting;
 	uint64_t count_from_ns;
@@ -88,15 +85,6 @@ static bool is_measured(const struct nm_usage_sampler *usage, uint32_t g)
 	return group->runs && phase < group->n_phases && group->phases[phase].measured;
 }
 
-/* What a group has received in the phase. */
-static uint64_t received_by(const struct nm_usage_sampler *usage, uint32_t g)
-{
-	struct nm_counts counts;
-
-	nm_engine_counts(usage->config.engine, g, usage->order.phase, &counts);
-	return counts.bytes_received;
-}
-
 /* `cut`: without what is too late for the windows. */
 static void read_sum(struct nm_usage_sampler *usage, uint64_t now_ns, bool cut, struct sum *ret)
 {
@@ -129,7 +117,7 @@ static void read_sum(struct nm_usage_sampler *usage, uint64_t now_ns, bool cut, 
 	}
 }
 
-/* What had been received when the time was over. */
+/* What had been received, of what belongs to the windows, when the time was over. */
 static uint64_t over_bytes(const struct nm_usage_sampler *usage)
 {
 	uint64_t bytes = 0;
@@ -142,30 +130,28 @@ static uint64_t over_bytes(const struct nm_usage_sampler *usage)
 	return bytes;
 }
 
-/* What has come since the time of the transactions was over, in the window or too late for it:
- * where that is short, it may have opened later. */
-static void add_after(struct nm_usage_sampler *usage, uint64_t from_ns, uint64_t now_ns)
+/* What has come since the time of the transactions was over, of what is in the window: where that
+ * is short, it may have opened later. */
+static void add_after(struct nm_usage_sampler *usage, const struct sum *sum, uint64_t from_ns)
 {
 	uint64_t over_ns = greater(usage->over_ns, from_ns);
 	uint64_t from_bytes = usage->count_from.counts.bytes_received;
-	struct sum sum;
 
-	read_sum(usage, now_ns, false, &sum);
-	if (usage->over_ns == 0 || sum.to_ns <= over_ns)
+	if (usage->over_ns == 0 || sum->to_ns <= over_ns)
 		return;
 	usage->window.after_bytes +=
-		sum.counts.bytes_received - greater(over_bytes(usage), from_bytes);
-	usage->window.after_ns += sum.to_ns - over_ns;
+		sum->counts.bytes_received - greater(over_bytes(usage), from_bytes);
+	usage->window.after_ns += sum->to_ns - over_ns;
 }
 
-static void add_to_window(struct nm_usage_sampler *usage, struct sum *sum, uint64_t now_ns)
+static void add_to_window(struct nm_usage_sampler *usage, struct sum *sum)
 {
 	struct nm_host_window *window = &usage->window;
 	uint64_t from_ns = greater(usage->count_from_ns, sum->begin_ns);
 
 	if (sum->begin_ns == 0 || sum->to_ns <= from_ns)
 		return;
-	add_after(usage, from_ns, now_ns);
+	add_after(usage, sum, from_ns);
 	nm_counts_subtract(&sum->counts, &usage->count_from.counts);
 	nm_counts_add(&window->counts, &sum->counts);
 	window->ns += sum->to_ns - from_ns;
@@ -186,7 +172,7 @@ static void count_until(struct nm_usage_sampler *usage, uint64_t now_ns)
 		usage->arrived.bytes += sum.arrived_bytes - usage->count_from.arrived_bytes;
 		usage->arrived.ns += sum.arrived_to_ns - usage->count_from_ns;
 	}
-	add_to_window(usage, &sum, now_ns);
+	add_to_window(usage, &sum);
 }
 
 static void begin_part(struct nm_usage_sampler *usage, uint32_t g)
@@ -208,7 +194,6 @@ static void begin(struct nm_sampler *base, const struct nm_phase_order *order, u
 	usage->begin_ns = begin_ns;
 	usage->from_ns = at(begin_ns, order->usage_from_ns);
 	usage->to_ns = at(begin_ns, order->usage_to_ns);
-	usage->late_ns = UINT64_MAX;
 	nm_interval_begin(&usage->grid, begin_ns, order->measured ? usage->config.interval_ns : 0,
 			  order->stop_ns);
 	usage->row_ns = 0;
@@ -233,7 +218,6 @@ static uint64_t next_ns(const struct nm_sampler *base)
 	if (!usage->running)
 		return UINT64_MAX;
 	next = usage->over_at_ns < next ? usage->over_at_ns : next;
-	next = usage->late_ns < next ? usage->late_ns : next;
 	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++)
 		if (usage->parts[g].tail_at_ns < next)
 			next = usage->parts[g].tail_at_ns;
@@ -260,8 +244,9 @@ static void end_row(struct nm_usage_sampler *usage, uint64_t to_ns, uint64_t now
 	usage->config.row(usage->config.arg, &row);
 }
 
-static void read_after(struct nm_usage_sampler *usage)
+static void close_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 {
+	count_until(usage, now_ns);
 	nm_perf_read(usage->config.perf, &usage->counters_after);
 	nm_usage_read(&usage->after);
 	nm_cpu_loads_read(&usage->cpus_after);
@@ -272,18 +257,6 @@ static void read_after(struct nm_usage_sampler *usage)
 	usage->has_after = true;
 }
 
-static void close_window(struct nm_usage_sampler *usage, uint64_t now_ns)
-{
-	count_until(usage, now_ns);
-	read_after(usage);
-}
-
-static void note_from(struct nm_usage_sampler *usage)
-{
-	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++)
-		usage->parts[g].from_bytes = received_by(usage, g);
-}
-
 static void open_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 {
 	/* The first, as this is the window's time. */
@@ -291,7 +264,6 @@ static void open_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 		usage->counting = true;
 		usage->count_from_ns = now_ns;
 		read_sum(usage, now_ns, false, &usage->count_from);
-		note_from(usage);
 	}
 	nm_usage_read(&usage->before);
 	nm_cpu_loads_read(&usage->cpus_before);
@@ -321,7 +293,6 @@ static uint64_t reckon(const struct nm_usage_sampler *usage, uint64_t begin_ns, 
 static void note_over(struct nm_usage_sampler *usage, uint64_t now_ns)
 {
 	struct sum sum;
-	bool streams = usage->has_before && usage->order.usage_to_ns == NM_USAGE_AT_END;
 
 	read_sum(usage, now_ns, false, &sum);
 	usage->over_at_ns = reckon(usage, sum.begin_ns, usage->order.stop_ns, now_ns);
@@ -336,11 +307,7 @@ static void note_over(struct nm_usage_sampler *usage, uint64_t now_ns)
 			continue;
 		nm_engine_counts(usage->config.engine, g, usage->order.phase, &counts);
 		usage->parts[g].over_bytes = counts.bytes_received;
-		streams = streams && nm_tail_is_of_stream(&counts);
 	}
-	if (streams)
-		usage->late_ns = now_ns + nm_tail_allowed_ns(now_ns - greater(usage->count_from_ns,
-									      sum.begin_ns));
 }
 
 /* What the group has done in its time is kept, for the case that its window closes with that. */
@@ -390,10 +357,6 @@ static void run(struct nm_sampler *base, uint64_t now_ns)
 	}
 	if (now_ns >= usage->to_ns)
 		close_in_time(usage, now_ns);
-	if (now_ns >= usage->late_ns) {
-		usage->late_ns = UINT64_MAX;
-		read_after(usage);
-	}
 	if (now_ns >= usage->grid.next_ns)
 		end_row(usage, nm_interval_pass(&usage->grid, now_ns), now_ns);
 }
@@ -457,17 +420,6 @@ void nm_usage_sampler_cut(struct nm_usage_sampler *usage, uint32_t group, uint64
 	 * opened later has nothing of the time in it. */
 	part->cut = usage->running && part->tail.at_ns > usage->count_from_ns &&
 		    part->tail.at_ns < (end_ns ? end_ns : now_ns);
-}
-
-struct nm_tail_bytes nm_usage_sampler_received(const struct nm_usage_sampler *usage, uint32_t group)
-{
-	const struct part *part = &usage->parts[group];
-	uint64_t all = received_by(usage, group);
-	uint64_t in_time = part->tail.at_ns ? part->tail.counts.bytes_received : all;
-	uint64_t from = part->from_bytes;
-
-	return (struct nm_tail_bytes){.in_time = in_time > from ? in_time - from : 0,
-				      .late = all - greater(in_time, from)};
 }
 
 void nm_usage_sampler_window(struct nm_usage_sampler *usage, uint64_t now_ns,

@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "control/sampler.h"
-#include "control/tail.h"
 #include "engine/engine.h"
 #include "host/cpu_loads.h"
 #include "host/perf.h"
@@ -37,11 +36,6 @@ struct nm_sampler *nm_usage_sampler_base(struct nm_usage_sampler *usage);
 /* The master has closed the window of a group in the present phase with its time: see
  * control/tail.h. The phase is over on all hosts, and not yet ended here. */
 void nm_usage_sampler_cut(struct nm_usage_sampler *usage, uint32_t group, uint64_t now_ns);
-
-/* What this host has received in the window of a group in the present phase, which the group has
- * left here. */
-struct nm_tail_bytes nm_usage_sampler_received(const struct nm_usage_sampler *usage,
-					       uint32_t group);
 
 /* The usage and the counts within the measured window. */
 struct nm_usage_window {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "control/interval.h"
+#include "control/tail.h"
 
 /* The window of one group. */
 struct group {
@@ -23,7 +24,6 @@ struct group {
 	struct nm_tail tail;
 	struct nm_tally_snap *at_end; /* as tail, for verbs; owned; NULL: there are none */
 	bool cut;		      /* it closes with its time: tail has its end */
-	uint64_t left_ns;	      /* with cut: when its last flow had left, on all hosts */
 	bool closed;		      /* the window has been added to the totals */
 	struct nm_tally_snap *before; /* the figures before the present row; owned */
 };
@@ -350,8 +350,7 @@ static void run(struct nm_sampler *base, uint64_t now_ns)
 		end_row(windows, nm_interval_pass(&windows->grid, now_ns), now_ns);
 }
 
-bool nm_windows_cut(struct nm_windows *windows, uint32_t g, uint64_t slaves_ns,
-		    struct nm_tail_bytes received, uint64_t now_ns)
+bool nm_windows_cut(struct nm_windows *windows, uint32_t g, uint64_t now_ns)
 {
 	struct group *mg = &windows->groups[g];
 	const struct nm_group *group = &windows->plan->groups[g];
@@ -359,7 +358,6 @@ bool nm_windows_cut(struct nm_windows *windows, uint32_t g, uint64_t slaves_ns,
 	struct nm_tail_window window = {
 		.from_passes = mg->from_ns ? mg->from->counts.iterations : 0,
 		.n_flows = group->n_flows,
-		.received = received,
 		.queues = windows->phase < group->n_phases &&
 			  group->phases[windows->phase].arrivals.law,
 	};
@@ -368,9 +366,6 @@ bool nm_windows_cut(struct nm_windows *windows, uint32_t g, uint64_t slaves_ns,
 		return false;
 	group_times(windows, g, now_ns, &begin_ns, &window.end_ns);
 	window.from_ns = mg->from_ns ? mg->from_ns : begin_ns;
-	if (slaves_ns > window.end_ns)
-		window.end_ns = slaves_ns;
-	mg->left_ns = window.end_ns;
 	nm_engine_counts(windows->engine, g, windows->phase, &window.counts);
 	mg->cut = nm_tail_is_cut(&mg->tail, &window);
 	return mg->cut;
@@ -391,12 +386,12 @@ static void close_at_end(struct nm_windows *windows, uint32_t g, uint64_t end_ns
 			nm_tally_set_back_outcomes(windows->scratch, mg->at_end);
 		const struct nm_result_after after = {
 			.transactions = all - counts->iterations,
-			.seconds = (double)(mg->left_ns - mg->tail.at_ns) / 1e9,
+			.seconds = (double)(end_ns - mg->tail.at_ns) / 1e9,
 		};
 
 		nm_result_after_add(&windows->result->groups[g].after, after);
 		nm_result_after_add(&windows->result->grid.after, after);
-		end_ns = end_ns < mg->tail.at_ns ? end_ns : mg->tail.at_ns;
+		end_ns = mg->tail.at_ns;
 	}
 	close_window(windows, g, from_ns, end_ns);
 }

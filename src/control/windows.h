@@ -9,7 +9,6 @@
 
 #include "control/options.h"
 #include "control/sampler.h"
-#include "control/tail.h"
 #include "engine/engine.h"
 #include "result/result.h"
 
@@ -28,10 +27,8 @@ struct nm_sampler *nm_windows_base(struct nm_windows *windows);
  * warm-up opened no later than it should have. 0: no flow has entered yet. */
 uint64_t nm_windows_time_from(const struct nm_windows *windows, uint32_t group);
 /* Closes the group's window in the present phase, which is over on all hosts and has not been ended
- * here, with its time, if it is to: see control/tail.h. Its last flow on a slave has left at
- * slaves_ns, or 0: there was none; `received` is of all hosts. True: it has. */
-bool nm_windows_cut(struct nm_windows *windows, uint32_t group, uint64_t slaves_ns,
-		    struct nm_tail_bytes received, uint64_t now_ns);
+ * here, with its time, if it is to: see control/tail.h. True: it has. */
+bool nm_windows_cut(struct nm_windows *windows, uint32_t group, uint64_t now_ns);
 /* Writes the totals of all windows to the result, after the last phase. */
 void nm_windows_finish(struct nm_windows *windows);
 /* Whether a window of the group has been measured: a window that did not open before its phase

@@ -188,7 +188,7 @@ static const struct nm_figure run_figures[] = {
 			 "flows ended without one."),
 	NM_FIGURE(REAL, struct nm_result, grid.after.seconds, "after_s", .has = has_after,
 		  .doc = "With transactions_after: how long after its time the last flow of a "
-			 "group has left on any host, at most."),
+			 "group has left, at most."),
 	NM_FIGURE(REAL, struct nm_result, start_skew_s, "start_skew_s", .known = skew_known,
 		  .schema = NM_SCHEMA_REAL_OR_NULL,
 		  .doc = "Between the first and the last host that entered the first measured "

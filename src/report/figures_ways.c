@@ -10,11 +10,10 @@ static const struct nm_figure way_figures[] = {
 		  .schema = NM_SCHEMA_REAL_OR_NULL,
 		  .doc = "By those who receive: their bytes over their own time."),
 	NM_FIGURE(REAL, struct nm_way, after_bytes, "after_bytes", .schema = NM_SCHEMA_REAL_OR_NULL,
-		  .doc = "Bytes received when the time of the transactions was over; 0 where they "
-			 "have none. With run.after_s the windows had closed then, and the rates "
-			 "are without them."),
+		  .doc = "Those of the bytes received that came when the time of the transactions "
+			 "was over; 0 where they have none."),
 	NM_FIGURE(REAL, struct nm_way, after_s, "after_s", .schema = NM_SCHEMA_REAL_OR_NULL,
-		  .doc = "How long these took."),
+		  .doc = "How long these took: the time of those who receive is longer by that."),
 	NM_FIGURE_END,
 };
 

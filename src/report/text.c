@@ -295,7 +295,7 @@ static void add_psp(struct nm_table *table, const struct nm_result_host *host)
 	}
 }
 
-/* Windows may have closed before what hosts have used was read, or after that. */
+/* Windows may have closed before the last flow has left, and what hosts have used is until then. */
 static void print_usage_time(const struct nm_result *result, FILE *out)
 {
 	uint64_t longest_ns = 0;
@@ -304,10 +304,8 @@ static void print_usage_time(const struct nm_result *result, FILE *out)
 	for (size_t i = 0; i < result->n_hosts; i++)
 		if (result->hosts[i].has_usage && result->hosts[i].usage.at_ns > longest_ns)
 			longest_ns = result->hosts[i].usage.at_ns;
-	bool all = (double)longest_ns / 1e9 > 0.9 * result->totals.seconds;
-
-	if (longest_ns && (result->grid.after.seconds > 0 || !all))
-		fprintf(out, "  what hosts have used is over %s\n",
+	if (result->grid.after.seconds > 0 && longest_ns)
+		fprintf(out, "  what hosts have used is over %s, until the last flow had left\n",
 			nm_format_duration((double)longest_ns / 1e9, text, sizeof(text)));
 }
 

@@ -132,18 +132,17 @@ static void add_way(struct nm_table *table, const char *label, const char *name,
 
 #define MUCH_AFTER 0.01 /* of the window */
 
-/* What was still on its way when the time was over, where that took long: the rate of who sends
- * has all of it in a shorter time. `of`: " of it" where it is part of the rate of who receives. */
-static void add_after(struct nm_table *table, const struct nm_way *way, double window_s,
-		      const char *of)
+/* The part of what was received that was still on its way when the time was over, where that took
+ * long: the rate of who sends has all of it in a shorter time. */
+static void add_after(struct nm_table *table, const struct nm_way *way, double window_s)
 {
 	char bytes[TEXT], time[TEXT];
 
 	if (!(way->after_bytes > 0) || way->after_s < MUCH_AFTER * window_s)
 		return;
 	nm_table_cell(table, "%s", "");
-	nm_table_cell(table, "%s%s received in %s after the end of the time",
-		      nm_format_amount(way->after_bytes, bytes, sizeof(bytes)), of,
+	nm_table_cell(table, "%s of it received in %s after the end of the time",
+		      nm_format_amount(way->after_bytes, bytes, sizeof(bytes)),
 		      nm_format_duration(way->after_s, time, sizeof(time)));
 }
 
@@ -151,7 +150,6 @@ static void add_after(struct nm_table *table, const struct nm_way *way, double w
 static void add_stream(struct nm_table *table, const struct nm_result *result)
 {
 	double window_s = result->totals.seconds;
-	const char *of = result->grid.after.seconds > 0 ? " more" : " of it";
 	struct nm_ways ways;
 
 	nm_ways_of(result, &ways);
@@ -160,11 +158,11 @@ static void add_stream(struct nm_table *table, const struct nm_result *result)
 	if (out || !in)
 		add_way(table, "throughput", out && in ? "to slaves: " : "", &ways.to_slaves);
 	if (out || !in)
-		add_after(table, &ways.to_slaves, window_s, of);
+		add_after(table, &ways.to_slaves, window_s);
 	if (in)
 		add_way(table, out ? "" : "throughput", out ? "to master: " : "", &ways.to_master);
 	if (in)
-		add_after(table, &ways.to_master, window_s, of);
+		add_after(table, &ways.to_master, window_s);
 }
 
 /* Whether the master opens or accepts connections while it is measured. */

@@ -21,11 +21,6 @@ struct nm_span {
 void nm_span_cover(struct nm_span *span, struct nm_span other);
 double nm_span_s(struct nm_span span);
 
-/* What a host has received in a window until its time was over, and then. */
-struct nm_tail_bytes {
-	uint64_t in_time, late;
-};
-
 /* What ended too long after the time of its transaction to be in the window. */
 struct nm_result_after {
 	uint64_t transactions;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The window of a run in which one flow ends far later than all others, as after losses."""
+"""The window of a run in which one pass takes far longer than all others, as after losses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from nmtest import Json, Netmodel, Node, assert_complete, defines, inside, slaves_of, slaves_on, wait_until
+from nmtest import Netmodel, Node, assert_complete, defines, inside, slaves_on, wait_until
 
 LENGTH_S = 1.5
 
@@ -20,15 +20,14 @@ def data_ports(near: Node, far: Node) -> list[str]:
     return re.findall(r":(\d+) ", lines)
 
 
-def measure_with_one_late(
-    netmodel: Netmodel, nodes: Callable[[int], list[Node]], profile: str, **params: object
-) -> Json:
-    """What comes here over one of four connections is lost from the midst of the time until it is over."""
+@pytest.mark.alone
+@pytest.mark.needs("iptables")
+def test_a_pass_that_is_late_does_not_make_the_window_longer(netmodel: Netmodel, nodes: Callable[[int], list[Node]]) -> None:
     near, far = nodes(2)
-    asked = defines(host=far.address, num_flows=4, test_length=f"{LENGTH_S}s", **params)
+    asked = defines(host=far.address, num_flows=4, test_length=f"{LENGTH_S}s")
     with (
         slaves_on(netmodel, [far]),
-        netmodel.started("-m", profile, "-q", "--format", "json", *asked, prefix=near.prefix) as process,
+        netmodel.started("-m", "tcp_rr", "-q", "--format", "json", *asked, prefix=near.prefix) as process,
     ):
         ports = wait_until(lambda: data_ports(near, far), what="a connection")
         time.sleep(LENGTH_S / 2)
@@ -38,15 +37,8 @@ def measure_with_one_late(
         inside(near, "iptables", "-D", *rule)
         result = process.finish()
     assert result.code == 0, result
-    document: Json = result.json()
+    document = result.json()
     assert_complete(document)
-    return document
-
-
-@pytest.mark.alone
-@pytest.mark.needs("iptables")
-def test_a_pass_that_is_late_does_not_make_the_window_longer(netmodel: Netmodel, nodes: Callable[[int], list[Node]]) -> None:
-    document = measure_with_one_late(netmodel, nodes, "tcp_rr")
     totals, run = document["totals"], document["run"]
     assert run["reconciled"] is True
     assert LENGTH_S <= totals["seconds"] < LENGTH_S + 0.2
@@ -59,24 +51,4 @@ def test_a_pass_that_is_late_does_not_make_the_window_longer(netmodel: Netmodel,
     for name in ("to_slaves", "to_master"):
         way = totals["throughput"][name]
         assert way["received_bits_per_s"] == pytest.approx(way["sent_bits_per_s"], rel=0.2)
-        assert 0 <= way["after_bytes"] <= 1000  # a pass or two of a few bytes
-
-
-@pytest.mark.alone
-@pytest.mark.needs("iptables")
-@pytest.mark.parametrize("way", ["to_slaves", "to_master"])
-def test_a_stream_that_is_late_does_not_make_the_window_longer(
-    netmodel: Netmodel, nodes: Callable[[int], list[Node]], way: str
-) -> None:
-    to_master = way == "to_master"
-    document = measure_with_one_late(netmodel, nodes, "tcp_stream", enable_tcp_maerts="yes" if to_master else "no")
-    totals, run = document["totals"], document["run"]
-    assert run["reconciled"] is True
-    assert LENGTH_S <= totals["seconds"] < LENGTH_S + 0.2
-    figures = totals["throughput"][way]
-    receiver = document["hosts"][0] if to_master else slaves_of(document)[0]
-    in_window = receiver["counts"]["bytes_received"] - figures["after_bytes"]
-    assert figures["received_bits_per_s"] * LENGTH_S / 8 == pytest.approx(in_window, rel=0.1)
-    assert figures["after_s"] > LENGTH_S / 4
-    for host in document["hosts"]:
-        assert LENGTH_S <= host["softirqs"]["seconds"] < LENGTH_S + 0.4, host["name"]
+        assert way["after_bytes"] == 0

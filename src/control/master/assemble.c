@@ -138,17 +138,14 @@ static void warn_of_counts(struct nm_master *master, const struct nm_link *link)
 {
 	const struct nm_result_host *host = link->result;
 	struct nm_counts rows = {.iterations = 0};
-	const struct nm_counts late = {.bytes_received = host->window.after_bytes};
 
 	for (size_t i = 0; i < host->n_intervals; i++)
 		nm_counts_add(&rows, &host->intervals[i].counts);
 	const struct {
 		const char *name;
 		const struct nm_counts *counts;
-	} parts[] = {{"intervals", &rows},
-		     {"window", &host->window.counts},
-		     {"phases", &link->done},
-		     {"late data", &late}};
+	} parts[] = {
+		{"intervals", &rows}, {"window", &host->window.counts}, {"phases", &link->done}};
 
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
 		const char *name = nm_claims_beyond(parts[i].counts, &host->counts);

@@ -109,8 +109,8 @@ const char *nm_claims_result(const struct nm_msg_result *result, uint64_t run_ns
 	if (window->from_ns > window->to_ns || window->to_ns - window->from_ns > longest ||
 	    window->ns > longest)
 		return "its window is longer than the run";
-	if (window->after_ns > longest)
-		return "more came after the time of its window than in the run";
+	if (window->after_ns > window->ns || window->after_bytes > window->counts.bytes_received)
+		return "more came after the time of its window than in the window";
 	if (result->arrived.ns > longest || (result->has_usage && result->usage.at_ns > longest))
 		return "its window is longer than the run";
 	if (result->others.ns > result->others.of_ns || result->others.of_ns > longest)

@@ -78,10 +78,7 @@ int nm_link_done(struct nm_master *master, struct nm_link *link, json_t *body)
 	link->wrong = nm_claims_span(&link->claims, &done.span, nm_clock_ns());
 	if (link->wrong)
 		return -EPROTO;
-	struct nm_phase_part *part = &master->phases.hosts[link->host].parts[done.group];
-
-	part->span = done.span;
-	part->received = done.received;
+	master->phases.hosts[link->host].parts[done.group].span = done.span;
 	return 0;
 }
 
@@ -375,35 +372,20 @@ static void check_plateaus(struct nm_master *master)
 	}
 }
 
-/* Closes the window of a group with its time, on all hosts, if it is to be. */
-static void cut_window(struct nm_master *master, uint32_t g, uint64_t now_ns)
-{
-	struct nm_tail_bytes received = nm_usage_sampler_received(master->local.usage, g);
-	uint64_t slaves_ns = 0;
-
-	for (uint32_t h = 0; h < master->n_links; h++) {
-		const struct nm_phase_part *part = &master->phases.hosts[h].parts[g];
-
-		if (!part->runs)
-			continue;
-		slaves_ns = part->span.to_ns > slaves_ns ? part->span.to_ns : slaves_ns;
-		received.in_time += part->received.in_time;
-		received.late += part->received.late;
-	}
-	if (!nm_windows_cut(master->windows, g, slaves_ns, received, now_ns))
-		return;
-	nm_usage_sampler_cut(master->local.usage, g, now_ns);
-	for (uint32_t h = 0; h < master->n_links; h++)
-		if (master->phases.hosts[h].parts[g].runs)
-			nm_master_send(master, &master->links[h], NM_MESSAGE_CUT,
-				       nm_stop_pack(master->phases.phase, g));
-}
-
+/* Closes the windows of groups with their time, on all hosts, where only a few flows were late. */
 static void cut_windows(struct nm_master *master, uint64_t now_ns)
 {
-	for (uint32_t g = 0; g < master->plan->n_groups; g++)
-		if (master->phases.groups[g].runs)
-			cut_window(master, g, now_ns);
+	uint32_t phase = master->phases.phase;
+
+	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
+		if (!master->phases.groups[g].runs || !nm_windows_cut(master->windows, g, now_ns))
+			continue;
+		nm_usage_sampler_cut(master->local.usage, g, now_ns);
+		for (uint32_t h = 0; h < master->n_links; h++)
+			if (master->phases.hosts[h].parts[g].runs)
+				nm_master_send(master, &master->links[h], NM_MESSAGE_CUT,
+					       nm_stop_pack(phase, g));
+	}
 }
 
 static void end_phase(struct nm_master *master, bool whole)

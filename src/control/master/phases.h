@@ -34,8 +34,7 @@ struct nm_phase_part {
 	bool done;
 	struct nm_counts counts;
 	struct nm_span span; /* its time in the phase, by the master's clock; set by the owner */
-	struct nm_tail_bytes received; /* set by the owner, too */
-	uint64_t *totals;	       /* passes of each worker */
+	uint64_t *totals;    /* passes of each worker */
 };
 
 struct nm_phase_host {

@@ -195,7 +195,6 @@ static int tell_done(struct nm_session *session, uint32_t phase, uint32_t group)
 	done.totals = session->local.totals;
 	nm_engine_counts(session->local.engine, group, phase, &done.counts);
 	nm_engine_times(session->local.engine, group, phase, &done.span.from_ns, &done.span.to_ns);
-	done.received = nm_usage_sampler_received(session->local.usage, group);
 	session->told_done[group] = true;
 	return nm_session_send(session, NM_MESSAGE_DONE,
 			       nm_done_pack(&done, session->plan->groups[group].n_workers));

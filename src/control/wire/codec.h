@@ -148,7 +148,6 @@ struct nm_msg_totals {
 	size_t room;		 /* for unpack: how many fit */
 	struct nm_counts counts; /* done only */
 	struct nm_span span;	 /* done only: when the group's flows were in the phase */
-	struct nm_tail_bytes received; /* done only */
 };
 /* How many passes each worker of a group has to do. */
 json_t *nm_follow_pack(const struct nm_msg_totals *follow, uint32_t n_workers);
@@ -157,8 +156,7 @@ json_t *nm_follow_pack(const struct nm_msg_totals *follow, uint32_t n_workers);
 int nm_follow_unpack(json_t *body, const struct nm_plan *plan, struct nm_msg_totals *ret);
 /* The passes of each worker of a group, its counts and its time. */
 json_t *nm_done_pack(const struct nm_msg_totals *done, uint32_t n_workers);
-/* Refuses as nm_follow_unpack does, a phase that ends before it begins, and more bytes than it has
- * counted. */
+/* Refuses as nm_follow_unpack does, and a phase that ends before it begins. */
 int nm_done_unpack(json_t *body, const struct nm_plan *plan, struct nm_msg_totals *ret);
 
 /* The connections of a group should be replaced. */

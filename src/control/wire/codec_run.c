@@ -67,10 +67,9 @@ int nm_began_unpack(json_t *body, uint32_t *ret_phase, uint64_t *ret_at_ns)
 /* The phase and the group of a message: stop, follow and done. */
 struct place {
 	uint32_t phase, group;
-	json_t *totals;		       /* follow and done */
-	struct nm_counts counts;       /* done */
-	struct nm_span span;	       /* done */
-	struct nm_tail_bytes received; /* done */
+	json_t *totals;		 /* follow and done */
+	struct nm_counts counts; /* done */
+	struct nm_span span;	 /* done */
 };
 
 const struct nm_field nm_stop_fields[] = {
@@ -96,12 +95,6 @@ static const struct nm_field span_fields[] = {
 	NM_FIELD_END,
 };
 
-static const struct nm_field received_fields[] = {
-	NM_FIELD(U64, struct nm_tail_bytes, in_time),
-	NM_FIELD(U64, struct nm_tail_bytes, late),
-	NM_FIELD_END,
-};
-
 const struct nm_field nm_done_fields[] = {
 	NM_FIELD(U32, struct place, phase),
 	NM_FIELD(U32, struct place, group),
@@ -111,9 +104,6 @@ const struct nm_field nm_done_fields[] = {
 	NM_FIELD(ROW, struct place, span, .fields = span_fields,
 		 .doc = "When its first flow of the group entered the phase and its last one left, "
 			"by the clock of the slave: the time in which it has counted that."),
-	NM_FIELD(ROW, struct place, received, .fields = received_fields,
-		 .doc = "The bytes that the slave has received in the measured window until the "
-			"time of the group was over, and then."),
 	NM_FIELD_END,
 };
 
@@ -153,8 +143,7 @@ static json_t *pack_totals(const struct nm_field *fields, const struct nm_msg_to
 				    .group = sent->group,
 				    .totals = nm_u64s_pack(sent->totals, n_workers),
 				    .counts = sent->counts,
-				    .span = sent->span,
-				    .received = sent->received};
+				    .span = sent->span};
 
 	return nm_fields_pack(fields, &place);
 }
@@ -175,7 +164,6 @@ static int unpack_totals(const struct nm_field *fields, json_t *body, const stru
 	ret->group = place.group;
 	ret->counts = place.counts;
 	ret->span = place.span;
-	ret->received = place.received;
 	return nm_u64s_unpack(place.totals, ret->totals, n_workers);
 }
 
@@ -198,14 +186,7 @@ int nm_done_unpack(json_t *body, const struct nm_plan *plan, struct nm_msg_total
 {
 	int error = unpack_totals(nm_done_fields, body, plan, ret);
 
-	if (error)
-		return error;
-	return ret->span.from_ns <= ret->span.to_ns &&
-			       ret->received.in_time <= ret->counts.bytes_received &&
-			       ret->received.late <=
-				       ret->counts.bytes_received - ret->received.in_time
-		       ? 0
-		       : -EPROTO;
+	return error || ret->span.from_ns <= ret->span.to_ns ? error : -EPROTO;
 }
 
 const struct nm_field nm_renew_fields[] = {
