@@ -102,6 +102,12 @@ START_TEST(a_window_is_no_longer_than_its_run)
 	ck_assert_ptr_nonnull(nm_claims_result(&result, 2 * S));
 	result.others = (struct nm_msg_others){.runs = 1, .ns = 1 * S, .of_ns = 2 * S};
 	ck_assert_ptr_null(nm_claims_result(&result, 2 * S));
+	result.window.counts.bytes_received = 5;
+	result.window.after_bytes = 5;
+	ck_assert_ptr_null(nm_claims_result(&result, 2 * S));
+	result.window.after_bytes = 6;
+	ck_assert_ptr_nonnull(nm_claims_result(&result, 2 * S));
+	result.window.after_bytes = 0;
 	result.arrived.ns = 20 * S;
 	ck_assert_ptr_nonnull(nm_claims_result(&result, 2 * S));
 	result.arrived.ns = 0;
