@@ -91,8 +91,8 @@ static const char *meaning_of(int error)
 		 "firewall refuses them"},
 		{ETIMEDOUT,
 		 "the peer has acknowledged nothing for too long: the way to it is cut, "
-		 "it hangs, or a full queue of this host's interface has dropped all that "
-		 "was sent for 8 s (tc -s qdisc)"},
+		 "it hangs, or a full queue of this host's interface drops all that is sent "
+		 "(tc -s qdisc; net.ipv4.tcp_retries2 times half a second)"},
 		{ENOBUFS, "a queue of this host or its interface is full"},
 		{EMFILE, "too few open files are allowed (ulimit -n)"},
 		{ENFILE, "this host has too few open files (sysctl fs.file-max)"},
