@@ -35,7 +35,10 @@ def apart(netmodel: Netmodel, nodes: MakeNodes) -> Iterator[tuple[Node, Node]]:
 
 
 UNACKED = r"1 connection has \d+ bytes on the way that nothing acknowledges, in segments of up to "
-ADVICE = r"; the path may drop packets so large \(compare the MTU of all hosts; the option mss limits segments\)"
+ADVICE = (
+    r"; the path may drop packets so large \(compare the MTU of all hosts; the option mss limits segments\), "
+    r"or be so full that TCP waits longer than --timeout before it sends again"
+)
 MAY_DROP = rf" bytes[^(]*{ADVICE}"
 
 

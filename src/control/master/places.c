@@ -89,7 +89,8 @@ static void append_advice(const struct nm_master *master, const struct nm_flow_p
 	if (may_drop(master, here))
 		(void)snprintf(buf + used, size - used,
 			       "; the path may drop packets so large (compare the MTU of all "
-			       "hosts; the option mss limits segments)");
+			       "hosts; the option mss limits segments), or be so full that TCP "
+			       "waits longer than --timeout before it sends again");
 }
 
 void nm_master_tell_places(struct nm_master *master, char *buf, size_t size)
