@@ -13,7 +13,7 @@ import pytest
 
 from compose import connect, group, lasting, once, op, opened, read, times, write
 from nmtest import Json, Netmodel, Node, assert_complete, defines, slaves_of, slaves_on
-from shaping import FORMS, Setting, carried, over_link, shape
+from shaping import carried, shape
 
 WriteProfile = Callable[..., Path]
 
@@ -75,15 +75,20 @@ def test_no_more_is_received_than_the_link_carries(
         assert figures["after_s"] > 0
 
 
-@pytest.mark.parametrize(("form", "way"), zip(FORMS, ("to_slaves", "to_master") * len(FORMS)))
-def test_a_link_bounds_what_each_form_tells(
-    netmodel: Netmodel, nodes: Callable[[int], list[Node]], tmp_path: Path, form: str, way: str
+def test_a_group_that_ends_before_another_has_all_its_bytes_in_the_rate(
+    netmodel: Netmodel, profile: WriteProfile, shaped: tuple[Node, Node]
 ) -> None:
-    """The sample of `./quickstart prove links`."""
-    near, far = nodes(2)
-    setting = Setting(netmodel, near, far, way, streams=2, seconds=2, folder=tmp_path)
-    told = over_link(setting, form, 10_000_000)
-    assert told.fault() == ""
+    """What came after its time came in the time of the other, which the rate is over."""
+    near, far = shaped
+    opening = connect(far.address)
+    reading = opened(lasting("1s", op("read", "size=8192")), strands=8, opening=opening)
+    writing = opened(lasting("4s", op("write", "size=8192")), opening=opening)
+    with slaves_on(netmodel, [far]):
+        document = netmodel.measure(profile(reading + writing), prefix=near.prefix, timeout=60)
+    assert_complete(document)
+    received = document["hosts"][0]["counts"]["bytes_received"]
+    came = way_of(document, "to_master")["received_bits_per_s"] / 8 * document["totals"]["seconds"]
+    assert came == pytest.approx(received, rel=0.03)
 
 
 def test_all_keys_have_one_rate(netmodel: Netmodel, shaped: tuple[Node, Node]) -> None:
