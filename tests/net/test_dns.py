@@ -288,6 +288,21 @@ def test_lost_queries_are_counted_and_not_repeated(netmodel: Netmodel, profile: 
     assert phase["transactions"] == counts(document)["hits"] > 0
 
 
+def test_a_query_that_nobody_has_answered_at_the_end_is_a_failure(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Also without a timeout: its flow waits until the run is over."""
+    flows = 4
+    with serving(lambda number, query: [right(query)] if number < 20 else []) as server:
+        body = asking(f"server={server.place} protocol=udp", "name=example.com", 'duration="300ms"', f"nflows='{flows}'")
+        document = netmodel.run("-m", profile(body), "--format", "json", "--require", "latency.p99 < 10s", code=4).json()
+        asked = len(server.queries)
+    phase, totals = phase_of(document, "ask"), document["totals"]
+    assert asked == 20 + flows
+    assert phase["messages"]["unanswered"] == flows and phase["transactions"] == 20
+    for window in (phase, totals):
+        assert (window["outcomes"]["requests"], window["outcomes"]["timed_out"]) == (asked, flows)
+        assert window["with_failures"]["failures"] == window["verbs"][0]["with_failures"]["failures"] == flows
+
+
 def test_nobody_answers(netmodel: Netmodel, profile: WriteProfile) -> None:
     with serving(lambda _number, _query: []) as server:
         body = asking(f"server={server.place} protocol=udp", "name=example.com timeout=20ms", 'iterations="2"')

@@ -19,6 +19,7 @@
 #include "engine/loop/fault.h"
 #include "engine/loop/interp.h"
 #include "engine/loop/pacer.h"
+#include "engine/loop/request.h"
 #include "engine/phase/reconnect.h"
 #include "engine/phase/retry.h"
 #include "engine/phase/phase.h"
@@ -26,7 +27,6 @@
 #include "engine/wait/waiter.h"
 #include "flowop/datagram.h"
 #include "flowop/abandoned.h"
-#include "flowop/ask.h"
 #include "flowop/flowop.h"
 #include "host/clock.h"
 #include "host/cpus.h"
@@ -76,15 +76,7 @@ static void expire(struct nm_worker *worker, struct nm_flow *flow)
 		return;
 	}
 	nm_counter_add(&worker->io.count->timeouts, 1);
-	if (nm_instr_asks(instr)) {
-		struct nm_outcome_counters *outcomes = nm_app_outcomes(&worker->io, instr);
-
-		nm_counter_add(&outcomes->requests, 1);
-		nm_counter_add(&outcomes->timed_out, 1);
-		if (worker->observe.stats)
-			nm_flowop_stats_outcome(worker, instr,
-						offsetof(struct nm_outcomes, timed_out));
-	}
+	nm_request_time_out(worker, instr);
 	if (flow->state == NM_FLOW_PARKED)
 		nm_listener_unpark(&worker->accept.listeners[instr->opening], flow);
 	if (nm_instr_may_wait_in_vain(instr)) {
