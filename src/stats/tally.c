@@ -30,6 +30,7 @@ struct nm_tally_snap *nm_tally_snap_new(uint32_t n_verbs)
 	if (!snap)
 		return NULL;
 	snap->n_verbs = n_verbs;
+	snap->verbs = n_verbs ? (void *)(snap + 1) : NULL;
 	for (unsigned i = 0; i < NM_TIME__COUNT; i++)
 		snap->times[i].min_ns = UINT64_MAX;
 	for (uint32_t v = 0; v < n_verbs; v++)
@@ -43,6 +44,7 @@ void nm_tally_snap_init(struct nm_tally_snap *snap)
 	memset(&snap->counts, 0, sizeof snap->counts);
 	snap->kept = 0;
 	snap->n_verbs = 0;
+	snap->verbs = NULL;
 	for (unsigned i = 0; i < NM_TIME__COUNT; i++)
 		nm_hist_snap_init(&snap->times[i]);
 }

@@ -118,7 +118,7 @@ struct nm_tally_snap {
 	unsigned kept; /* a bit for each distribution, 1 << enum nm_time; the others are empty */
 	NM_EACH_TIME(struct nm_hist_snap);
 	uint32_t n_verbs; /* that there is room for; the figures of others are not kept apart */
-	struct nm_verb_snap verbs[];
+	struct nm_verb_snap *verbs; /* right behind it; NULL: there is no room */
 };
 
 static inline bool nm_tally_keeps(const struct nm_tally_snap *snap, enum nm_time time)
