@@ -29,13 +29,14 @@ static int fill_flows(struct nm_window *window, const struct nm_tally_snap *samp
 	return 0;
 }
 
-/* Percentiles with failures, where there are any, of the distributions that are kept. */
+/* Percentiles with failures, where there are any, of the distributions that are kept; but for send
+ * delays: what was never answered has been sent. */
 static int fill_failing(struct nm_failing *failing[NM_TIME__SIZED],
 			const struct nm_hist_snap *times, unsigned kept, uint64_t failures,
 			const struct nm_percentiles *percentiles)
 {
 	for (unsigned i = 0; failures && i < NM_TIME__SIZED; i++) {
-		if (!(kept >> i & 1))
+		if (!(kept >> i & 1) || i == NM_TIME_SEND_DELAY)
 			continue;
 		failing[i] = malloc(sizeof(*failing[i]));
 		if (!failing[i])
