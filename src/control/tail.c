@@ -30,8 +30,5 @@ bool nm_tail_is_cut(const struct nm_tail *tail, const struct nm_tail_window *win
 
 void nm_tail_cut(const struct nm_tail *tail, struct nm_counts *counts)
 {
-	uint64_t errors = counts->errors;
-
-	*counts = tail->counts;
-	counts->errors = errors;
+	nm_counts_set_back(counts, &tail->counts);
 }

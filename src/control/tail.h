@@ -36,7 +36,7 @@ struct nm_tail_window {
  * that is served on keeps the flows busy. Data that go one way move on to the end, at the rate of
  * the path, whenever a pass ends. */
 bool nm_tail_is_cut(const struct nm_tail *tail, const struct nm_tail_window *window);
-/* Sets the counts at the end back to those when the time was over, but for errors. */
+/* Sets the counts at the end back to those when the time was over, but for what has failed. */
 void nm_tail_cut(const struct nm_tail *tail, struct nm_counts *counts);
 
 #endif

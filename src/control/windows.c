@@ -372,8 +372,8 @@ bool nm_windows_cut(struct nm_windows *windows, uint32_t g, uint64_t now_ns)
 }
 
 /* Closes the window as the last flow has left, at end_ns: scratch holds the group's figures. Passes
- * that are too late for the window are among its times all the same: they have begun in it, and are
- * the longest. */
+ * that are too late for the window are among its times all the same, and among its failures where
+ * they have none: they have begun in it, and are the longest. */
 static void close_at_end(struct nm_windows *windows, uint32_t g, uint64_t end_ns)
 {
 	struct group *mg = &windows->groups[g];
@@ -386,6 +386,7 @@ static void close_at_end(struct nm_windows *windows, uint32_t g, uint64_t end_ns
 			nm_tally_set_back_outcomes(windows->scratch, mg->at_end);
 		const struct nm_result_after after = {
 			.transactions = all - counts->iterations,
+			.unanswered = counts->unanswered - mg->tail.counts.unanswered,
 			.seconds = (double)(end_ns - mg->tail.at_ns) / 1e9,
 		};
 

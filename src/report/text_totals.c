@@ -547,14 +547,18 @@ static void add_after_of(struct nm_table *table, const struct nm_result_group *g
 static void add_after_time(struct nm_table *table, const struct nm_result *result)
 {
 	const struct nm_result_after *after = &result->grid.after;
-	char time[TEXT];
+	char time[TEXT], unanswered[TEXT + 32] = "";
 
 	if (after->seconds <= 0)
 		return;
+	if (after->unanswered)
+		snprintf(unanswered, sizeof(unanswered), "; %" PRIu64 " were not answered",
+			 after->unanswered);
 	nm_table_cell(table, "after that");
 	nm_table_cell(table,
-		      "%" PRIu64 " more ended up to %s after their time: in the latency alone",
-		      after->transactions, nm_format_duration(after->seconds, time, sizeof(time)));
+		      "%" PRIu64 " more ended up to %s after their time: in the latency alone%s",
+		      after->transactions, nm_format_duration(after->seconds, time, sizeof(time)),
+		      unanswered);
 	for (size_t g = 0; result->n_groups > 1 && g < result->n_groups; g++)
 		add_after_of(table, &result->groups[g]);
 }

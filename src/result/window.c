@@ -61,8 +61,7 @@ static int fill_verb(struct nm_verb_window *verb, const struct nm_verb_snap *fro
 			return -ENOMEM;
 		nm_latency_from_hist(verb->times[i], &from->times[i], percentiles);
 	}
-	return fill_failing(verb->failing, from->times, from->kept,
-			    outcomes->timed_out + outcomes->lost + outcomes->malformed,
+	return fill_failing(verb->failing, from->times, from->kept, nm_outcomes_failed(outcomes),
 			    percentiles);
 }
 
@@ -173,5 +172,6 @@ const struct nm_latency *nm_window_time(const struct nm_window *window, enum nm_
 void nm_result_after_add(struct nm_result_after *after, struct nm_result_after more)
 {
 	after->transactions += more.transactions;
+	after->unanswered += more.unanswered;
 	after->seconds = fmax(after->seconds, more.seconds);
 }

@@ -24,6 +24,7 @@ double nm_span_s(struct nm_span span);
 /* What ended too long after the time of its transaction to be in the window. */
 struct nm_result_after {
 	uint64_t transactions;
+	uint64_t unanswered; /* passes that have ended then as failures: those are in the window */
 	double seconds; /* how long after that the last flow has left, at most; 0: nothing did */
 };
 void nm_result_after_add(struct nm_result_after *after, struct nm_result_after more);

@@ -60,6 +60,31 @@ void nm_outcomes_subtract(struct nm_outcomes *into, const struct nm_outcomes *ea
 #undef SUBTRACT
 }
 
+void nm_outcomes_set_back(struct nm_outcomes *outcomes, const struct nm_outcomes *earlier)
+{
+	const struct nm_outcomes now = *outcomes;
+
+	*outcomes = *earlier;
+	outcomes->timed_out = now.timed_out;
+	outcomes->lost = now.lost;
+	outcomes->malformed = now.malformed;
+	outcomes->requests += nm_outcomes_failed(&now) - nm_outcomes_failed(earlier);
+}
+
+void nm_counts_set_back(struct nm_counts *counts, const struct nm_counts *earlier)
+{
+	const struct nm_counts now = *counts;
+	struct nm_outcomes outcomes, then;
+
+	memcpy(&outcomes, &now.requests, sizeof outcomes);
+	memcpy(&then, &earlier->requests, sizeof then);
+	nm_outcomes_set_back(&outcomes, &then);
+	*counts = *earlier;
+	memcpy(&counts->requests, &outcomes, sizeof outcomes);
+	counts->errors = now.errors;
+	counts->unanswered = now.unanswered;
+}
+
 void nm_counts_add_outcomes(struct nm_counts *into, const struct nm_outcomes *from)
 {
 #define ADD(name, ...) into->name += from->name;

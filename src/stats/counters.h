@@ -134,6 +134,12 @@ static inline uint64_t nm_outcomes_sum(const struct nm_outcomes *outcomes)
 	       outcomes->truncated + outcomes->timed_out + outcomes->lost + outcomes->malformed;
 }
 
+/* Requests that were never answered well enough to have a time. */
+static inline uint64_t nm_outcomes_failed(const struct nm_outcomes *outcomes)
+{
+	return outcomes->timed_out + outcomes->lost + outcomes->malformed;
+}
+
 /* The fields of struct nm_counts. */
 extern const struct nm_field nm_counts_fields[];
 /* The fields of struct nm_outcomes. */
@@ -166,6 +172,9 @@ void nm_outcomes_add(struct nm_outcomes *into, const struct nm_outcomes *from);
 void nm_outcomes_subtract(struct nm_outcomes *into, const struct nm_outcomes *earlier);
 /* The same in all counts. */
 void nm_counts_add_outcomes(struct nm_counts *into, const struct nm_outcomes *from);
+/* Sets them back to those of an earlier reading, but for what has failed since. */
+void nm_outcomes_set_back(struct nm_outcomes *outcomes, const struct nm_outcomes *earlier);
+void nm_counts_set_back(struct nm_counts *counts, const struct nm_counts *earlier);
 void nm_counts_add(struct nm_counts *into, const struct nm_counts *from);
 void nm_counts_subtract(struct nm_counts *into, const struct nm_counts *earlier);
 

@@ -201,5 +201,5 @@ void nm_tally_subtract(struct nm_tally_snap *into, const struct nm_tally_snap *e
 void nm_tally_set_back_outcomes(struct nm_tally_snap *into, const struct nm_tally_snap *earlier)
 {
 	for (uint32_t v = 0; v < common_verbs(into, earlier->n_verbs); v++)
-		into->verbs[v].outcomes = earlier->verbs[v].outcomes;
+		nm_outcomes_set_back(&into->verbs[v].outcomes, &earlier->verbs[v].outcomes);
 }

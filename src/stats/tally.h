@@ -142,8 +142,8 @@ void nm_tally_collect(struct nm_tally_snap *into, const struct nm_tally *from);
 void nm_tally_add(struct nm_tally_snap *into, const struct nm_tally_snap *from);
 /* into -= an earlier snapshot of the same tallies. */
 void nm_tally_subtract(struct nm_tally_snap *into, const struct nm_tally_snap *earlier);
-/* Sets what has come of the requests of each verb to what it was in an earlier snapshot; how long
- * they took stays. */
+/* Sets what has come of the requests of each verb back to what it was in an earlier snapshot, but
+ * for those that have failed since; how long they took stays. */
 void nm_tally_set_back_outcomes(struct nm_tally_snap *into, const struct nm_tally_snap *earlier);
 
 #endif

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import socketserver
 import threading
 import time
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from keyed import asking
-from nmtest import Json, Netmodel, assert_complete, defines, phase_of
+from nmtest import Json, Netmodel, Result, assert_complete, defines, phase_of
 from partners import memcached, nginx, redis
 from test_outcomes import CLASSES, MIX, ended
 
@@ -154,17 +155,19 @@ class _Server(socketserver.ThreadingTCPServer):
 
 
 @contextmanager
-def slow_for(delays: dict[bytes, float | None]) -> Iterator[str]:
-    """A memcached that has every key, and answers so much later, by the verb; None: never."""
+def slow_for(delays: dict[bytes, float | None], answers_for_s: float = 1e9) -> Iterator[str]:
+    """A memcached that has every key, and answers so much later, by the verb; None: never. None is answered any more so long after the first."""
+    begin: list[float] = []
 
     class Handler(socketserver.StreamRequestHandler):
         def handle(self) -> None:
             while line := self.rfile.readline():
+                begin.append(time.monotonic())
                 verb, key, *rest = line.split()
                 if verb == b"set":
                     self.rfile.read(int(rest[2]) + 2)
                 delay = delays.get(verb, 0.0)
-                if delay is None:
+                if delay is None or begin[-1] > begin[0] + answers_for_s:
                     continue
                 time.sleep(delay)
                 answers = {b"set": b"STORED\r\n", b"delete": b"DELETED\r\n", b"get": b"VALUE %s 0 1\r\nx\r\nEND\r\n" % key}
@@ -212,6 +215,36 @@ def test_one_silent_verb(netmodel: Netmodel, profile: WriteProfile) -> None:
     assert "verb.delete.latency.p50 is infinite: it lies among what was never answered" in result.err
     assert "latency.p99.99 is infinite" in result.err and "verb.get" not in result.err
     assert any(line.split()[:1] == ["delete"] and line.count("> timeout") > 4 for line in text.splitlines())
+
+
+@pytest.mark.parametrize("more", ["", 'arrivals="const(200/s)"'])
+def test_failures_after_the_time_are_in_the_window(more: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """As answers that come then: what was asked in it counts, also where the window closes with its time."""
+    flows = 64
+    get = '<flowop type="get" options="keys=k timeout=2s"/>'
+    wanted = "latency.p99 < 1s verb.get.latency.p98 < 1s"
+
+    def run(*args: str, code: int) -> Result:
+        with slow_for({b"get": 0.01}, 0.5) as server:
+            body = asking("memcache", get, f"server={server} reconnect=10s", f"nflows='{flows}'").replace('"200ms"', f'"1s" {more}')
+            return netmodel.run("-m", profile(body), *args, code=code)
+
+    result = run("--format", "json", "-i", "100ms", "--require", wanted, code=4)
+    text = run(code=0).out
+    document = result.json()
+    assert_verbs_add_up(document)
+    phase, totals = phase_of(document, "ask"), document["totals"]
+    silent = phase["outcomes"]["timed_out"]
+    assert silent == (flows if not more else pytest.approx(flows, abs=10))
+    assert document["run"]["transactions_after"] == 0, "the window has closed with its time"
+    assert totals["outcomes"]["timed_out"] == totals["with_failures"]["failures"] == silent
+    assert verbs_of(totals)["get"]["with_failures"]["failures"] == silent
+    assert sum(row["outcomes"]["timed_out"] for row in document["intervals"] if "outcomes" in row) == silent
+    assert totals["with_failures"]["latency_s"]["p99"] is None
+    for window in (totals, verbs_of(totals)["get"]):  # what has timed out has been sent
+        assert set(window["with_failures"]) == {"failures", "latency_s", *(["response_s"] if more else [])}
+    assert [one["met"] for one in document["requirements"]] == [False, False]
+    assert re.search(r"^  after that +0 more ended up to .* after their time: in the latency alone; \d+ were not answered$", text, re.M)
 
 
 # --- names ---
