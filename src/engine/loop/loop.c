@@ -19,7 +19,7 @@
 #include "engine/loop/fault.h"
 #include "engine/loop/interp.h"
 #include "engine/loop/pacer.h"
-#include "engine/loop/request.h"
+#include "engine/phase/flows.h"
 #include "engine/phase/reconnect.h"
 #include "engine/phase/retry.h"
 #include "engine/phase/phase.h"
@@ -76,7 +76,7 @@ static void expire(struct nm_worker *worker, struct nm_flow *flow)
 		return;
 	}
 	nm_counter_add(&worker->io.count->timeouts, 1);
-	nm_request_time_out(worker, instr);
+	nm_flows_time_out(worker, instr);
 	if (flow->state == NM_FLOW_PARKED)
 		nm_listener_unpark(&worker->accept.listeners[instr->opening], flow);
 	if (nm_instr_may_wait_in_vain(instr)) {

@@ -3,9 +3,7 @@
 #include "engine/loop/request.h"
 
 #include "engine/engine_priv.h"
-#include "flowop/ask.h"
 #include "flowop/message.h"
-#include "plan/shape.h"
 
 /* The pass was a flow. */
 static void record_flow(const struct nm_worker *worker, const struct nm_flow *flow, uint64_t ns)
@@ -71,16 +69,4 @@ void nm_request_end(struct nm_worker *worker, struct nm_flow *flow, uint64_t now
 	request->think_ns = 0;
 	request->outcome = NM_UNDER_WAY;
 	request->marks = worker->run.marks;
-}
-
-void nm_request_time_out(struct nm_worker *worker, const struct nm_instr *instr)
-{
-	if (!nm_instr_asks(instr))
-		return;
-	struct nm_outcome_counters *outcomes = nm_app_outcomes(&worker->io, instr);
-
-	nm_counter_add(&outcomes->requests, 1);
-	nm_counter_add(&outcomes->timed_out, 1);
-	if (worker->observe.stats)
-		nm_flowop_stats_outcome(worker, instr, offsetof(struct nm_outcomes, timed_out));
 }

@@ -7,14 +7,11 @@
 #include <stdint.h>
 
 struct nm_flow;
-struct nm_instr;
 struct nm_worker;
 
 /* Ends the flow's request at now_ns (0: passes are not timed): counts it by its outcome, records
  * service time, whole pass and response time where they are kept, and the statistics of the flow.
  * Then the flow's request is the next one, sent at now_ns; the schedule sets when it is due. */
 void nm_request_end(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns);
-/* Counts a request of this instruction, where it asks, as one that was not answered in time. */
-void nm_request_time_out(struct nm_worker *worker, const struct nm_instr *instr);
 
 #endif

@@ -6,7 +6,9 @@
 #include "engine/engine_priv.h"
 #include "engine/wait/defer.h"
 #include "flowop/abandoned.h"
+#include "flowop/ask.h"
 #include "flowop/pipeline.h"
+#include "plan/shape.h"
 #include "transport/errqueue.h"
 #include "transport/transport.h"
 
@@ -49,5 +51,39 @@ void nm_flows_stop(struct nm_worker *worker)
 		reset_flow(worker, flow);
 		if (worker->run.phase->pipeline)
 			nm_pipe_reset(nm_pipe_of(&worker->io, flow));
+	}
+}
+
+void nm_flows_time_out(struct nm_worker *worker, const struct nm_instr *instr)
+{
+	if (!nm_instr_asks(instr))
+		return;
+	struct nm_outcome_counters *outcomes = nm_app_outcomes(&worker->io, instr);
+
+	nm_counter_add(&outcomes->requests, 1);
+	nm_counter_add(&outcomes->timed_out, 1);
+	if (worker->observe.stats)
+		nm_flowop_stats_outcome(worker, instr, offsetof(struct nm_outcomes, timed_out));
+}
+
+/* Whether the flow waits for an answer that may be lost. */
+static bool awaits_answer(const struct nm_flow *flow)
+{
+	const struct nm_instr *at = flow->at;
+
+	if (flow->state == NM_FLOW_IDLE || flow->error || !nm_instr_may_wait_in_vain(at))
+		return false;
+	return nm_instr_asks(at) || (!at->pass.is_first && (at->op->flags & NM_FLOWOP_FOLLOWS));
+}
+
+void nm_flows_count_unanswered(struct nm_worker *worker)
+{
+	for (uint32_t i = 0; worker->run.phase->leads && i < worker->n_flows; i++) {
+		const struct nm_flow *flow = nm_worker_flow(worker, i);
+
+		if (!awaits_answer(flow))
+			continue;
+		nm_counter_add(&worker->io.count->unanswered, 1);
+		nm_flows_time_out(worker, flow->at);
 	}
 }

@@ -9,7 +9,6 @@
 #include "base/rng.h"
 #include "engine/alarm.h"
 #include "engine/engine_priv.h"
-#include "engine/loop/request.h"
 #include "engine/tune.h"
 #include "engine/phase/drain.h"
 #include "engine/phase/ends.h"
@@ -217,22 +216,6 @@ static void count_missed(struct nm_worker *worker)
 	nm_counter_add(&worker->io.count->unseen_ends, missed);
 }
 
-/* Passes that this side has begun, and whose answer is lost. */
-static void count_unanswered(struct nm_worker *worker)
-{
-	for (uint32_t i = 0; worker->run.phase->leads && i < worker->n_flows; i++) {
-		const struct nm_flow *flow = nm_worker_flow(worker, i);
-		const struct nm_instr *at = flow->at;
-
-		if (flow->state == NM_FLOW_IDLE || flow->error || !nm_instr_may_wait_in_vain(at) ||
-		    !(nm_instr_asks(at) || (at->op->flags & NM_FLOWOP_FOLLOWS)) ||
-		    (at->pass.is_first && !nm_instr_asks(at)))
-			continue;
-		nm_counter_add(&worker->io.count->unanswered, 1);
-		nm_request_time_out(worker, at);
-	}
-}
-
 void nm_phase_look(struct nm_worker *worker, uint64_t now_ns)
 {
 	struct nm_quiesce *quiesce = &worker->run.quiesce;
@@ -247,7 +230,7 @@ void nm_phase_look(struct nm_worker *worker, uint64_t now_ns)
 		in.patience_ns = patience_ns(worker);
 	if (nm_phase_is_quiescent(&in, now_ns)) {
 		count_missed(worker);
-		count_unanswered(worker);
+		nm_flows_count_unanswered(worker);
 	}
 	advance(worker, &in, now_ns);
 	if (nm_quiesce_looks(quiesce))
