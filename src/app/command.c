@@ -40,7 +40,7 @@ static const char *why_not(const char *name)
 		{" MULTI EXEC DISCARD WATCH UNWATCH ASKING READONLY READWRITE ",
 		 "changes what the connection does with later commands, and is not asked for"},
 	};
-	char spaced[NM_COMMAND_NAME + 2];
+	char spaced[NM_VERB_NAME + 2];
 
 	snprintf(spaced, sizeof spaced, " %s ", name);
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -122,7 +122,7 @@ static const char *put_word(struct reading *r, char *to, uint32_t *used, size_t 
 
 static void note_name(struct nm_command *command, const char *word)
 {
-	for (size_t i = 0; word[i] && i + 1 < sizeof command->name; i++)
+	for (size_t i = 0; word[i]; i++)
 		command->name[i] =
 			word[i] >= 'a' && word[i] <= 'z' ? (char)(word[i] - 'a' + 'A') : word[i];
 }
@@ -131,8 +131,11 @@ static const char *take_word(struct reading *r)
 {
 	struct nm_command *command = r->command;
 
-	if (!r->n_words++)
+	if (!r->n_words++) {
+		if (strlen(r->word) >= sizeof command->name)
+			return "begins with a name of more than 63 bytes";
 		note_name(command, r->word);
+	}
 	if (r->n_words == 1 && (strstr(r->word, "__") || !*r->word))
 		return "must begin with the name of a command";
 	if (strstr(r->word, KEY) && !r->keyspace)

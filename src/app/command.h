@@ -5,16 +5,15 @@
 #define NM_APP_COMMAND_H
 
 #include "app/app.h"
+#include "base/verb_name.h"
 
 /* Bytes of the encoded command before its value, at most, and how many keys. */
 #define NM_COMMAND_HEAD_MAX 2048u
 #define NM_COMMAND_KEYS_MAX 16u
 
-#define NM_COMMAND_NAME 24
-
 /* The command as it is sent, but for its keys and its value; put together once. */
 struct nm_command {
-	char name[NM_COMMAND_NAME];		      /* its first word, in capitals */
+	char name[NM_VERB_NAME];		      /* its first word, in capitals */
 	uint32_t n_keys, key_at[NM_COMMAND_KEYS_MAX]; /* in `head` */
 	bool has_data;
 	uint32_t head_length, tail_length; /* before the length of the value, and behind it */

@@ -26,5 +26,6 @@ src_libnm_base_la_SOURCES = \
 	src/base/units.c \
 	src/base/units.h \
 	src/base/ascii.c \
-	src/base/ascii.h
+	src/base/ascii.h \
+	src/base/verb_name.h
 src_libnm_base_la_CFLAGS = $(ROOM_CFLAGS)

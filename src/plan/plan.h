@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/verb_name.h"
 #include "flowop/arrival_law/arrival_law.h"
 #include "flowop/flow.h"
 #include "flowop/ideal.h"
@@ -142,7 +143,6 @@ struct nm_group {
 	bool runs;	      /* this side has something to do for this group */
 };
 
-#define NM_VERB_NAME 24
 struct nm_plan_verb {
 	char name[NM_VERB_NAME];
 };

@@ -105,21 +105,27 @@ struct nm_result *nm_result_free(struct nm_result *result)
 	return NULL;
 }
 
-void nm_failing_from_hist(struct nm_failing *ret_failing, const struct nm_hist_snap *hist,
-			  uint64_t failures, const struct nm_percentiles *percentiles)
+struct nm_failing *nm_failing_from_hist(const struct nm_hist_snap *hist, uint64_t failures,
+					const struct nm_percentiles *percentiles)
 {
 	const double answered = (double)hist->count, all = answered + (double)failures;
+	struct nm_failing *failing =
+		malloc(sizeof(*failing) + percentiles->count * sizeof(failing->pct_s[0]));
 
-	ret_failing->failures = failures;
+	if (!failing)
+		return NULL;
+	failing->failures = failures;
+	failing->count = percentiles->count;
 	for (size_t i = 0; i < percentiles->count; i++) {
 		double rank = percentiles->pct[i] / 100 * all;
 
 		/* A product of decimals may be off in its last digits. */
-		ret_failing->pct_s[i] =
+		failing->pct_s[i] =
 			rank > answered + 1e-9 * all || !hist->count
 				? INFINITY
 				: nm_hist_percentile_s(hist, fmin(100 * rank / answered, 100));
 	}
+	return failing;
 }
 
 void nm_latency_from_hist(struct nm_latency *ret_latency, const struct nm_hist_snap *hist,

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/verb_name.h"
 #include "stats/tally.h"
 
 #define NM_RESULT_MAX_PERCENTILES 128
@@ -33,26 +34,27 @@ struct nm_latency {
 /* The percentiles of a distribution where what was never answered is as late as can be. */
 struct nm_failing {
 	uint64_t failures;
+	size_t count; /* of percentiles */
 	/* by nm_percentiles of the result; INFINITY: it lies among the failures */
-	double pct_s[NM_RESULT_MAX_PERCENTILES];
+	double pct_s[];
 };
 
 /* Fills a latency from a histogram. */
 void nm_latency_from_hist(struct nm_latency *ret_latency, const struct nm_hist_snap *hist,
 			  const struct nm_percentiles *percentiles);
-/* Fills the percentiles over what was answered and so many failures. */
-void nm_failing_from_hist(struct nm_failing *ret_failing, const struct nm_hist_snap *hist,
-			  uint64_t failures, const struct nm_percentiles *percentiles);
-
-#define NM_RESULT_VERB 24 /* bytes of a name */
+/* The percentiles over what was answered and so many failures; owned. NULL: out of memory. */
+struct nm_failing *nm_failing_from_hist(const struct nm_hist_snap *hist, uint64_t failures,
+					const struct nm_percentiles *percentiles);
 
 /* The requests of one verb in a window. It owns what its pointers lead to. */
 struct nm_verb_window {
-	char name[NM_RESULT_VERB];
+	char name[NM_VERB_NAME];
 	double seconds; /* of the window */
 	struct nm_outcomes outcomes;
-	/* Of those that were answered; NULL: there are none. */
+	/* Of those that were answered; NULL: there are none. Each has room for so many percentiles
+	 * alone. */
 	NM_EACH_USUAL_TIME(struct nm_latency *);
+	size_t n_percentiles;
 	struct nm_failing *failing[NM_TIME__SIZED]; /* by enum nm_time; NULL: none has failed */
 };
 

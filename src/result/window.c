@@ -29,21 +29,25 @@ static int fill_flows(struct nm_window *window, const struct nm_tally_snap *samp
 	return 0;
 }
 
-/* Percentiles with failures, where there are any, of the distributions that are kept; but for send
- * delays: what was never answered has been sent. */
+/* Percentiles with failures, where there are any, of the distributions that are kept. */
 static int fill_failing(struct nm_failing *failing[NM_TIME__SIZED],
 			const struct nm_hist_snap *times, unsigned kept, uint64_t failures,
 			const struct nm_percentiles *percentiles)
 {
 	for (unsigned i = 0; failures && i < NM_TIME__SIZED; i++) {
-		if (!(kept >> i & 1) || i == NM_TIME_SEND_DELAY)
+		if (!(kept >> i & 1) || !nm_time_may_fail(i))
 			continue;
-		failing[i] = malloc(sizeof(*failing[i]));
+		failing[i] = nm_failing_from_hist(&times[i], failures, percentiles);
 		if (!failing[i])
 			return -ENOMEM;
-		nm_failing_from_hist(failing[i], &times[i], failures, percentiles);
 	}
 	return 0;
+}
+
+/* Bytes of a latency with so many percentiles: rows have those of each verb. */
+static size_t latency_bytes(size_t n_percentiles)
+{
+	return offsetof(struct nm_latency, pct_s) + n_percentiles * sizeof(double);
 }
 
 static int fill_verb(struct nm_verb_window *verb, const struct nm_verb_snap *from,
@@ -53,13 +57,17 @@ static int fill_verb(struct nm_verb_window *verb, const struct nm_verb_snap *fro
 
 	snprintf(verb->name, sizeof(verb->name), "%s", from->name);
 	verb->outcomes = *outcomes;
+	verb->n_percentiles = percentiles->count;
 	for (unsigned i = 0; i < NM_TIME__SIZED; i++) {
 		if (!from->times[i].count)
 			continue;
-		verb->times[i] = malloc(sizeof(*verb->times[i]));
+		struct nm_latency latency;
+
+		nm_latency_from_hist(&latency, &from->times[i], percentiles);
+		verb->times[i] = malloc(latency_bytes(percentiles->count));
 		if (!verb->times[i])
 			return -ENOMEM;
-		nm_latency_from_hist(verb->times[i], &from->times[i], percentiles);
+		memcpy(verb->times[i], &latency, latency_bytes(percentiles->count));
 	}
 	return fill_failing(verb->failing, from->times, from->kept, nm_outcomes_failed(outcomes),
 			    percentiles);
@@ -111,6 +119,13 @@ static void *copy_of(const void *from, size_t n, bool *failed)
 	return copy;
 }
 
+static struct nm_failing *copy_of_failing(const struct nm_failing *from, bool *failed)
+{
+	size_t n = from ? sizeof(*from) + from->count * sizeof(from->pct_s[0]) : 0;
+
+	return copy_of(from, n, failed);
+}
+
 static bool copy_verbs(struct nm_window *copy, const struct nm_window *window)
 {
 	bool failed = false;
@@ -121,10 +136,9 @@ static bool copy_verbs(struct nm_window *copy, const struct nm_window *window)
 		const struct nm_verb_window *from = &window->verbs[v];
 
 		for (unsigned i = 0; i < NM_TIME__SIZED; i++) {
-			copy->verbs[v].times[i] =
-				copy_of(from->times[i], sizeof(*from->times[i]), &failed);
-			copy->verbs[v].failing[i] =
-				copy_of(from->failing[i], sizeof(*from->failing[i]), &failed);
+			copy->verbs[v].times[i] = copy_of(
+				from->times[i], latency_bytes(from->n_percentiles), &failed);
+			copy->verbs[v].failing[i] = copy_of_failing(from->failing[i], &failed);
 		}
 	}
 	return failed;
@@ -137,8 +151,7 @@ int nm_window_copy(struct nm_window *ret_copy, const struct nm_window *window)
 	*ret_copy = *window;
 	ret_copy->sized = copy_of(window->sized, NM_SIZED__COUNT * sizeof(*window->sized), &failed);
 	for (unsigned i = 0; i < NM_TIME__SIZED; i++)
-		ret_copy->failing[i] =
-			copy_of(window->failing[i], sizeof(*window->failing[i]), &failed);
+		ret_copy->failing[i] = copy_of_failing(window->failing[i], &failed);
 	failed |= copy_verbs(ret_copy, window);
 	return failed ? -ENOMEM : 0;
 }

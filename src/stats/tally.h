@@ -63,6 +63,12 @@ enum nm_time {
 extern const char *const nm_time_names[];  /* in keys and columns; by enum nm_time */
 extern const char *const nm_time_labels[]; /* for people */
 
+/* Whether what was never answered is as late as can be by this distribution: it has been sent. */
+static inline bool nm_time_may_fail(enum nm_time time)
+{
+	return time < NM_TIME__SIZED && time != NM_TIME_SEND_DELAY;
+}
+
 /* The class of a flow, from 0: its completion time is the first of a pair that stands behind the
  * slowdown of all. */
 unsigned nm_size_class(uint64_t bytes);
