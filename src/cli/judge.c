@@ -25,15 +25,27 @@ static bool begins_with(const char *text, const char *begin)
 	return strncmp(text, begin, strlen(begin)) == 0;
 }
 
+/* The figure of a verb, whose name may have dots; else all of it. */
+static const char *behind_verb(const struct nm_plan *plan, const char *figure)
+{
+	const char *behind = figure;
+
+	for (uint32_t v = 0; v < plan->n_verbs && begins_with(figure, "verb."); v++) {
+		const char *name = plan->verbs[v].name, *end = figure + 5 + strlen(name);
+
+		if (begins_with(figure + 5, name) && *end == '.' && end >= behind)
+			behind = end + 1;
+	}
+	return behind;
+}
+
 /* What the plan lacks for a figure of the whole run, or of a verb in it; NULL: nothing that is
  * known before it runs. */
 static const char *lacks_for(const struct nm_plan *plan, const char *figure)
 {
 	bool datagrams = false, rate = false;
-	const char *behind = begins_with(figure, "verb.") ? strchr(figure + 5, '.') : NULL;
 
-	figure = behind ? behind + 1 : figure;
-
+	figure = behind_verb(plan, figure);
 	for (uint32_t i = 0; i < plan->n_groups; i++) {
 		const struct nm_group *group = &plan->groups[i];
 

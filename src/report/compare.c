@@ -67,7 +67,7 @@ static void enter(struct sides *sides, const char *prefix)
 	sides->whole_in = nm_named_object(sides->whole, prefix);
 }
 
-/* The values of a figure in all objects; 0: some lacks it. */
+/* The values of a figure in all objects, as requirements are judged; 0: some lacks it. */
 static size_t values_in(const struct sides *sides, const json_t *const *objects, size_t count,
 			struct nm_named_at *at)
 {
@@ -75,7 +75,7 @@ static size_t values_in(const struct sides *sides, const json_t *const *objects,
 
 	for (size_t i = 0; i < count; i++) {
 		at->object = objects[i];
-		if (!at->object || !nm_named_value(at, &sides->values[i], why, sizeof(why)))
+		if (!at->object || !nm_named_judged(at, &sides->values[i], why, sizeof(why)))
 			return 0;
 	}
 	return count;
@@ -90,7 +90,7 @@ static void take_now(struct nm_compared *figure, const struct nm_summary *summar
 {
 	figure->has_now = summary->n > 0;
 	figure->now = summary->mean;
-	figure->has_now_ci = summary->has_ci;
+	figure->has_now_ci = summary->has_ci && isfinite(summary->mean);
 	figure->now_ci95 = summary->ci95;
 }
 
@@ -98,7 +98,7 @@ static void take_before(struct nm_compared *figure, const struct nm_summary *sum
 {
 	figure->has_before = summary->n > 0;
 	figure->before = summary->mean;
-	figure->has_before_ci = summary->has_ci;
+	figure->has_before_ci = summary->has_ci && isfinite(summary->mean);
 	figure->before_ci95 = summary->ci95;
 }
 
@@ -120,7 +120,8 @@ static void measure(const struct sides *sides, struct nm_named_at *at, struct nm
 	take_before(figure, &summary);
 	if (!figure->has_now || !figure->has_before)
 		return;
-	figure->has_change = figure->before != 0;
+	figure->has_change =
+		figure->before != 0 && isfinite(figure->before) && isfinite(figure->now);
 	if (figure->has_change)
 		figure->change = change_of(figure->before, figure->now);
 	figure->overlap =
@@ -273,7 +274,10 @@ static void add_value(struct nm_table *table, enum nm_quantity quantity, bool ha
 {
 	char text[TEXT], width[TEXT];
 
-	nm_table_cell(table, "%s%s%s", has ? nm_quantity_format(quantity, value, text, TEXT) : "-",
+	nm_table_cell(table, "%s%s%s",
+		      has && isinf(value) ? "infinite"
+		      : has		  ? nm_quantity_format(quantity, value, text, TEXT)
+					  : "-",
 		      has_ci ? " +- " : "",
 		      has_ci ? nm_quantity_format(quantity, ci95, width, TEXT) : "");
 }

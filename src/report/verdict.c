@@ -192,7 +192,9 @@ void nm_verdicts_print(const struct nm_runs *series, FILE *out)
 
 		nm_table_cell(&table, "%s", verdict->met ? "met" : "NOT MET");
 		nm_table_cell(&table, "%s%s", verdict->negated ? "not " : "", verdict->text);
-		if (verdict->met)
+		if (verdict->met && isinf(verdict->value))
+			nm_table_cell(&table, "%s is infinite", verdict->figure);
+		else if (verdict->met)
 			nm_table_cell(&table, "%s is %s", verdict->figure,
 				      nm_quantity_format(verdict->quantity, verdict->value, value,
 							 sizeof(value)));

@@ -2,6 +2,7 @@
 /* A result beside an earlier one, which nobody vouches for. */
 #include <check.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,6 +107,18 @@ START_TEST(runs_that_are_repeated_have_intervals)
 	/* The runs of the series do not have it: the last one stands for all. */
 	ck_assert_double_eq(figure("connects")->before, 4);
 	ck_assert(!figure("connects")->has_before_ci);
+}
+END_TEST
+
+/* Percentiles with failures, where there are some, as requirements are judged. */
+START_TEST(what_failed_is_infinitely_late)
+{
+	compare(PROFILE "\"totals\": {\"latency_s\": {\"p50\": 38e-6, \"p99_99\": 99e-6}, "
+			"\"with_failures\": {\"failures\": 1, \"latency_s\": {\"p50\": 40e-6, "
+			"\"p99_99\": null}}}");
+	ck_assert_double_eq_tol(figure("latency.p50")->before, 40e-6, 1e-12);
+	ck_assert(isinf(figure("latency.p99.99")->before));
+	ck_assert(!figure("latency.p99.99")->has_change);
 }
 END_TEST
 
@@ -238,6 +251,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_test(tc, each_figure_has_its_change);
 	tcase_add_test(tc, runs_that_are_repeated_have_intervals);
+	tcase_add_test(tc, what_failed_is_infinitely_late);
 	tcase_add_test(tc, what_differs_is_noted);
 	tcase_add_test(tc, another_profile_is_noted);
 	tcase_add_loop_test(tc, what_is_no_result_is_refused, 0, sizeof refused / sizeof *refused);
