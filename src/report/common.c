@@ -26,6 +26,19 @@ char *nm_percentile_name(double pct, char *buf, size_t size)
 	return buf;
 }
 
+char *nm_verb_key(const char *name, char buf[NM_VERB_KEY])
+{
+	char *at = buf;
+
+	for (; *name; name++)
+		if ((unsigned char)*name <= ' ' || strchr("=#%,\"\x7f", *name))
+			at += sprintf(at, "%%%02X", (unsigned char)*name);
+		else
+			*at++ = *name;
+	*at = '\0';
+	return buf;
+}
+
 char *nm_format_utc(uint64_t wall_ns, char *buf, size_t size)
 {
 	time_t seconds = (time_t)(wall_ns / 1000000000u);

@@ -15,6 +15,10 @@
  * documents and columns. Both return buf. */
 char *nm_percentile_key(double pct, char *buf, size_t size);
 char *nm_percentile_name(double pct, char *buf, size_t size);
+/* The name of a verb within a key or a column: what would end one, or split it, is %XX, so that
+ * names that differ stay apart. */
+#define NM_VERB_KEY (3 * NM_VERB_NAME)
+char *nm_verb_key(const char *name, char buf[NM_VERB_KEY]);
 /* "2024-05-01T12:00:00.123456Z"; returns buf. */
 char *nm_format_utc(uint64_t wall_ns, char *buf, size_t size);
 /* "warmup", "measured", "cooldown". */

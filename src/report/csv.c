@@ -4,6 +4,7 @@
 #include "report/report.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -32,30 +33,48 @@ void nm_csv_cell(FILE *out, const char *text, const char *column)
 	fprintf(out, "%s%s%s", column ? "_" : "", column ? column : "", quoted ? "\"" : "");
 }
 
-#define MAX_VERBS 64 /* that have columns */
-
 /* Columns that not all results have. */
 struct extra {
 	bool messages;
 	/* the window's columns that are left out; the last NULL */
-	const char *without[NM_TIME__COUNT + 1];
-	const char *verbs[MAX_VERBS]; /* borrowed from the results */
+	const char *without[NM_TIME__COUNT + 2];
+	bool failing;
+	const char **verbs; /* owned; they are borrowed from the results */
 	size_t n_verbs;
 };
 
-static void add_verb(struct extra *extra, const char *name)
+static bool add_verb(struct extra *extra, const char *name)
 {
 	size_t i = 0;
 
 	while (i < extra->n_verbs && strcmp(extra->verbs[i], name) != 0)
 		i++;
-	if (i == extra->n_verbs && i < MAX_VERBS)
-		extra->verbs[extra->n_verbs++] = name;
+	if (i < extra->n_verbs)
+		return true;
+	const char **grown = realloc(extra->verbs, (i + 1) * sizeof(*grown));
+
+	if (!grown)
+		return false;
+	extra->verbs = grown;
+	extra->verbs[extra->n_verbs++] = name;
+	return true;
 }
 
-static struct extra extra_of(const struct nm_runs *series)
+/* What the window of a row has. */
+static bool add_window(struct extra *extra, const struct nm_window *window)
 {
-	struct extra extra = {.messages = false};
+	extra->failing = extra->failing || nm_failing_first(window->failing);
+	for (size_t v = 0; v < window->n_verbs; v++) {
+		extra->failing = extra->failing || nm_failing_first(window->verbs[v].failing);
+		if (!add_verb(extra, window->verbs[v].name))
+			return false;
+	}
+	return true;
+}
+
+/* False: out of memory. */
+static bool fill_extra(const struct nm_runs *series, struct extra *extra)
+{
 	bool has[NM_TIME__COUNT] = {[NM_TIME_LATENCY] = true};
 	size_t n = 0;
 
@@ -68,16 +87,17 @@ static struct extra extra_of(const struct nm_runs *series)
 			has[i] = has[i] ||
 				 nm_result_has_time(series->runs[r],
 						    i < NM_TIME__SIZED ? i : NM_TIME_SLOWDOWN);
-		extra.messages = extra.messages || messages.any;
+		extra->messages = extra->messages || messages.any;
 		for (size_t i = 0; i < series->runs[r]->n_intervals; i++)
-			for (size_t v = 0; v < series->runs[r]->intervals[i].window.n_verbs; v++)
-				add_verb(&extra,
-					 series->runs[r]->intervals[i].window.verbs[v].name);
+			if (!add_window(extra, &series->runs[r]->intervals[i].window))
+				return false;
 	}
 	for (unsigned i = 0; i < NM_TIME__COUNT; i++)
 		if (!has[i])
-			extra.without[n++] = nm_time_names[i];
-	return extra;
+			extra->without[n++] = nm_time_names[i];
+	if (!extra->failing)
+		extra->without[n++] = "with_failures";
+	return true;
 }
 
 #define GROUP_NAME 128
@@ -107,21 +127,21 @@ static char *group_prefix(const struct nm_result *shape, size_t g, char buf[GROU
 	return buf;
 }
 
-/* The columns of requests in a window, and of its verbs, behind a prefix. */
+/* The columns of what has failed in a window, of its requests, and of its verbs, behind a
+ * prefix. */
 static void print_verb_columns(const struct extra *extra, const char *of,
 			       const struct nm_percentiles *percentiles, FILE *out)
 {
-	char prefix[GROUP_NAME + NM_RESULT_VERB + 8];
+	char prefix[GROUP_NAME + NM_VERB_KEY + 16], name[NM_VERB_KEY];
 
+	nm_figures_columns(out, of, nm_failing_figures, percentiles, extra->without);
 	if (!extra->n_verbs)
 		return;
 	snprintf(prefix, sizeof(prefix), "%soutcomes_", of);
 	nm_figures_columns(out, prefix, nm_outcomes_object.figures, percentiles, NULL);
 	for (size_t v = 0; v < extra->n_verbs; v++) {
-		snprintf(prefix, sizeof(prefix), "%s%s_", of, extra->verbs[v]);
-		for (char *c = prefix; *c; c++)
-			if (strchr(" ,\"", *c))
-				*c = '_';
+		snprintf(prefix, sizeof(prefix), "%sverb_%s_", of,
+			 nm_verb_key(extra->verbs[v], name));
 		nm_figures_columns(out, prefix, nm_verb_object.figures, percentiles,
 				   extra->without);
 	}
@@ -159,6 +179,7 @@ static void print_header(const struct nm_result *shape, const struct extra *extr
 static void print_verbs(const struct extra *extra, const struct nm_window *window,
 			const struct nm_percentiles *percentiles, FILE *out)
 {
+	nm_figures_cells(out, nm_failing_figures, window, percentiles, extra->without);
 	/* The counts from there on are a struct nm_outcomes. */
 	if (extra->n_verbs)
 		nm_figures_cells(out, nm_outcomes_object.figures, &window->counts.requests,
@@ -223,7 +244,7 @@ static void print_row(const struct nm_result *shape, const struct nm_result *run
 static int write_csv(const struct nm_runs *series, FILE *out)
 {
 	const struct nm_result *shape = nm_runs_last(series);
-	struct extra extra = extra_of(series);
+	struct extra extra = {.messages = false};
 
 	if (!shape)
 		return -EINVAL;
@@ -231,12 +252,17 @@ static int write_csv(const struct nm_runs *series, FILE *out)
 		nm_sweep_csv(series, out);
 		return nm_stream_status(out);
 	}
+	if (!fill_extra(series, &extra)) {
+		free(extra.verbs);
+		return -ENOMEM;
+	}
 	print_header(shape, &extra, out);
 	for (size_t r = 0; r < series->n_runs; r++) {
 		const struct nm_result *run = series->runs[r];
 		for (size_t i = 0; i < run->n_intervals; i++)
 			print_row(shape, run, r + 1, &run->intervals[i], &extra, out);
 	}
+	free(extra.verbs);
 	return nm_stream_status(out);
 }
 

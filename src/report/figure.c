@@ -86,6 +86,44 @@ static json_t *latency_json(const struct nm_latency *latency,
 	return object;
 }
 
+const struct nm_failing *nm_failing_first(struct nm_failing *const failing[NM_TIME__SIZED])
+{
+	unsigned i = 0;
+
+	while (i + 1 < NM_TIME__SIZED && !failing[i])
+		i++;
+	return failing[i];
+}
+
+static json_t *percentiles_json(const struct nm_failing *failing,
+				const struct nm_percentiles *percentiles)
+{
+	json_t *object = json_object();
+	char key[32];
+
+	for (size_t i = 0; object && i < percentiles->count; i++)
+		(void)json_object_set_new(object,
+					  nm_percentile_name(percentiles->pct[i], key, sizeof(key)),
+					  nm_json_real(failing->pct_s[i]));
+	return object;
+}
+
+static json_t *failing_json(struct nm_failing *const failing[NM_TIME__SIZED],
+			    const struct nm_percentiles *percentiles)
+{
+	json_t *object =
+		json_pack("{s:o}", "failures", nm_json_count(nm_failing_first(failing)->failures));
+	char name[32];
+
+	for (unsigned i = 0; object && i < NM_TIME__SIZED; i++) {
+		if (!failing[i])
+			continue;
+		snprintf(name, sizeof(name), "%s_s", nm_time_names[i]);
+		(void)json_object_set_new(object, name, percentiles_json(failing[i], percentiles));
+	}
+	return object;
+}
+
 json_t *nm_objects_json(const struct nm_object *object, const struct nm_at *at, const void *first,
 			size_t count, size_t item_size)
 {
@@ -174,6 +212,8 @@ static json_t *figure_json(const struct nm_figure *figure, const struct nm_at *a
 	case NM_FIGURE_LATENCY:
 	case NM_FIGURE_RATIOS:
 		return latency_json(value, &at->result->percentiles);
+	case NM_FIGURE_FAILING:
+		return failing_json(value, &at->result->percentiles);
 	case NM_FIGURE_OBJECT:
 		return object_json(figure, at);
 	case NM_FIGURE_LIST:
@@ -296,6 +336,64 @@ static void print_latency_cells(FILE *out, const struct nm_latency *latency,
 		fprintf(out, ",%.9f", latency->pct_s[i]);
 }
 
+/* Infinite ones are "inf". */
+static void print_failing_keys(FILE *out, const char *prefix,
+			       struct nm_failing *const failing[NM_TIME__SIZED],
+			       const struct nm_percentiles *percentiles)
+{
+	const struct nm_failing *first = nm_failing_first(failing);
+	char key[32];
+
+	if (first)
+		fprintf(out, "%s_failures=%" PRIu64 "\n", prefix, first->failures);
+	for (unsigned t = 0; t < NM_TIME__SIZED; t++)
+		for (size_t i = 0; failing[t] && i < percentiles->count; i++)
+			fprintf(out, "%s_%s_%s=%.9f\n", prefix, nm_time_names[t],
+				nm_percentile_key(percentiles->pct[i], key, sizeof(key)),
+				failing[t]->pct_s[i]);
+}
+
+static bool is_left_out(const char *column, const char *const *without)
+{
+	for (; without && *without; without++)
+		if (strcmp(column, *without) == 0)
+			return true;
+	return false;
+}
+
+static void print_failing_columns(FILE *out, const char *prefix, const char *column,
+				  const struct nm_percentiles *percentiles,
+				  const char *const *without)
+{
+	char key[32];
+
+	fprintf(out, ",%s%s_failures", prefix, column);
+	for (unsigned t = 0; t < NM_TIME__SIZED; t++)
+		for (size_t i = 0; nm_time_may_fail(t) && !is_left_out(nm_time_names[t], without) &&
+				   i < percentiles->count;
+		     i++)
+			fprintf(out, ",%s%s_%s_%s_s", prefix, column, nm_time_names[t],
+				nm_percentile_name(percentiles->pct[i], key, sizeof(key)));
+}
+
+static void print_failing_cells(FILE *out, struct nm_failing *const failing[NM_TIME__SIZED],
+				const struct nm_percentiles *percentiles,
+				const char *const *without)
+{
+	const struct nm_failing *first = nm_failing_first(failing);
+
+	fprintf(out, ",%" PRIu64, first ? first->failures : 0);
+	for (unsigned t = 0; t < NM_TIME__SIZED; t++) {
+		if (!nm_time_may_fail(t) || is_left_out(nm_time_names[t], without))
+			continue;
+		for (size_t i = 0; i < percentiles->count; i++)
+			if (failing[t])
+				fprintf(out, ",%.9f", failing[t]->pct_s[i]);
+			else
+				fputc(',', out);
+	}
+}
+
 /* A value as text; "" when it is not known. A rate has as many decimals as its output always
  * had. */
 static void format(const struct nm_figure *figure, const void *item, int rate_decimals, char *text,
@@ -335,7 +433,7 @@ static void format(const struct nm_figure *figure, const void *item, int rate_de
 void nm_figures_keys(FILE *out, const char *prefix, const struct nm_figure *figures,
 		     const void *item, const struct nm_percentiles *percentiles)
 {
-	char text[256];
+	char text[512];
 
 	for (; !nm_figure_is_end(figures); figures++) {
 		const void *value = value_of(figures, item);
@@ -354,6 +452,11 @@ void nm_figures_keys(FILE *out, const char *prefix, const struct nm_figure *figu
 			nm_keys_latency(out, text, value, percentiles);
 			continue;
 		}
+		if (figures->kind == NM_FIGURE_FAILING) {
+			snprintf(text, sizeof(text), "%s%s", prefix, figures->key);
+			print_failing_keys(out, text, value, percentiles);
+			continue;
+		}
 		format(figures, item, 2, text, sizeof(text));
 		if (*text)
 			fprintf(out, "%s%s=%s\n", prefix, figures->key, text);
@@ -362,22 +465,21 @@ void nm_figures_keys(FILE *out, const char *prefix, const struct nm_figure *figu
 
 static bool is_column(const struct nm_figure *figure, const char *const *without)
 {
-	for (; figure->column && without && *without; without++)
-		if (strcmp(figure->column, *without) == 0)
-			return false;
-	return figure->column;
+	return figure->column && !is_left_out(figure->column, without);
 }
 
 void nm_figures_columns(FILE *out, const char *prefix, const struct nm_figure *figures,
 			const struct nm_percentiles *percentiles, const char *const *without)
 {
-	char inner[256];
+	char inner[512];
 
 	for (; !nm_figure_is_end(figures); figures++) {
 		if (!is_column(figures, without))
 			continue;
 		if (is_latency(figures)) {
 			print_latency_columns(out, prefix, figures, percentiles);
+		} else if (figures->kind == NM_FIGURE_FAILING) {
+			print_failing_columns(out, prefix, figures->column, percentiles, without);
 		} else if (figures->kind == NM_FIGURE_OBJECT) {
 			snprintf(inner, sizeof(inner), "%s%s_", prefix, figures->column);
 			nm_figures_columns(out, inner, figures->object->figures, percentiles, NULL);
@@ -397,6 +499,10 @@ void nm_figures_cells(FILE *out, const struct nm_figure *figures, const void *it
 			continue;
 		if (is_latency(figures)) {
 			print_latency_cells(out, value_of(figures, item), percentiles);
+			continue;
+		}
+		if (figures->kind == NM_FIGURE_FAILING) {
+			print_failing_cells(out, value_of(figures, item), percentiles, without);
 			continue;
 		}
 		if (figures->kind == NM_FIGURE_OBJECT) {

@@ -42,9 +42,10 @@ enum nm_figure_kind {
 	NM_FIGURE_STRING,  /* char[], always known */
 	NM_FIGURE_LATENCY, /* struct nm_latency: null in JSON, and no keys, when it has no values */
 	NM_FIGURE_RATIOS,  /* the same of ratios instead of seconds */
-	NM_FIGURE_OBJECT,  /* a struct with figures of its own: `object` */
-	NM_FIGURE_LIST,	   /* a pointer to an array of `object`, its length at `count_offset` */
-	NM_FIGURE_FIELDS,  /* each field of a table that has a name in results; in JSON only */
+	NM_FIGURE_FAILING, /* struct nm_failing *[NM_TIME__SIZED]: `has` says whether there are any */
+	NM_FIGURE_OBJECT, /* a struct with figures of its own: `object` */
+	NM_FIGURE_LIST,	  /* a pointer to an array of `object`, its length at `count_offset` */
+	NM_FIGURE_FIELDS, /* each field of a table that has a name in results; in JSON only */
 };
 
 struct nm_object;
@@ -139,6 +140,9 @@ json_t *nm_json_real(double value);    /* null unless finite */
 json_t *nm_json_count(uint64_t value); /* at most 2^63 - 1 */
 /* Puts all members of `from` (taken) into `into`, which is returned; NULL if either is NULL. */
 json_t *nm_json_join(json_t *into, json_t *from);
+
+/* Some distribution's percentiles with failures; NULL: there are none. */
+const struct nm_failing *nm_failing_first(struct nm_failing *const failing[NM_TIME__SIZED]);
 
 /* --- kv and csv --- */
 

@@ -112,62 +112,14 @@ const struct nm_object nm_with_failures_object = {
 	       "percentile lies among them.",
 };
 
-static const struct nm_failing *first_of(struct nm_failing *const failing[NM_TIME__SIZED])
-{
-	unsigned i = 0;
-
-	while (i + 1 < NM_TIME__SIZED && !failing[i])
-		i++;
-	return failing[i];
-}
-
-static json_t *percentiles_json(const struct nm_failing *failing,
-				const struct nm_percentiles *percentiles)
-{
-	json_t *object = json_object();
-	char key[32];
-
-	for (size_t i = 0; object && i < percentiles->count; i++)
-		(void)json_object_set_new(object,
-					  nm_percentile_name(percentiles->pct[i], key, sizeof(key)),
-					  nm_json_real(failing->pct_s[i]));
-	return object;
-}
-
-static json_t *failing_json(struct nm_failing *const failing[NM_TIME__SIZED],
-			    const struct nm_at *at)
-{
-	json_t *object = json_pack("{s:o}", "failures", nm_json_count(first_of(failing)->failures));
-	char name[32];
-
-	for (unsigned i = 0; object && i < NM_TIME__SIZED; i++) {
-		if (!failing[i])
-			continue;
-		snprintf(name, sizeof(name), "%s_s", nm_time_names[i]);
-		(void)json_object_set_new(object, name,
-					  percentiles_json(failing[i], &at->result->percentiles));
-	}
-	return object;
-}
-
-static json_t *make_failing(const struct nm_at *at)
-{
-	return failing_json(((const struct nm_window *)at->item)->failing, at);
-}
-
 static bool has_failing(const struct nm_at *at)
 {
-	return first_of(((const struct nm_window *)at->item)->failing);
-}
-
-static json_t *make_failing_of_verb(const struct nm_at *at)
-{
-	return failing_json(((const struct nm_verb_window *)at->item)->failing, at);
+	return nm_failing_first(((const struct nm_window *)at->item)->failing);
 }
 
 static bool has_failing_of_verb(const struct nm_at *at)
 {
-	return first_of(((const struct nm_verb_window *)at->item)->failing);
+	return nm_failing_first(((const struct nm_verb_window *)at->item)->failing);
 }
 
 /* --- verbs --- */
@@ -211,7 +163,8 @@ static const struct nm_figure verb_figures[] = {
 	VERB_TIME(send_delay, verb_has_send_delay,
 		  "With arrivals only: from the time the transaction was due to the begin of the "
 		  "request."),
-	NM_MADE("with_failures", make_failing_of_verb, "with_failures", .has = has_failing_of_verb),
+	NM_FIGURE(FAILING, struct nm_verb_window, failing, "with_failures", .key = "with_failures",
+		  .column = "with_failures", .schema = "with_failures", .has = has_failing_of_verb),
 	NM_FIGURE_END,
 };
 
@@ -266,7 +219,8 @@ const struct nm_figure nm_window_figures[] = {
 		  .has = NM_TIME_##NAME == NM_TIME_LATENCY ? NULL : has_##member),
 	NM_TIMES(TIME, )
 #undef TIME
-		NM_MADE("with_failures", make_failing, "with_failures", .has = has_failing),
+		NM_FIGURE(FAILING, struct nm_window, failing, "with_failures",
+			  .key = "with_failures", .schema = "with_failures", .has = has_failing),
 #define SIZED(its_kind, NAME, member, name, what)                                                  \
 	{.json = name,                                                                             \
 	 .kind = NM_FIGURE_##its_kind,                                                             \
@@ -283,6 +237,13 @@ const struct nm_figure nm_window_figures[] = {
 #undef SLOWDOWN
 #undef SIZED
 		NM_FIGURE_END,
+};
+
+/* Their columns come behind those that results always had. */
+const struct nm_figure nm_failing_figures[] = {
+	NM_FIGURE(FAILING, struct nm_window, failing, "with_failures", .column = "with_failures",
+		  .has = has_failing),
+	NM_FIGURE_END,
 };
 
 const struct nm_object nm_window_object = {

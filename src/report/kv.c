@@ -188,14 +188,14 @@ static void key_name(const char *name, char key[KEY_NAME + 1])
 static void print_measured(FILE *out, const char *prefix, const struct nm_window *window,
 			   const struct nm_percentiles *percentiles)
 {
-	char name[KEY_NAME + 1], inner[2 * KEY_NAME + 64];
+	char name[NM_VERB_KEY], inner[KEY_NAME + NM_VERB_KEY + 64];
 
 	if (window->seconds <= 0)
 		return;
 	nm_figures_keys(out, prefix, nm_window_figures, window, percentiles);
 	for (size_t i = 0; i < window->n_verbs; i++) {
-		key_name(window->verbs[i].name, name);
-		snprintf(inner, sizeof(inner), "%sverb.%s.", prefix, name);
+		snprintf(inner, sizeof(inner), "%sverb.%s.", prefix,
+			 nm_verb_key(window->verbs[i].name, name));
 		nm_figures_keys(out, inner, nm_verb_object.figures, &window->verbs[i], percentiles);
 	}
 }

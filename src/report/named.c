@@ -173,6 +173,7 @@ static void add_figure(struct walk *walk, const struct nm_figure *figure)
 
 	switch (figure->kind) {
 	case NM_FIGURE_MADE:
+	case NM_FIGURE_FAILING:
 	case NM_FIGURE_OBJECT:
 		if (figure->object && !figure->object->is_list) {
 			struct walk inner = inside(walk, figure->json, figure->key);

@@ -108,10 +108,11 @@ def test_all_formats_say_the_same(netmodel: Netmodel, profile: WriteProfile) -> 
     rows = list(csv.DictReader(io.StringIO(netmodel.run("-m", path, "--format", "csv", "-i", "50ms", code=0).out)))
     assert len(rows) >= 3
     for row in rows:
+        assert not any("with_failures" in column for column in row)
         for name in ALL:
-            assert int(row[f"outcomes_{name}"]) == sum(int(row[f"{verb}_outcomes_{name}"]) for verb in ("get", "set", "delete"))
+            assert int(row[f"outcomes_{name}"]) == sum(int(row[f"verb_{verb}_outcomes_{name}"]) for verb in ("get", "set", "delete"))
         assert int(row["outcomes_requests"]) == sum(int(row[f"outcomes_{name}"]) for name in CLASSES)
-    assert sum(int(row["get_latency_count"]) for row in rows) > 0
+    assert sum(int(row["verb_get_latency_count"]) for row in rows) > 0
     lines = netmodel.run("-m", path, "--format", "kv", code=0).out.splitlines()
     keys = dict(line.split("=", 1) for line in lines)
     for name in ALL:
@@ -199,9 +200,10 @@ def test_one_silent_verb(netmodel: Netmodel, profile: WriteProfile) -> None:
         body = asking("memcache", mix, f"server={server} reconnect=10s", "nflows='4'").replace('"200ms"', '"1s"')
         path = profile(body)
         result = netmodel.run("-m", path, "--format", "json", "--require", wanted, code=4)
-        text = netmodel.run("-m", path, code=0).out
+        text = netmodel.run("-m", path, "--require", "verb.delete.latency.p50 > 1s", code=0).out
     document = result.json()
     assert_verbs_add_up(document)
+    assert re.search(r"^    met  verb.delete.latency.p50 > 1s  verb.delete.latency.p50 is infinite$", text, re.M), text
     of = verbs_of(document["totals"])
     silent = of["delete"]["outcomes"]
     assert silent["timed_out"] == silent["requests"] > 3 and of["delete"]["latency_s"] is None
@@ -231,6 +233,8 @@ def test_failures_after_the_time_are_in_the_window(more: str, netmodel: Netmodel
 
     result = run("--format", "json", "-i", "100ms", "--require", wanted, code=4)
     text = run(code=0).out
+    rows = list(csv.DictReader(io.StringIO(run("--format", "csv", "-i", "100ms", code=0).out)))
+    keys = dict(line.split("=", 1) for line in run("--format", "kv", code=0).out.splitlines())
     document = result.json()
     assert_verbs_add_up(document)
     phase, totals = phase_of(document, "ask"), document["totals"]
@@ -244,11 +248,65 @@ def test_failures_after_the_time_are_in_the_window(more: str, netmodel: Netmodel
     for window in (totals, verbs_of(totals)["get"]):  # what has timed out has been sent
         assert set(window["with_failures"]) == {"failures", "latency_s", *(["response_s"] if more else [])}
     assert [one["met"] for one in document["requirements"]] == [False, False]
+    assert sum(int(row["with_failures_failures"]) for row in rows) == sum(int(row["verb_get_with_failures_failures"]) for row in rows) > 0
+    assert {row["verb_get_with_failures_latency_p99_s"] for row in rows if row["with_failures_failures"] != "0"} == {"inf"}
+    assert not any("send_delay" in name and "with_failures" in name for name in (*rows[0], *keys))
+    for of in ("", "verb.get."):
+        assert int(keys[f"{of}with_failures_failures"]) == int(keys["outcomes_timed_out"]) > 0
+        assert keys[f"{of}with_failures_latency_p99"] == "inf" and float(keys[f"{of}with_failures_latency_p50"]) < 1
     assert re.search(r"^  after that +0 more ended up to .* after their time: in the latency alone; \d+ were not answered$", text, re.M)
 
 
 # --- names ---
 
+
+def commands(*names: str) -> str:
+    return f"<mix>{''.join(f'<flowop type={chr(34)}command{chr(34)} text={chr(34)}{name}{chr(34)}/>' for name in names)}</mix>"
+
+
+@contextmanager
+def answering_all() -> Iterator[str]:
+    """A server of Redis to which each command is good."""
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            while line := self.rfile.readline():
+                for _ in range(2 * int(line[1:])):
+                    self.rfile.readline()
+                self.wfile.write(b"+OK\r\n")
+
+    with _Server(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield "127.0.0.1:%d" % server.server_address[1]
+        finally:
+            server.shutdown()
+
+
+def test_names_that_are_alike_stay_apart(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Long ones, those that would split a key, more than fit on a screen, and a group whose name is that of a verb."""
+    long = "JSON.DEBUG.MEMORY.OF.THE.FIRST"
+    names = [long + ".PATH", long + ".KEY", "A=B", "A_B", "A%B", *(f"C{i}" for i in range(70))]
+    with answering_all() as server:
+        body = asking("redis", commands(*names), f"server={server}", "name='A_B' nflows='2'").replace("200ms", "1s")
+        path = profile(body + '<group name="other"><transaction duration="1ms"><flowop type="think" options="duration=1ms"/></transaction></group>')
+        document = netmodel.measure(path)
+        rows = list(csv.reader(io.StringIO(netmodel.run("-m", path, "--format", "csv", "-i", "5s", code=0).out)))
+        lines = netmodel.run("-m", path, "--format", "kv", code=0).out.splitlines()
+        warned = netmodel.run("-m", path, "--require", f"verb.{long}.KEY.response.p99 < 1s", code=4).err
+    assert set(verbs_of(document["totals"])) == set(names)
+    assert len(set(rows[0])) == len(rows[0]) and all(len(row) == len(rows[0]) for row in rows)
+    keys = [line.split("=", 1)[0] for line in lines]
+    assert len(set(keys)) == len(keys)
+    for name in ("A%3DB", "A_B", "A%25B", long + ".KEY", "C69"):
+        assert f"verb.{name}.outcomes_ok" in keys and f"verb_{name}_outcomes_ok" in rows[0] and f"A_B_verb_{name}_latency_p99_s" in rows[0]
+    assert "no measured transaction has a rate or arrivals" in warned
+
+
+def test_a_name_that_is_too_long_is_told(netmodel: Netmodel, profile: WriteProfile) -> None:
+    for n, code in ((63, 0), (64, 1)):
+        err = netmodel.run("--check", "-m", profile(asking("redis", commands("X" * n), "server=127.0.0.1:1")), code=code).err
+        assert ("begins with a name of more than 63 bytes" in err) == (code == 1)
 
 @pytest.mark.parametrize(
     ("term", "told"),
