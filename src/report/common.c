@@ -32,7 +32,7 @@ char *nm_verb_key(const char *name, char buf[NM_VERB_KEY])
 
 	for (; *name; name++)
 		if ((unsigned char)*name <= ' ' || strchr("=#%,\"\x7f", *name))
-			at += sprintf(at, "%%%02X", (unsigned char)*name);
+			at += snprintf(at, sizeof("%XX"), "%%%02X", (unsigned char)*name);
 		else
 			*at++ = *name;
 	*at = '\0';

@@ -42,10 +42,10 @@ enum nm_figure_kind {
 	NM_FIGURE_STRING,  /* char[], always known */
 	NM_FIGURE_LATENCY, /* struct nm_latency: null in JSON, and no keys, when it has no values */
 	NM_FIGURE_RATIOS,  /* the same of ratios instead of seconds */
-	NM_FIGURE_FAILING, /* struct nm_failing *[NM_TIME__SIZED]: `has` says whether there are any */
-	NM_FIGURE_OBJECT, /* a struct with figures of its own: `object` */
-	NM_FIGURE_LIST,	  /* a pointer to an array of `object`, its length at `count_offset` */
-	NM_FIGURE_FIELDS, /* each field of a table that has a name in results; in JSON only */
+	NM_FIGURE_FAILING, /* struct nm_failing *[NM_TIME__SIZED]; all NULL: none */
+	NM_FIGURE_OBJECT,  /* a struct with figures of its own: `object` */
+	NM_FIGURE_LIST,	   /* a pointer to an array of `object`, its length at `count_offset` */
+	NM_FIGURE_FIELDS,  /* each field of a table that has a name in results; in JSON only */
 };
 
 struct nm_object;

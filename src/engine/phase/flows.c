@@ -73,7 +73,7 @@ static bool awaits_answer(const struct nm_flow *flow)
 
 	if (flow->state == NM_FLOW_IDLE || flow->error || !nm_instr_may_wait_in_vain(at))
 		return false;
-	return nm_instr_asks(at) || (!at->pass.is_first && (at->op->flags & NM_FLOWOP_FOLLOWS));
+	return nm_instr_asks(at) || (!at->pass.is_first && nm_instr_receives(at));
 }
 
 void nm_flows_count_unanswered(struct nm_worker *worker)
