@@ -9,6 +9,7 @@
 #include "control/wire/frame.h"
 #include "control/wire/tokens.h"
 #include "engine/flowop_stats.h"
+#include "host/cpu_loads.h"
 #include "stats/hist.h"
 
 /* A payload with an unknown word is told to its sender, so it must be short. */

@@ -9,6 +9,7 @@
 
 #include "../suite.h"
 #include "control/wire/codec.h"
+#include "control/wire/limits.h"
 #include "flowop/flowop.h"
 #include "json_text.h"
 
@@ -127,6 +128,37 @@ START_TEST(results_are_read_back)
 	json_decref(body);
 	free_result(sent);
 	free_result(got);
+}
+END_TEST
+
+/* With the longest numbers, and all else as long as it may be. */
+START_TEST(a_result_has_room_for_each_cpu)
+{
+	const struct nm_message_scale nothing = {.of = {0}};
+	struct nm_msg_result *sent = new_result();
+	char why[128];
+
+	sent->has_usage = true;
+	sent->usage.has_nics = true;
+	sent->usage.n_nics = NM_USAGE_MAX_NICS;
+	sent->cpus.count = NM_CPU_LOADS_MAX;
+	for (uint32_t cpu = 0; cpu < NM_CPU_LOADS_MAX; cpu++) {
+		struct nm_cpu_load *load = &sent->cpus.items[cpu];
+
+		*load = (struct nm_cpu_load){.cpu = cpu};
+#define LONGEST(member) load->member = UINT32_MAX;
+		NM_CPU_CLASSES(LONGEST)
+#undef LONGEST
+	}
+	json_t *message = json_pack("[so]", "result", nm_result_pack(sent, 2));
+	char *text = json_dumps(message, JSON_COMPACT);
+	size_t length = strlen(text);
+
+	ck_assert_int_eq(nm_message_check_values(text, length, &nothing, why, sizeof why), 0);
+	ck_assert_uint_le(length, nm_message_most_bytes(NM_MESSAGE_RESULT, &nothing));
+	free(text);
+	json_decref(message);
+	free_result(sent);
 }
 END_TEST
 
@@ -399,6 +431,7 @@ int main(void)
 	TCase *tc = tcase_create("results");
 
 	tcase_add_test(tc, results_are_read_back);
+	tcase_add_test(tc, a_result_has_room_for_each_cpu);
 	tcase_add_test(tc, interrupts_that_a_slave_does_not_tell_are_not_known);
 	tcase_add_loop_test(tc, interrupts_that_do_not_fit_are_refused, 0,
 			    sizeof wrong_interrupts / sizeof *wrong_interrupts);
