@@ -43,6 +43,9 @@ struct nm_usage_sampler {
 	uint64_t begin_ns;
 	/* When the usage is read; UINT64_MAX: not by a timer in this phase. */
 	uint64_t from_ns, to_ns;
+	/* When the frequencies are read the first time, while flows run, and long enough before the
+	 * window opens: some kernels are slow to tell them. UINT64_MAX: not, or they have been. */
+	uint64_t warm_ns;
 	/* The window is open in this phase since count_from_ns; count_from: the sum until then. */
 	bool counting;
 	uint64_t count_from_ns;
@@ -57,6 +60,7 @@ struct nm_usage_sampler {
 	uint64_t row_ns;
 	struct nm_usage row_usage;
 	struct nm_counts row_counts;
+	struct nm_usage warm;	    /* has the frequencies of warm_ns alone */
 	struct nm_usage now, delta; /* room to work in */
 };
 
@@ -194,6 +198,8 @@ static void begin(struct nm_sampler *base, const struct nm_phase_order *order, u
 	usage->begin_ns = begin_ns;
 	usage->from_ns = at(begin_ns, order->usage_from_ns);
 	usage->to_ns = at(begin_ns, order->usage_to_ns);
+	usage->warm_ns = order->usage_from_ns > 0 ? usage->from_ns - (usage->from_ns - begin_ns) / 2
+						  : UINT64_MAX;
 	nm_interval_begin(&usage->grid, begin_ns, order->measured ? usage->config.interval_ns : 0,
 			  order->stop_ns);
 	usage->row_ns = 0;
@@ -218,6 +224,7 @@ static uint64_t next_ns(const struct nm_sampler *base)
 	if (!usage->running)
 		return UINT64_MAX;
 	next = usage->over_at_ns < next ? usage->over_at_ns : next;
+	next = usage->warm_ns < next ? usage->warm_ns : next;
 	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++)
 		if (usage->parts[g].tail_at_ns < next)
 			next = usage->parts[g].tail_at_ns;
@@ -244,16 +251,24 @@ static void end_row(struct nm_usage_sampler *usage, uint64_t to_ns, uint64_t now
 	usage->config.row(usage->config.arg, &row);
 }
 
+/* At the end of the window. Without a warm-up there was no time before it in which flows ran, and
+ * these are the only ones. */
+static void read_frequencies(struct nm_usage_sampler *usage)
+{
+	nm_usage_read_cpufreq(&usage->after);
+	nm_usage_copy_cpufreq(&usage->before,
+			      usage->warm.has_cpufreq ? &usage->warm : &usage->after);
+}
+
 static void close_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 {
 	count_until(usage, now_ns);
 	nm_perf_read(usage->config.perf, &usage->counters_after);
-	nm_usage_read(&usage->after);
-	nm_cpu_loads_read(&usage->cpus_after);
+	nm_usage_read_with_cpus(&usage->after, &usage->cpus_after);
 	nm_usage_unhalted_end(usage->unhalted, &usage->after);
 	usage->unhalted = NULL;
-	nm_usage_read_cpufreq(&usage->after);
 	nm_usage_read_vectors(&usage->after, &usage->before);
+	read_frequencies(usage);
 	usage->has_after = true;
 }
 
@@ -265,13 +280,11 @@ static void open_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 		usage->count_from_ns = now_ns;
 		read_sum(usage, now_ns, false, &usage->count_from);
 	}
-	nm_usage_read(&usage->before);
-	nm_cpu_loads_read(&usage->cpus_before);
+	nm_usage_read_with_cpus(&usage->before, &usage->cpus_before);
 	nm_perf_read(usage->config.perf, &usage->counters_before);
 	usage->has_before = true;
 	nm_unhalted_drop(usage->unhalted);
 	usage->unhalted = nm_usage_unhalted_begin(&usage->before);
-	nm_usage_read_cpufreq(&usage->before);
 	/* The last, as at the end: they may be many. */
 	nm_usage_read_vectors(&usage->before, NULL);
 }
@@ -351,6 +364,10 @@ static void run(struct nm_sampler *base, uint64_t now_ns)
 	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++)
 		if (now_ns >= usage->parts[g].tail_at_ns)
 			note_tail(usage, g, now_ns);
+	if (now_ns >= usage->warm_ns) {
+		usage->warm_ns = UINT64_MAX;
+		nm_usage_read_cpufreq(&usage->warm);
+	}
 	if (now_ns >= usage->from_ns) {
 		usage->from_ns = UINT64_MAX;
 		open_window(usage, now_ns);

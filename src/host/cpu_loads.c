@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the lines of CPUs of /proc/stat. */
+/* The times of each CPU, from the lines of /proc/stat. */
 #include "host/cpu_loads.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "host/procfile.h"
 #include "host/usage_priv.h"
 
 const struct nm_field nm_cpu_load_fields[] = {
@@ -18,13 +16,10 @@ const struct nm_field nm_cpu_load_fields[] = {
 		NM_FIELD_END,
 };
 
-void nm_cpu_loads_read(struct nm_cpu_loads *ret_loads)
+void host__take_cpu_loads(const char *text, long n, struct nm_cpu_loads *ret_loads)
 {
-	char *text = malloc(HOST__PROC_TEXT);
-	long n = text ? nm_procfile_read("/proc/stat", text, HOST__PROC_TEXT) : -ENOMEM;
 	int r = n < 0 ? (int)n : host__parse_cpu_loads(text, ret_loads);
 
-	free(text);
 	if (r == 0)
 		return;
 	ret_loads->count = 0;

@@ -31,8 +31,6 @@ struct nm_cpu_loads {
 
 extern const struct nm_field nm_cpu_load_fields[];
 
-/* Not for the hot path (opens a file). */
-void nm_cpu_loads_read(struct nm_cpu_loads *ret_loads);
 /* after - before, of CPUs that both readings have, and that have ticks enough to take shares of. */
 void nm_cpu_loads_delta(const struct nm_cpu_loads *before, const struct nm_cpu_loads *after,
 			struct nm_cpu_loads *ret_delta);

@@ -24,7 +24,7 @@ bool host__read_cpufreq(const char *dir, struct nm_cpufreq *ret_cpufreq)
 	DIR *folder = opendir(dir);
 	const struct dirent *entry;
 
-	while (folder && (entry = readdir(folder))) {
+	while (folder && found.n_cpus < HOST__CPUFREQ_MAX && (entry = readdir(folder))) {
 		const char *number = entry->d_name + strlen("cpu");
 
 		if (strncmp(entry->d_name, "cpu", strlen("cpu")) != 0 || *number < '0' ||
@@ -47,4 +47,11 @@ void nm_usage_read_cpufreq(struct nm_usage *usage)
 	usage->has_cpufreq = host__read_cpufreq("/sys/devices/system/cpu", &usage->cpufreq);
 	(void)snprintf(usage->cpufreq_why, sizeof usage->cpufreq_why, "%s",
 		       usage->has_cpufreq ? "" : "there is no cpufreq driver");
+}
+
+void nm_usage_copy_cpufreq(struct nm_usage *usage, const struct nm_usage *from)
+{
+	usage->has_cpufreq = from->has_cpufreq;
+	usage->cpufreq = from->cpufreq;
+	memcpy(usage->cpufreq_why, from->cpufreq_why, sizeof usage->cpufreq_why);
 }

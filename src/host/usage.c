@@ -37,7 +37,7 @@ static const char *why_not(long read_error, int parse_error)
 					 : "unknown form";
 }
 
-static void read_stat(struct nm_usage *u, char *text)
+static void read_stat(struct nm_usage *u, struct nm_cpu_loads *cpus, char *text)
 {
 	long n = nm_procfile_read("/proc/stat", text, HOST__PROC_TEXT);
 	int r = n < 0 ? 0 : host__parse_interrupts(text, &u->interrupts);
@@ -51,6 +51,8 @@ static void read_stat(struct nm_usage *u, char *text)
 		u->has_cpu = true;
 	else
 		snprintf(u->cpu_why, sizeof u->cpu_why, "/proc/stat: %s", why_not(n, 0));
+	if (cpus)
+		host__take_cpu_loads(text, n, cpus);
 }
 
 static void read_softirqs(struct nm_usage *u, char *text)
@@ -178,6 +180,11 @@ static void read_psp(struct nm_usage *u)
 
 void nm_usage_read(struct nm_usage *ret_usage)
 {
+	nm_usage_read_with_cpus(ret_usage, NULL);
+}
+
+void nm_usage_read_with_cpus(struct nm_usage *ret_usage, struct nm_cpu_loads *ret_cpus)
+{
 	char *text = malloc(HOST__PROC_TEXT);
 
 	memset(ret_usage, 0, sizeof *ret_usage);
@@ -185,7 +192,7 @@ void nm_usage_read(struct nm_usage *ret_usage)
 	nm_rusage_read(&ret_usage->process);
 	host__read_throttling(&ret_usage->throttling);
 	if (text) {
-		read_stat(ret_usage, text);
+		read_stat(ret_usage, ret_cpus, text);
 		read_softirqs(ret_usage, text);
 		read_softnet(ret_usage, text);
 		read_pressure(ret_usage, text);
@@ -194,6 +201,8 @@ void nm_usage_read(struct nm_usage *ret_usage)
 #define WHY(part) snprintf(ret_usage->part##_why, sizeof ret_usage->part##_why, "out of memory");
 		NM_USAGE_PARTS(WHY)
 #undef WHY
+		if (ret_cpus)
+			host__take_cpu_loads(NULL, -ENOMEM, ret_cpus);
 	}
 	free(text);
 	int r = host__read_nics(ret_usage->nics, &ret_usage->n_nics);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/field.h"
+#include "host/cpu_loads.h"
 #include "host/psp.h"
 #include "host/unhalted.h"
 
@@ -78,7 +79,7 @@ struct nm_pressure {
 #undef NM_PRESSURE_MEMBER
 };
 
-/* What cpufreq said of the CPUs at the two ends of a window, summed over those that it knows. */
+/* What cpufreq said of some CPUs at two moments, summed over these. */
 struct nm_cpufreq {
 	uint32_t n_cpus;
 	uint64_t begin_khz, end_khz;
@@ -205,11 +206,15 @@ extern const struct nm_field nm_cpu_fields[], nm_unhalted_fields[], nm_cpufreq_f
 /* Reads all figures; the reason for a missing one is in its member _why. Never fails as a whole.
  * Not for the hot path (opens files, netlink). */
 void nm_usage_read(struct nm_usage *ret_usage);
+/* And the times of each CPU, which are of the same moment as those of all. */
+void nm_usage_read_with_cpus(struct nm_usage *ret_usage, struct nm_cpu_loads *ret_cpus);
 /* Adds the interrupts of each interface's own vectors, a file for each of these: of all interfaces
  * that are up; after another reading, of those that have moved packets since. */
 void nm_usage_read_vectors(struct nm_usage *usage, const struct nm_usage *before);
-/* Adds the present frequencies, a file for each CPU. */
+/* Adds the present frequencies of some CPUs, a file for each of them. It may take 0.2 s. */
 void nm_usage_read_cpufreq(struct nm_usage *usage);
+/* To a reading the frequencies of another one. */
+void nm_usage_copy_cpufreq(struct nm_usage *usage, const struct nm_usage *from);
 void nm_rusage_read(struct nm_rusage *ret_usage); /* one system call */
 /* The fewest ticks of /proc/stat, of all CPUs together, that CPU times are taken from. */
 #define NM_CPU_TICKS_MIN 10

@@ -13,6 +13,8 @@
 int host__parse_stat(const char *text, long ticks_per_s, struct nm_cpu_times *ret_cpu);
 /* Its lines of CPUs. 0, -EINVAL, or -E2BIG: there are more than NM_CPU_LOADS_MAX. */
 int host__parse_cpu_loads(const char *text, struct nm_cpu_loads *ret_loads);
+/* As above, or the reason where there are none: n < 0 is the error of reading the text. */
+void host__take_cpu_loads(const char *text, long n, struct nm_cpu_loads *ret_loads);
 /* Further lines of /proc/stat. 0; -EINVAL; -ENODATA: the kernel counts none. */
 int host__parse_interrupts(const char *text, struct nm_interrupts *ret_interrupts);
 /* /proc/softirqs, whole. As above. */
@@ -31,6 +33,8 @@ size_t host__parse_cgroup(const char *text, char *ret_path, size_t size);
 /* Adds what a cpu.stat has, of either version. */
 void host__parse_cpu_stat(const char *text, struct nm_throttling *add);
 void host__read_throttling(struct nm_throttling *ret_throttling);
+/* Some kernels take 10 ms for the frequency of a CPU: no more are read. */
+#define HOST__CPUFREQ_MAX 16
 /* The frequencies below a tree as /sys/devices/system/cpu; whether there are any. */
 bool host__read_cpufreq(const char *dir, struct nm_cpufreq *ret_cpufreq);
 /* Interfaces over netlink. 0 or -errno; *ret_count of at most NM_USAGE_MAX_NICS; -E2BIG

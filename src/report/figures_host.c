@@ -180,8 +180,8 @@ static double mean_hz(const void *item)
 static const struct nm_figure cpufreq_figures[] = {
 	NM_FIGURE(COUNT32, struct nm_usage, cpufreq.n_cpus, "n_cpus"),
 	NM_RATE("frequency_hz", mean_hz,
-		.doc = "The mean over the CPUs, at the begin and at the end of the measured "
-		       "window."),
+		.doc = "The mean over at most 16 CPUs, at the end of the measured window and, "
+		       "where a warm-up comes before it, half way through that."),
 	NM_FIGURE_END,
 };
 

@@ -8,9 +8,10 @@ import math
 import os
 import re
 import statistics
+import threading
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import pytest
@@ -619,6 +620,38 @@ def test_interrupts_that_cannot_be_read_are_not_none(netmodel: Netmodel, validat
         assert entry["softirqs"] == {"unavailable": "/proc/softirqs: unknown form"}
     assert "switches" not in netmodel.run(*words, "text", "-k", prefix=prefix, code=0).out
     assert "softirqs" not in netmodel.run(*words, "kv", prefix=prefix, code=0).out
+
+
+def feed(fifo: Path, over: threading.Event) -> None:
+    """Answers each reader after half a second, as a kernel that is slow to tell a frequency."""
+    while not over.wait(0.005):
+        try:
+            file = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:  # nobody reads
+            continue
+        over.wait(0.5)
+        with suppress(OSError):
+            os.write(file, b"2000000\n")
+        os.close(file)
+
+
+@pytest.mark.needs("root", "mountns")
+def test_a_slow_frequency_is_read_outside_of_the_window(netmodel: Netmodel, tmp_path: Path) -> None:
+    fifo = tmp_path / "cpu0" / "cpufreq" / "scaling_cur_freq"
+    fifo.parent.mkdir(parents=True)
+    os.mkfifo(fifo)
+    prefix = ("unshare", "--mount", "sh", "-c", 'mount --bind "$0" /sys/devices/system/cpu && exec "$@"', str(tmp_path))
+    over = threading.Event()
+    feeder = threading.Thread(target=feed, args=(fifo, over))
+    feeder.start()
+    try:
+        document = netmodel.measure("tcp_rr", *defines(test_length="1s"), prefix=prefix)
+    finally:
+        over.set()
+        feeder.join()
+    assert document["totals"]["seconds"] < 1.3
+    known = [host["cpufreq"] for host in document["hosts"] if "unavailable" not in host["cpufreq"]]
+    assert [entry["frequency_hz"] for entry in known] == [2e9] * len(known)
 
 
 def taken_in_so_far() -> list[int]:

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "../suite.h"
@@ -127,10 +128,15 @@ END_TEST
 START_TEST(this_host_is_read)
 {
 	static struct nm_usage usage;
+	uint64_t tick_ns = UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
+	uint32_t idle = 0;
 
-	nm_cpu_loads_read(&after);
-	nm_usage_read(&usage);
+	nm_usage_read_with_cpus(&usage, &after);
 	ck_assert_uint_eq(after.count, usage.cpu.n_cpus);
+	/* Both are of one text, in which the kernel has added the CPUs up, and cut off each. */
+	for (size_t i = 0; i < after.count; i++)
+		idle += after.items[i].idle;
+	ck_assert_uint_le((uint32_t)(usage.cpu.idle_ns / tick_ns) - idle, after.count);
 	ck_assert_str_eq(after.why, "");
 	nm_usage_read_cpufreq(&usage);
 	ck_assert(usage.has_cpufreq == (*usage.cpufreq_why == '\0'));
@@ -163,6 +169,21 @@ START_TEST(frequencies_are_summed)
 	ck_assert_uint_eq(cpufreq.begin_khz, 5000000);
 	ck_assert_uint_eq(cpufreq.end_khz, 5000000);
 	ck_assert(!host__read_cpufreq("/nowhere", &cpufreq));
+}
+END_TEST
+
+/* Some kernels take 10 ms for each. */
+START_TEST(frequencies_of_a_few_cpus_are_read)
+{
+	struct nm_cpufreq cpufreq;
+	char cpu[16];
+
+	for (int i = 0; i < HOST__CPUFREQ_MAX + 4; i++) {
+		(void)snprintf(cpu, sizeof cpu, "cpu%d", i);
+		write_frequency(cpu, "2000000\n");
+	}
+	ck_assert(host__read_cpufreq(tree, &cpufreq));
+	ck_assert_uint_eq(cpufreq.n_cpus, HOST__CPUFREQ_MAX);
 }
 END_TEST
 
@@ -230,6 +251,7 @@ int main(void)
 	tcase_add_test(tc, a_window_without_cpus_says_why);
 	tcase_add_test(tc, this_host_is_read);
 	tcase_add_test(tc, frequencies_are_summed);
+	tcase_add_test(tc, frequencies_of_a_few_cpus_are_read);
 	tcase_add_test(tc, a_window_of_frequencies_is_of_the_same_cpus);
 	tcase_add_test(tc, a_kernel_says_what_it_was_built_with);
 	tcase_add_test(tc, interrupts_are_measured_or_not);
