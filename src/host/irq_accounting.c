@@ -44,11 +44,11 @@ static bool has_irq_ticks(const char *stat)
 const char *host__irq_accounting(enum host__built_in built_in, const char *command_line,
 				 const char *stat)
 {
-	if (built_in == HOST__BUILT_IN)
-		return strstr(command_line, "tsc=noirqtime") ? "off" : "on";
-	if (built_in == HOST__LEFT_OUT)
+	if (built_in == HOST__LEFT_OUT ||
+	    (built_in == HOST__BUILT_IN && strstr(command_line, "tsc=noirqtime")))
 		return "off";
-	/* Ticks hardly ever find an interrupt within another one. */
+	/* Ticks hardly ever find an interrupt within another one. And a kernel that has it built in
+	 * leaves it off where its clock is not good enough for it. */
 	return has_irq_ticks(stat) ? "on" : "";
 }
 

@@ -228,7 +228,9 @@ START_TEST(interrupts_are_measured_or_not)
 {
 	static const char some[] = "cpu  1 2 3 4 5 6 7 8 0 0\n", none[] = "cpu  1 2 3 4 5 0 7 8\n";
 
-	ck_assert_str_eq(host__irq_accounting(HOST__BUILT_IN, "quiet", none), "on");
+	ck_assert_str_eq(host__irq_accounting(HOST__BUILT_IN, "quiet", some), "on");
+	/* The clock may not be good enough for it. */
+	ck_assert_str_eq(host__irq_accounting(HOST__BUILT_IN, "quiet", none), "");
 	ck_assert_str_eq(host__irq_accounting(HOST__BUILT_IN, "quiet tsc=noirqtime", some), "off");
 	ck_assert_str_eq(host__irq_accounting(HOST__LEFT_OUT, "", some), "off");
 	ck_assert_str_eq(host__irq_accounting(HOST__NOT_KNOWN, "", some), "on");
