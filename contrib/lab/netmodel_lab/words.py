@@ -25,13 +25,9 @@ def _suited(value: float, unit: str) -> tuple[float, str]:
 def _round(value: float, digits: int) -> str:
     if value == 0:
         return "0"
-    size = abs(value)
-    places = digits - 1
-    while size >= 10 and places > 0:
-        size, places = size / 10, places - 1
-    if abs(value) < 1:
-        return format(value, f".{digits}g")
-    return format(value, f".{places}f")
+    power = int(format(abs(value), f".{digits - 1}e").partition("e")[2])
+    places = digits - 1 - power
+    return format(round(value, places), f".{max(places, 0)}f")
 
 
 def with_unit(value: float | None, unit: str) -> str:

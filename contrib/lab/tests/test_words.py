@@ -39,6 +39,8 @@ def test_a_plain_value() -> None:
         (950, 500, 2000, "us", "950 us (500 .. 2000)"),
         (28.2, 10, 80, "MB/s", "28.2 MB/s (10.0 .. 80.0)"),
         (100, 97, 103, "us", "100 us ±3.0 %"),
+        (950, 0.5, 11812, "us", "950 us (0.500 .. 11800)"),
+        (12, 9.996, 99.96, "us", "12.0 us (10.0 .. 100)"),
         (100, None, None, "us", "100 us"),
     ],
 )
@@ -53,3 +55,9 @@ def test_an_axis_shows_runs_and_intervals_that_are_not_much_longer() -> None:
     assert _limits([10, 12, 14], [-900, 1000]) == (8, 16)
     assert _limits([10, 12, 14], [11, 13]) == (10, 14)
     assert _limits([10], []) == (10, 10)
+
+
+def test_a_logarithmic_axis_has_its_room_in_logarithms() -> None:
+    runs = [1, 2, 10000]
+    assert _limits(runs, [1e-9, 1e9]) == pytest.approx((0.01, 1e6))
+    assert _limits(runs, [-5, 20000]) == pytest.approx((0.01, 20000))

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -102,9 +103,20 @@ def _ends(table: Table, column: Column) -> list[float]:
     return [end for one in summaries for end in (one.low, one.high) if end is not None]
 
 
+def _is_logarithmic(values: Sequence[float]) -> bool:
+    return values[0] > 0 and values[-1] / values[len(values) // 2] > _WIDE
+
+
 def _limits(values: Sequence[float], ends: Sequence[float]) -> tuple[float, float]:
     """What an axis has to show: all runs, and intervals as far as they are not much longer than these lie apart."""
-    least, most = values[0], values[-1]
+    if not _is_logarithmic(values):
+        return _shown(values[0], values[-1], ends)
+    logs = [math.log(end) if end > 0 else -math.inf for end in ends]
+    low, high = _shown(math.log(values[0]), math.log(values[-1]), logs)
+    return math.exp(low), math.exp(high)
+
+
+def _shown(least: float, most: float, ends: Sequence[float]) -> tuple[float, float]:
     room = (most - least) * _CUT
     return min(least, max(min(ends, default=least), least - room)), max(most, min(max(ends, default=most), most + room))
 
@@ -121,8 +133,7 @@ def _chart(
     scale, unit = 1.0, column.unit
     if unit == "us":
         scale, unit = next(((s, u) for s, u in _TIMES if values[len(values) // 2] >= s), (1.0, "us"))
-    median = values[len(values) // 2]
-    is_logarithmic = values[0] > 0 and values[-1] / median > _WIDE
+    is_logarithmic = _is_logarithmic(values)
     top = most / scale or 1.0
     bottom = (least if least > 0 else values[0]) / scale
     domain = (bottom / 1.2, top * 1.2) if is_logarithmic else (min(least / scale, 0.0), top * 1.05)
