@@ -9,7 +9,9 @@ import re
 from netmodel_lab.foreign_row import MBPS_BITS, Row
 
 _RUN = re.compile(r"^Starting ((?:\d+ (?:threads|processes)(?:, )?)+) running profile:(\S*) \.\.\. ", re.MULTILINE)
-_MASTER = re.compile(r"^master\s+([\d.]+)(ns|us|ms|s)\s+\S+\s+([\d.]+)([KMGTP]?)b/s\s", re.MULTILINE)
+_MASTER = re.compile(
+    r"^master\s+([\d.]+)(ns|us|ms|s)\s+\S+\s+([\d.]+)(?:([KMGTP]?)b/s)?\s+\d+\s+([\d.]+)", re.MULTILINE
+)  # time, data, throughput, operations, errors; nothing has no unit
 _TABLE = re.compile(r"^Txn +Count +avg .*\n-+\n((?:.+\n)+)", re.MULTILINE)
 _TRANSACTION = re.compile(
     r"^\S+\s+(\d+)\s+([\d.]+)(ns|us|ms|s)\s+\S+\s+([\d.]+)(ns|us|ms|s)\s", re.MULTILINE
@@ -34,7 +36,8 @@ def _row(begin: re.Match[str], text: str) -> Row:
     if not master:
         return {**row, "ok": False, "why": "it has no statistics of the run"}
     seconds = float(master[1]) * _UNIT_S[master[2]]
-    row |= {"seconds": seconds, "payload_MBps": float(master[3]) * _POWERS[master[4]] / MBPS_BITS}
+    row |= {"seconds": seconds, "payload_MBps": float(master[3]) * _POWERS[master[4] or ""] / MBPS_BITS}
+    row["errors"] = float(master[5])
     table = _TABLE.search(text)
     found = [one.groups() for one in _TRANSACTION.finditer(table[1])] if table else []
     if found and seconds:
