@@ -195,8 +195,8 @@ def _packets_per_nic_interrupt(_document: Json, host: Json) -> float | None:
     return ratio(_on_wire(host, "packets"), reach(_interface(host), "interrupts"))
 
 
-def _busy_per_wire(document: Json, host: Json) -> float | None:
-    return ratio(_cpu("busy")(document, host), _wire("bytes", 1e-9)(document, host))
+def _per_wire(busy: Callable[[Json, Json], float | None]) -> Callable[[Json, Json], float | None]:
+    return lambda document, host: ratio(busy(document, host), _wire("bytes", 1e-9)(document, host))
 
 
 RUN = (
@@ -250,7 +250,12 @@ END = (
         _cpu_per("transactions", scale=1e6),
     ),
     OfEnd(
-        Column("busy_TL_per_GBps", "% of a CPU per GB/s", "CPU busy per GB/s on the interface", "lower"), _busy_per_wire
+        Column("busy_TL_per_GBps", "% of a CPU per GB/s", "CPU busy per GB/s on the interface", "lower"),
+        _per_wire(_cpu("busy")),
+    ),
+    OfEnd(
+        Column("busy_hw_TL_per_GBps", "% of a CPU per GB/s", "CPU busy by the hardware, per GB/s", "lower"),
+        _per_wire(_awake("busy")),
     ),
     OfEnd(Column("irq_nic_kps", "1000/s", "Interrupts of the interface", "lower"), _nic_interrupts),
     OfEnd(Column("irq_all_kps", "1000/s", "Hardware interrupts", "lower"), _rate("interrupts", "hardware")),

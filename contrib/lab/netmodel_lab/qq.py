@@ -8,7 +8,7 @@ from typing import Any
 
 Row = dict[str, Any]
 
-# The columns of QQ lines, in their order, and what they are here.
+# The columns of QQ lines, in their order, and what they are here. busyTL is by the hardware there, but ps_busyTL.
 QQ = {
     "redis_cpus": "first_cpu",
     "p50": "p50_us",
@@ -31,9 +31,9 @@ QQ = {
     "bw(MB/s)": "wire_MBps",
     "pktsK/s": "wire_kpps",
     "csK/s": "cs_kps",
-    "%busyTL": "busy_kernel_TL",
+    "%busyTL": "busy_hw_TL",
     "pkts/cs": "packets_per_cs",
-    "busyTL/GBps": "busy_TL_per_GBps",
+    "busyTL/GBps": "busy_hw_TL_per_GBps",
     "delack": "tcp_delayed_acks_ps",
     "extdelack": "tcp_delayed_acks_locked_ps",
     "quickack": "tcp_quick_acks_entered_ps",
@@ -42,6 +42,8 @@ QQ = {
     "pkts/interrupt": "packets_per_irq",
 }
 
+# That of rows is all that is not idle; theirs has neither nice nor steal: it is %alt_busyTL of their output.
+_PARTS = {"ps_busyTL": ("user_TL", "system_TL", "irq_TL", "softirq_TL")}
 # Those that the scripts always write 0 into.
 CONSTANT = ("spin_ref_perf", "spin_cur_perf", "spin_work", "spin_threads")
 # Those that a row does not have, and why.
@@ -61,6 +63,11 @@ def with_old_names(rows: Sequence[Row]) -> list[Row]:
     return [{**_old(row), "grp": groups.setdefault(_series(row), len(groups) + 1)} for row in rows]
 
 
+def _sum(parts: Sequence[float | None]) -> float | None:
+    known = [part for part in parts if part is not None]
+    return sum(known) if len(known) == len(parts) else None
+
+
 def _series(row: Row) -> tuple[Any, ...]:
     """What the points of one line of a chart have in common."""
     return tuple(value for key, value in row.items() if key.startswith("d.") and key != "d.num_flows")
@@ -71,6 +78,9 @@ def _old(row: Row) -> Row:
     for old, ours in QQ.items():
         for key, value in row.items():
             name, point, end = key.partition(".")
-            if name == ours:
-                found[f"{old}{point}{end}"] = max(value, 0.0) if old == "missing_cpusTL" and value else value
+            if name != ours:
+                continue
+            if old in _PARTS:
+                value = _sum([row.get(f"{part}{point}{end}") for part in _PARTS[old]])
+            found[f"{old}{point}{end}"] = max(value, 0.0) if old == "missing_cpusTL" and value else value
     return found | dict.fromkeys(CONSTANT, 0)

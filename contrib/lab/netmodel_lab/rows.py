@@ -60,7 +60,8 @@ def _row(point: Point, attempt: Attempt, kinds: dict[str, str]) -> Row:
         argv = attempt.command.get("argv") or []
         for option, end in (("--cpus", "master"), ("--slave-cpus", "slave")):
             known = end if f"ncpus.{end}" in row else "shared"
-            row.setdefault(f"first_cpu.{known}", _first_cpu(argv, option))
+            name, cpu = f"first_cpu.{known}", _first_cpu(argv, option)
+            row[name] = cpu if row.get(name) is None else row[name]
     return row
 
 

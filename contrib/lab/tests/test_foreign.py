@@ -104,6 +104,18 @@ def test_uperf_that_was_cut_off(lab: Lab, tmp_path: Path) -> None:
     assert [(row["ok"], row["why"]) for row in rows(tmp_path)] == [(False, "it has no statistics of the run")]
 
 
+def test_uperf_that_has_moved_no_data(lab: Lab, tmp_path: Path) -> None:
+    text = """Starting 8 threads running profile:connect_storm ...   0.00 seconds
+
+Run Statistics
+Hostname            Time       Data   Throughput   Operations      Errors
+-------------------------------------------------------------------------------
+master          301.37ms          0            0         8944        2.00
+"""
+    row = imported(lab, tmp_path, "uperf", text)[0]
+    assert (row["ok"], row["seconds"], row["payload_MBps"], row["errors"]) == (True, pytest.approx(0.30137), 0, 2)
+
+
 def test_our_own_in_the_form_of_uperf(lab: Lab, tmp_path: Path) -> None:
     words: list[str | Path] = [
         NETMODEL,
@@ -132,7 +144,7 @@ def test_qq(lab: Lab, tmp_path: Path) -> None:
     alone = "".join(line for line in text.splitlines(keepends=True) if line.startswith("QQ_"))
     found = imported(lab, tmp_path, "qq", text, alone + alone)
     assert [row["d.num_flows"] for row in found] == ["1", "2", "4", "8"] + [None, "2", "4", "8"] * 2
-    assert [row["why"] for row in found[4:6]] == ["N: lost by the old scripts", None]
+    assert [row["why"] for row in found[4:6]] == ["N, outs: lost by the old scripts", None]
     assert [row["d.nic"] for row in found[:4]] == ["cfg_q8_a11_ru8"] * 2 + ["cfg_q48_a00"] * 2
     assert [row["profile"] for row in found[:4]] == ["qq bw"] * 2 + ["qq lat"] * 2
     assert [row["transactions_per_s"] for row in found[:4]] == [200500, 400500, 40250, 75250]
@@ -140,6 +152,16 @@ def test_qq(lab: Lab, tmp_path: Path) -> None:
     second = found[1]
     assert (second["busy_hw_TL.slave"], second["hidden_TL.slave"]) == pytest.approx((92.3, 91.3))
     assert (second["irq_all_kps.slave"], second["irq_nic_kps.slave"], second["freq_GHz.slave"]) == (18.4, 17.7, 1.7)
+
+
+def test_qq_of_several_outputs_in_one_file(lab: Lab, tmp_path: Path) -> None:
+    """Each has its own pairs, and the outstanding messages of its own commands, though rows show those of the next."""
+    text = QQ_LINES.read_text()
+    other = text.replace("-n 1 ", "-n 16 ").replace("-n 2 ", "-n 32 ").replace(" -o 1 ", " -o 7 ")
+    alone = "".join(line for line in text.splitlines(keepends=True) if line.startswith("QQ_"))
+    found = imported(lab, tmp_path, "qq", text + other + alone)
+    assert [row["d.num_flows"] for row in found] == ["1", "2", "4", "8", "16", "32", "4", "8", None, "2", "4", "8"]
+    assert [row["d.pipeline"] for row in found] == ["1"] * 4 + ["7"] * 4 + [None, "1", "1", "1"]
 
 
 def test_qq_columns_are_those_of_the_lines(lab: Lab, tmp_path: Path) -> None:
@@ -177,6 +199,7 @@ def test_beside_ours(study: Path, lab: Lab, tmp_path: Path) -> None:
         ("uperf", "Allocating shared memory\n", "no line of it begins with Starting"),
         ("qq", "QQ_bw_0 8 24\n", "line 1: no line before it begins with QQ_HDR"),
         ("qq", "QQ_HDR N grp cfg\n\nQQ_bw_0 8 24\n", "line 3: 2 values, and the QQ_HDR line has 3 names"),
+        ("qq", "QQ_HDR N grp\n", "line 1: the QQ_HDR line has no column cfg"),
         ("qq", "def cfg= cfg_q8\n", "there is no result in it"),
         ("netmodel", "{}", "its schema is not netmodel.result"),
         ("netmodel", "nonsense", "is no result of netmodel"),
