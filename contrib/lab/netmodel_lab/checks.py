@@ -29,6 +29,12 @@ class Checked:
     unmet: list[str] = field(default_factory=list)
 
     @property
+    def not_asked(self) -> list[str]:
+        return list(
+            dict.fromkeys(f"{one['role']} {one['host']}" for one in self.hosts if one["ok"] and not one["probe"])
+        )
+
+    @property
     def exit(self) -> Exit:
         return Exit.ENVIRONMENT if self.lacking else Exit.WORSE if self.unmet else Exit.DONE
 
@@ -38,14 +44,18 @@ def check(study: Study, program: Program) -> Checked:
     wanted = [cell.wanted for cell in cells(study)]
     for path in dict.fromkeys(one.program for one in wanted):
         used = Program.find(path) if path else program
-        machines = _look(study, used, found)
-        for place in dict.fromkeys(one.place for one in wanted if one.program == path and one.place):
-            _place(place, machines, found)
+        own = [one for one in wanted if one.program == path]
+        connected_to = {"master" if one.is_swapped else "slave" for one in own}
+        machines = _look(study, used, found, connected_to)
+        for place, is_swapped in dict.fromkeys((one.place, one.is_swapped) for one in own if one.place):
+            ends = dict(zip(ROLES, [machines.get(role) for role in ROLES[:: -1 if is_swapped else 1]], strict=True))
+            _place(place, {role: machine for role, machine in ends.items() if machine}, found)
     return found
 
 
-def _look(study: Study, program: Program, found: Checked) -> dict[Role, Machine]:
-    """The machines that were reached, by what the study calls them."""
+def _look(study: Study, program: Program, found: Checked, connected_to: set[str]) -> dict[Role, Machine]:
+    """The machines that were reached, by what the study calls them. connected_to: those which are the slave
+    of some cell."""
     hosts = study.hosts
     machines: dict[Role, Machine] = {}
     for role in ROLES if hosts else ROLES[:1]:
@@ -54,7 +64,7 @@ def _look(study: Study, program: Program, found: Checked) -> dict[Role, Machine]
         said: Json = {"role": role, "host": spec.text, "program": str(program.path)}
         try:
             why = machine.look()
-            if role == "slave" and (machine.probed or not spec.ns):
+            if hosts and role in connected_to and (machine.probed or not spec.ns):
                 machine.address()
                 machine.key()
         except EnvironmentProblem as problem:
@@ -94,7 +104,7 @@ def _place(place: str, machines: Mapping[Role, Machine], found: Checked) -> None
         strange = sorted(_cpus(cpus) - known) if cpus and cpus[0].isdecimal() and known else []
         if strange:
             found.lacking.append(f'{machine.title}: place "{place}": the machine has no CPU {strange[0]}')
-    found.places[place] = ", ".join(told)
+    found.places[place] = "; ".join(dict.fromkeys(filter(None, [found.places.get(place), ", ".join(told)])))
 
 
 def _cpus(text: str) -> set[int]:

@@ -326,6 +326,8 @@ class Machine:
             return Path(self.spec.key_file).expanduser().read_text(encoding="utf-8").strip()
         except OSError as error:
             raise EnvironmentProblem([f"{self.title}: {self.spec.key_file}: {error.strerror}"]) from None
+        except UnicodeDecodeError:
+            raise EnvironmentProblem([f"{self.title}: {self.spec.key_file}: is no text"]) from None
 
     def cpus(self, place: str) -> str | None:
         """The CPUs of a place, as netmodel takes them; None: wherever the kernel puts its workers."""

@@ -102,17 +102,26 @@ def parse_flag(text: str) -> bool:
 # --- places ---
 
 PLACES = ("near", "far", "spread", "none")
+_MAX_CPUS = 8192
 _CPUS = r"\d+(?:-\d+)?(?:\+\d+(?:-\d+)?)*"
 
 
 def place_mistake(text: str) -> str | None:
     """What is wrong with a place: near, far, spread, none, CPUs as 0-3+8, or two of these as MASTER/SLAVE."""
     for part in text.split("/", 1):
-        if part not in PLACES and not re.fullmatch(_CPUS, part):
+        if part in PLACES:
+            continue
+        if not re.fullmatch(_CPUS, part):
             return (
                 f'"{text}": a place is {", ".join(PLACES)}, CPUs as 0-3+8, or one of these for each end, as near/0-3'
                 f"{nearest(part, PLACES)}"
             )
+        for cpus in part.split("+"):
+            first, _, last = cpus.partition("-")
+            if int(last or first) >= _MAX_CPUS:
+                return f'"{text}": Linux has at most {_MAX_CPUS} CPUs'
+            if last and int(last) < int(first):
+                return f'"{text}": {cpus} ends before it begins'
     return None
 
 

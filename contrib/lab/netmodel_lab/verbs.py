@@ -121,7 +121,10 @@ def _tell_check(checked: Checked, study: Study) -> Exit:
     for text in checked.unmet:
         print(f"netmodel-lab: held, and not so: {text}", file=sys.stderr)
     if checked.exit is Exit.DONE:
-        print(f"checked: netmodel takes each of {study.cells()} cells, and the hosts can run them")
+        hosts = "and the hosts can run them"
+        if checked.not_asked:
+            hosts = f"and nothing is known to be wrong; what is there was not asked: {', '.join(checked.not_asked)}"
+        print(f"checked: netmodel takes each of {study.cells()} cells, {hosts}")
     return checked.exit
 
 
@@ -424,12 +427,14 @@ def compare(options: argparse.Namespace) -> Exit:
 def export(options: argparse.Namespace) -> Exit:
     from netmodel_lab import rows
     from netmodel_lab.folder import Folder, write_whole
-    from netmodel_lab.qq import with_old_names
+    from netmodel_lab.qq import ABSENT, with_old_names
 
     folder = Folder.open(Path(options.folder))
     found = rows.build(folder.manifest(), folder.attempts())
     if options.names == "qq":
         found = with_old_names(found)
+        for name, why in ABSENT.items():
+            print(f"note: no column {name}: {why}", file=sys.stderr)
     if options.format == "parquet":
         if not options.output:
             raise UsageProblem(["parquet: -o FILE says where it goes"])

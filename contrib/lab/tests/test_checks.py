@@ -10,9 +10,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import Lab, argv, environment
+from conftest import NETMODEL, Lab, argv, environment
 
 from netmodel_lab import prepare
+from netmodel_lab.checks import check
+from netmodel_lab.machine import Machine
+from netmodel_lab.problems import EnvironmentProblem
+from netmodel_lab.program import Program
 
 STUDY = "study: 1\nprofile: tcp_rr\nparams: {{test_length: 20ms}}\nrepeat: 1\n{more}"
 # The study of the specification, as far as its words are there.
@@ -118,6 +122,50 @@ def test_what_is_not_there(lab: Lab, tmp_path: Path) -> None:
     document = json.loads(lab(*words, "--json").stdout)
     assert document["check"]["lacking"] == ['master (local): place "4095": the machine has no CPU 4095']
     assert document["check"]["hosts"][0]["probe"]["schema"] == "netmodel.probe/1"
+
+
+def test_what_was_not_asked_is_told(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("k\n")
+    words = ("plan", "tcp_rr", "--repeat", "1", "--check", "--peer", "at:127.0.0.1,key_file=key")
+    done = lab(*words)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == (
+        "checked: netmodel takes each of 1 cells, and nothing is known to be wrong; what is there was not asked: "
+        "slave at:127.0.0.1"
+    )
+    (tmp_path / "key").write_bytes(b"\xff\xfe\x00")
+    done = lab(*words)
+    assert done.returncode == 3
+    assert done.stderr == "netmodel-lab: slave (at:127.0.0.1): key: is no text\n"
+
+
+@pytest.mark.parametrize(
+    ("place", "says"),
+    [
+        ("1-0", "1-0 ends before it begins"),
+        ("0-99999999999", "Linux has at most 8192 CPUs"),
+        ("near/8192", "Linux has"),
+    ],
+)
+def test_places_that_no_machine_has(lab: Lab, place: str, says: str) -> None:
+    done = lab("plan", "tcp_rr", f"place={place}", "--repeat", "1", "--check")
+    assert done.returncode == 2
+    assert f'netmodel-lab: place: "{place}": {says}' in done.stderr
+
+
+def test_who_is_slave_in_some_cells_has_an_address(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(machine: Machine) -> str:
+        raise EnvironmentProblem([f"{machine.title}: has no address"])
+
+    monkeypatch.setattr(Machine, "address", none)
+    program = Program.find(str(NETMODEL))
+    words: list[tuple[str, ...]] = [("num_flows=1",), ("roles=as-is,swapped",), ("roles=swapped",)]
+    lacking = []
+    for dimensions in words:
+        wishes = prepare.Wishes(study="tcp_rr", dimensions=list(dimensions), slave="local", repeat=1)
+        lacking.append(check(prepare.prepare(wishes, program).study, program).lacking)
+    slave, master = "slave (local): has no address", "master (local): has no address"
+    assert lacking == [[slave], [master, slave], [master]]
 
 
 def test_a_study_that_is_wrong_is_not_checked(lab: Lab, tmp_path: Path) -> None:
