@@ -99,11 +99,14 @@ def sync_folder(path: Path) -> None:
 def write_whole(path: Path, text: str) -> None:
     """The file has its old text or the new one, whatever happens meanwhile."""
     half = path.with_name(f"{_HALF}{path.name}~")  # not under its suffix, by which others find files
-    with half.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    half.rename(path)
+    try:
+        with half.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        half.rename(path)
+    except OSError as error:  # writing does not name the file
+        raise OSError(error.errno, error.strerror, str(path)) from None
     sync_folder(path.parent)
 
 

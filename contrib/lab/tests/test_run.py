@@ -337,6 +337,22 @@ def test_a_full_disk(study: Path, tmp_path: Path) -> None:
     assert len(list((tmp_path / "whole" / "runs").iterdir())) == 4
 
 
+def test_a_file_that_has_no_room_is_named(study: Path, tmp_path: Path) -> None:
+    """As for a full disk: the system ends what is written."""
+    shutil.copytree(study, tmp_path / "s")
+    (tmp_path / "s" / "report.html").unlink(missing_ok=True)
+    done = subprocess.run(
+        ["prlimit", "--fsize=65536", *argv("report", "s")],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 3
+    assert done.stderr == "netmodel-lab: s/report.html: File too large\n"
+
+
 def test_a_changed_program_is_told(lab: Lab, tmp_path: Path, study: Path) -> None:
     path = tmp_path / "s"
     shutil.copytree(study, path)
