@@ -8,6 +8,9 @@
 
 /* The longest word that a client has sent back, as at memcached. */
 #define OPAQUE_MAX 32u
+/* What may come behind the flags: the end of their line, and that of a value. */
+#define ENDS_BYTES 4u
+#define INVALID	   "CLIENT_ERROR invalid flag"
 
 static void clear(struct nm_app_served *served)
 {
@@ -18,8 +21,7 @@ static bool put_text(struct nm_app_served *served, char flag, const char *text, 
 {
 	const char head[] = {' ', flag};
 
-	/* Behind it comes no more than the end of the line. */
-	if (!nm_rope_has_room(&served->out, sizeof head + n + 2))
+	if (!nm_rope_has_room(&served->out, sizeof head + n + ENDS_BYTES))
 		return false;
 	nm_rope_add(&served->out, head, sizeof head);
 	nm_rope_add(&served->out, text, n);
@@ -70,45 +72,30 @@ static bool asks_for_value(struct nm_words words)
 	return false;
 }
 
-/* Whether the command has no other flags than these; if not, that is the answer. */
-static bool has_only(struct nm_app_served *served, struct nm_words words, const char *known,
-		     const char *key, size_t n_key)
+static enum nm_took refuse(struct nm_app_served *served)
 {
-	const bool good = put_flags(served, words, known, key, n_key, NULL);
-
 	clear(served);
-	if (!good)
-		(void)nm_app_answer(served, NM_VERB_NONE, NM_CLASS_REFUSED,
-				    "CLIENT_ERROR invalid flag\r\n");
-	return good;
+	return nm_app_answer(served, NM_VERB_NONE, NM_CLASS_REFUSED, INVALID "\r\n");
 }
 
 static enum nm_took get(struct nm_app_served *served, const struct nm_app_service *service,
 			const char *key, size_t n, struct nm_words words)
 {
-	static const char known[] = "vfstkO";
 	struct nm_stored stored;
-	char head[4 + NM_NUMBER_MAX], *end;
+	const bool found = nm_store_find(service->store, key, n, &stored);
+	const bool value = found && asks_for_value(words);
+	char head[4 + NM_NUMBER_MAX];
+	char *end = value ? nm_number_put(stored.size, nm_line_put("VA ", head))
+			  : nm_line_put(found ? "HD" : "EN", head);
 
-	if (!has_only(served, words, known, key, n))
-		return NM_TOOK_REQUEST;
-	if (!nm_store_find(service->store, key, n, &stored)) {
-		nm_rope_add(&served->out, "EN", 2);
-		(void)put_flags(served, words, known, key, n, NULL);
-		return nm_app_answer(served, NM_VERB_GET, NM_CLASS_MISS, "\r\n");
-	}
-	const bool value = asks_for_value(words);
-
-	end = value ? nm_number_put(stored.size, nm_line_put("VA ", head))
-		    : nm_line_put("HD", head);
 	nm_rope_add(&served->out, head, (size_t)(end - head));
-	if (!put_flags(served, words, known, key, n, &stored))
-		return NM_TOOK_BAD;
+	if (!put_flags(served, words, "vfstkO", key, n, found ? &stored : NULL))
+		return refuse(served);
 	if (value) {
 		nm_rope_add(&served->out, "\r\n", 2);
 		nm_value_put(served, &stored);
 	}
-	return nm_app_answer(served, NM_VERB_GET, NM_CLASS_OK, "\r\n");
+	return nm_app_answer(served, NM_VERB_GET, found ? NM_CLASS_OK : NM_CLASS_MISS, "\r\n");
 }
 
 /* The number behind F, and false where that, or that behind T, is none. */
@@ -127,29 +114,37 @@ static bool flags_of(struct nm_words words, uint64_t *ret)
 	return true;
 }
 
-/* "ms KEY BYTES FLAGS": the value follows, and its answer is put together now. */
+/* "ms KEY BYTES FLAGS": the value follows, also of one that is refused, and its answer is put
+ * together now. */
 static enum nm_took begin_set(struct nm_app_served *served, const struct nm_app_service *service,
 			      const char *key, size_t n, struct nm_words *words)
 {
 	uint64_t bytes, flags;
 
-	if (!nm_words_number(words, UINT32_MAX, &bytes) || !flags_of(*words, &flags))
+	if (!nm_words_number(words, UINT32_MAX, &bytes))
 		return NM_TOOK_BAD;
 	nm_rope_add(&served->out, "HD", 2);
-	if (!put_flags(served, *words, "FTkO", key, n, NULL))
-		return NM_TOOK_BAD;
-	nm_value_reserve(served, service, key, n, (uint32_t)flags, bytes);
-	served->state = NM_MEMCACHE_IN_META_VALUE;
+	if (flags_of(*words, &flags) && put_flags(served, *words, "FTkO", key, n, NULL)) {
+		nm_value_reserve(served, service, key, n, (uint32_t)flags, bytes);
+		served->state = NM_MEMCACHE_IN_META_VALUE;
+	} else {
+		clear(served);
+		nm_rope_add(&served->out, INVALID, strlen(INVALID));
+		nm_value_skip(served, bytes);
+		served->state = NM_MEMCACHE_IN_REFUSED_VALUE;
+	}
 	return NM_TOOK_MORE;
 }
 
 static enum nm_took delete (struct nm_app_served *served, const struct nm_app_service *service,
 			    const char *key, size_t n, struct nm_words words) {
-	if (!has_only(served, words, "kO", key, n)) return NM_TOOK_REQUEST;
+	char *head = served->out.text + served->out.n_text;
+
+	nm_rope_add(&served->out, "HD", 2);
+	if (!put_flags(served, words, "kO", key, n, NULL)) return refuse(served);
 	const bool found = nm_store_delete(service->store, key, n);
 
-	nm_rope_add(&served->out, found ? "HD" : "NF", 2);
-	(void)put_flags(served, words, "kO", key, n, NULL);
+	if (!found) (void)nm_line_put("NF", head);
 	return nm_app_answer(served, NM_VERB_DELETE, found ? NM_CLASS_OK : NM_CLASS_MISS, "\r\n");
 }
 

@@ -112,6 +112,8 @@ static enum nm_took take_value(struct nm_app_served *served, const struct nm_app
 	if (memcmp(data + some, "\r\n", 2) != 0)
 		return NM_TOOK_BAD;
 	*ret_taken += 2;
+	if (served->state == NM_MEMCACHE_IN_REFUSED_VALUE)
+		return nm_app_answer(served, NM_VERB_SET, NM_CLASS_REFUSED, "\r\n");
 	if (nm_value_publish(served, service))
 		return nm_app_answer(served, NM_VERB_SET, NM_CLASS_OK,
 				     meta ? "\r\n" : "STORED\r\n");

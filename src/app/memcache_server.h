@@ -10,8 +10,9 @@
 enum nm_memcache_state {
 	NM_MEMCACHE_AT_COMMAND,
 	NM_MEMCACHE_IN_VALUE,
-	NM_MEMCACHE_IN_META_VALUE, /* whose answer is in served->out */
-	NM_MEMCACHE_IN_BODY,	   /* of a binary request */
+	NM_MEMCACHE_IN_META_VALUE,    /* whose answer is in served->out */
+	NM_MEMCACHE_IN_REFUSED_VALUE, /* the same; it is not stored */
+	NM_MEMCACHE_IN_BODY,	      /* of a binary request */
 };
 
 /* The words of a line that are left. */

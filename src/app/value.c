@@ -46,10 +46,15 @@ enum nm_parsed nm_value_take(struct nm_app_parser *parser, const struct nm_app_r
 void nm_value_reserve(struct nm_app_served *served, const struct nm_app_service *service,
 		      const char *key, size_t length, uint32_t flags, uint64_t bytes)
 {
-	served->place = bytes > NM_VALUE_MAX
-				? 0
-				: nm_store_reserve(service->store, key, length, flags, bytes);
+	nm_value_skip(served, bytes);
+	if (bytes <= NM_VALUE_MAX)
+		served->place = nm_store_reserve(service->store, key, length, flags, bytes);
 	served->key_length = (uint8_t)length;
+}
+
+void nm_value_skip(struct nm_app_served *served, uint64_t bytes)
+{
+	served->place = 0;
 	served->at = 0;
 	served->left = bytes;
 }

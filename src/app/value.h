@@ -27,6 +27,8 @@ enum nm_parsed nm_value_take(struct nm_app_parser *parser, const struct nm_app_r
  * and stored nowhere. */
 void nm_value_reserve(struct nm_app_served *served, const struct nm_app_service *service,
 		      const char *key, size_t length, uint32_t flags, uint64_t bytes);
+/* The same of one that is stored nowhere. */
+void nm_value_skip(struct nm_app_served *served, uint64_t bytes);
 /* Takes bytes of it, without its end: how many. */
 size_t nm_value_write(struct nm_app_served *served, const struct nm_app_service *service,
 		      const char *data, size_t n);

@@ -126,8 +126,10 @@ static void take(const struct nm_app *app, const uint8_t *data, size_t size, siz
 		 struct said *said)
 {
 	char text[TEXT_BYTES];
+	/* As much as the server of a run has, up to the end of the memory that it may write. */
+	const size_t room = app->answer_bytes + (app->echoes ? MAX_SIZE : 0u);
 	struct nm_app_service service = {.store = nm_store_new(STORE_BYTES), .pool = pool};
-	struct nm_app_served served = {.out = {.text = text, .room = sizeof text}};
+	struct nm_app_served served = {.out = {.text = text + sizeof text - room, .room = room}};
 	size_t there = 0;
 	bool any;
 

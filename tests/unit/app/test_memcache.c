@@ -169,6 +169,8 @@ END_TEST
 #define KEY_250                                                                                    \
 	TOKEN_32 TOKEN_32 TOKEN_32 TOKEN_32 TOKEN_32 TOKEN_32 TOKEN_32 "0123456789012345678901234" \
 								       "5"
+#define OPAQUES_5  " O" TOKEN_32 " O" TOKEN_32 " O" TOKEN_32 " O" TOKEN_32 " O" TOKEN_32
+#define OPAQUES_10 OPAQUES_5 OPAQUES_5
 
 static const struct {
 	struct bytes sent, said; /* said.at NULL: it is no request */
@@ -185,14 +187,19 @@ static const struct {
 	       "CLIENT_ERROR invalid flag\r\n")},
 	{BYTES("ms " KEY_250 " 1 F1\r\nx\r\nmg " KEY_250 " v k f s t O" TOKEN_32 "\r\n"),
 	 BYTES("HD\r\nVA 1 k" KEY_250 " f1 s1 t-1 O" TOKEN_32 "\r\nx\r\n")},
+	/* More is to be sent back than there is room for. */
+	{BYTES("ms k9 1\r\nx\r\nmg k9 v" OPAQUES_10 "\r\n"),
+	 BYTES("HD\r\nCLIENT_ERROR invalid flag\r\n")},
+	{BYTES("mg k9 v" OPAQUES_10 " Oz1\r\nmd k9" OPAQUES_10 " Oz1\r\n"),
+	 BYTES("CLIENT_ERROR invalid flag\r\nCLIENT_ERROR invalid flag\r\n")},
 	{BYTES("mg " KEY_250 " k k k k\r\n"), BYTES("CLIENT_ERROR invalid flag\r\n")},
 	{BYTES("mg " KEY_250 "x v\r\n"), {NULL, 0}},
 	{BYTES("mg\r\n"), {NULL, 0}},
 	{BYTES("mx k9\r\n"), {NULL, 0}},
 	{BYTES("ms k9\r\n"), {NULL, 0}},
-	{BYTES("ms k9 1 MA\r\nx\r\n"), {NULL, 0}},
-	{BYTES("ms k9 1 F-1\r\nx\r\n"), {NULL, 0}},
-	{BYTES("ms k9 1 T\r\nx\r\n"), {NULL, 0}},
+	{BYTES("ms k9 4 MA\r\nmn\r\n\r\nms k9 1 F-1\r\nx\r\nms k9 1 T\r\nx\r\nmg k9 v\r\n"),
+	 BYTES("CLIENT_ERROR invalid flag\r\nCLIENT_ERROR invalid flag\r\n"
+	       "CLIENT_ERROR invalid flag\r\nEN\r\n")},
 	{BYTES("ms k9 1\r\nxyz"), {NULL, 0}},
 
 	{BYTES(REQUEST("\x0a", "\0", "\0", "\0\0")), BYTES(ANSWER("\x0a", "\0", "\0\0", "\0\0"))},
@@ -242,8 +249,10 @@ START_TEST(a_server)
 		size_t used = 0;
 
 		(void)nm_store_delete(service.store, "k9", 2);
+		memset(room, '!', sizeof room);
 		int found = serve(app, &served, sent.at, sent.n, piece, got, &used);
 
+		ck_assert_mem_eq(room + app->answer_bytes, "!!!!", 4);
 		ck_assert((found < 0) == !said.at);
 		if (!said.at)
 			continue;
