@@ -90,11 +90,11 @@ uint64_t *nm_ask_due_ns(const struct nm_io *io, const struct nm_flow *flow)
 
 /* --- the request --- */
 
-/* The time of the request is over. A step that finds so waits, and the wait ends at once, by its
- * limit. The worker has looked at the clock when it woke up, unless it slept in a receive. */
-static bool is_late(const struct nm_io *io, const struct asking *asking)
+/* The time of the request is over, now that something of its answer has come. A step that finds so
+ * waits, and the wait ends at once, by its limit. */
+static bool is_late(const struct asking *asking)
 {
-	return asking->due_ns && (io->recv_flags ? io->now_ns : nm_clock_ns()) >= asking->due_ns;
+	return asking->due_ns && nm_clock_ns() >= asking->due_ns;
 }
 
 /* The same of a flow that goes on without a wait, in which its time would begin. */
@@ -360,7 +360,7 @@ static enum nm_step await_answer(struct nm_io *io, struct nm_flow *flow,
 			return NM_STEP_WAIT_IN;
 		enum nm_io_status status = nm_conn_recv(io, conn, io->chunk, &n);
 
-		if (status == NM_IO_AGAIN || is_late(io, asking))
+		if (status == NM_IO_AGAIN || is_late(asking))
 			return NM_STEP_WAIT_IN;
 		if (status == NM_IO_EOF && asking->parser.to_end)
 			return end(io, flow, instr, asking);
@@ -481,7 +481,7 @@ static enum nm_step await_message(struct nm_io *io, struct nm_flow *flow,
 			/* Nothing else can come before the next request but what is late, which is
 			 * found with its answer. */
 			conn->flags &= io->in_kept;
-			if (!asking->due_ns || io->now_ns < asking->due_ns)
+			if (!is_late(asking))
 				return end(io, flow, instr, asking);
 			nm_counter_add(&io->count->late, 1);
 			return end_late_message(io, flow, instr);

@@ -15,6 +15,7 @@ import pytest
 
 from nmtest import (
     SOON_S,
+    TRACED,
     Json,
     Netmodel,
     assert_complete,
@@ -192,6 +193,17 @@ def test_a_request_is_longer_than_the_buffer(buffer: int, netmodel: Netmodel, pr
 def test_the_limit_of_an_answer_is_none_of_the_next_request(netmodel: Netmodel, profile: WriteProfile) -> None:
     body = asking("echo", "nodelay", options="timeout=90ms").replace('duration="200ms"', 'duration="1s" rate="4"')
     assert_ends_agree(netmodel.measure(profile(body)))
+
+
+def test_the_limit_is_that_of_each_request(netmodel: Netmodel, profile: WriteProfile, strace: str) -> None:
+    """The last request is sent when the first ones were sent long since: it has its whole time from then on."""
+    slow = (strace, "-f", "-qq", "-o", "/dev/null", "-e", "trace=sendto", "-e", "inject=sendto:delay_enter=10000")
+    flows, timeout_s = 50, 0.3
+    with serving(lambda _number, _line: []) as server:
+        body = asking("ping", f"server={server.place}", f"nflows='{flows}'", f"timeout={timeout_s}s").replace('duration="200ms"', 'iterations="1"')
+        document = netmodel.measure(profile(body), code=2, prefix=slow, env=TRACED)
+    assert master_of(document)["counts"]["timed_out"] == flows
+    assert phase_of(document, "ask")["seconds"] >= flows * 0.01 + timeout_s
 
 
 def test_what_comes_in_pieces(netmodel: Netmodel) -> None:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waits that end by themselves. A datagram that comes late, or twice, is not the one for which a
  * flow waits: then the wait goes on, with its first deadline. On a stream all other bytes that come
- * are part of the message. A request has one limit, from its begin to the end of its answer. */
+ * are part of the message. A request has one limit, from its first wait to the end of its answer. */
 #include "engine/loop/deadline.h"
 
 #include "engine/engine_priv.h"
@@ -18,8 +18,8 @@ static bool goes_on(const struct nm_deadline *lifted, const struct nm_flow *flow
 	       lifted->iterations_left == flow->iterations_left;
 }
 
-/* If passes are measured io.now_ns is new enough, once timers run; unless receives have slept
- * since. */
+/* If passes are measured io.now_ns is new enough for messages, once timers run; unless receives
+ * have slept since. */
 static uint64_t now_of(struct nm_worker *worker)
 {
 	if (!worker->run.latency || worker->waiter.ops->kind == NM_WAITER_POLL ||
@@ -34,8 +34,10 @@ void nm_deadline_set(struct nm_worker *worker, struct nm_flow *flow)
 	if (nm_instr_asks(flow->at)) {
 		uint64_t *due_ns = nm_ask_due_ns(&worker->io, flow);
 
+		/* The worker may have sent the requests of many flows since it looked at the
+		 * clock. */
 		if (!*due_ns)
-			*due_ns = now_of(worker) + flow->at->timeout_ns;
+			*due_ns = nm_clock_ns() + flow->at->timeout_ns;
 		flow->timer.at_ns = *due_ns;
 	} else if (goes_on(&worker->lifted_deadline, flow)) {
 		flow->timer.at_ns = worker->lifted_deadline.due_ns;
