@@ -23,6 +23,7 @@ struct asking {
 	bool cut;		/* not all of the request could be sent */
 	bool again;		/* the request is sent once more, over another connection */
 	bool unasked;		/* what has come was not asked for */
+	bool refused;		/* as the network says, nobody can be reached there */
 	uint64_t due_ns;	/* when the time of the request is over; 0: it has not waited yet */
 	uint64_t sent_ns;	/* when it was begun; of no meaning where no times are kept */
 	uint32_t n_requests;	/* that were drawn */
@@ -86,6 +87,11 @@ bool nm_ask_drop(const struct nm_io *io, const struct nm_flow *flow, const struc
 uint64_t *nm_ask_due_ns(const struct nm_io *io, const struct nm_flow *flow)
 {
 	return &((struct asking *)nm_app_state(io, flow))->due_ns;
+}
+
+bool nm_ask_is_lost(const struct nm_io *io, const struct nm_flow *flow)
+{
+	return ((const struct asking *)nm_app_state(io, flow))->refused;
 }
 
 /* --- the request --- */
@@ -275,7 +281,7 @@ static enum nm_step begin(struct nm_io *io, struct nm_flow *flow, const struct n
 		note_begin(io, flow, instr, asking);
 		asking->due_ns = 0;
 	}
-	asking->again = asking->any = asking->cut = asking->unasked = false;
+	asking->again = asking->any = asking->cut = asking->unasked = asking->refused = false;
 	nm_app_parser_begin(&asking->parser);
 	flow->progress = SENDING;
 	if (again && is_late_by_now(asking, instr))
@@ -423,6 +429,7 @@ static enum nm_step send_message(struct nm_io *io, struct nm_flow *flow,
 			return NM_STEP_WAIT_OUT;
 		return n == -ENOBUFS ? NM_STEP_YIELD : nm_flow_failed(flow, n);
 	}
+	asking->refused = n < 0;
 	nm_io_count_messages_sent(io, size, 1);
 	flow->progress = AWAITING;
 	return NM_STEP_NEXT;
@@ -446,30 +453,22 @@ static bool is_answer(struct nm_io *io, struct nm_flow *flow, const struct nm_in
 }
 
 /* Nobody waits for the answer any more. */
-static enum nm_step give_up_message(struct nm_flow *flow, struct nm_outcome_counters *outcomes,
-				    _Atomic uint64_t *class)
-{
-	give_up(flow, outcomes, class);
-	nm_datagram_give_up(flow->conn);
-	flow->progress = BEGIN;
-	return NM_STEP_NEXT;
-}
-
 static enum nm_step end_late_message(struct nm_io *io, struct nm_flow *flow,
-				     const struct nm_instr *instr)
+				     const struct nm_instr *instr, const struct asking *asking)
 {
 	struct nm_outcome_counters *outcomes = nm_app_outcomes(io, instr);
-	enum nm_step answer = give_up_message(flow, outcomes, &outcomes->timed_out);
 
+	give_up(flow, outcomes, asking->refused ? &outcomes->lost : &outcomes->timed_out);
 	nm_counter_add(&io->count->timeouts, 1);
+	nm_datagram_give_up(flow->conn);
 	flow->request.outcome = NM_TIMEOUT;
-	return answer;
+	flow->progress = BEGIN;
+	return NM_STEP_NEXT;
 }
 
 static enum nm_step await_message(struct nm_io *io, struct nm_flow *flow,
 				  const struct nm_instr *instr, struct asking *asking)
 {
-	struct nm_outcome_counters *outcomes = nm_app_outcomes(io, instr);
 	struct nm_conn *conn = flow->conn;
 
 	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
@@ -484,19 +483,19 @@ static enum nm_step await_message(struct nm_io *io, struct nm_flow *flow,
 			if (!is_late(asking))
 				return end(io, flow, instr, asking);
 			nm_counter_add(&io->count->late, 1);
-			return end_late_message(io, flow, instr);
+			return end_late_message(io, flow, instr, asking);
 		}
-		/* Nobody listens there, as the network says. */
-		if (nm_datagram_is_unreachable(n) && io->apps.servers[instr->opening].count)
-			return give_up_message(flow, outcomes, &outcomes->lost);
-		if (n < 0 && !nm_datagram_is_unreachable(n) &&
-		    nm_io_received_nothing(conn, n) != NM_IO_AGAIN)
+		/* The flow waits on, as one that asked again at once would do nothing else. */
+		if (nm_datagram_is_unreachable(n))
+			asking->refused = true;
+		else if (n < 0 && nm_io_received_nothing(conn, n) != NM_IO_AGAIN)
 			return nm_flow_failed(flow, n);
 		if (!io->recv_flags)
 			return NM_STEP_WAIT_IN;
 	}
 	/* Something else keeps coming, so that the flow never waits: its limit holds anyway. */
-	return is_late_by_now(asking, instr) ? end_late_message(io, flow, instr) : NM_STEP_YIELD;
+	return is_late_by_now(asking, instr) ? end_late_message(io, flow, instr, asking)
+					     : NM_STEP_YIELD;
 }
 
 enum nm_step nm_ask_datagram_step(struct nm_io *io, struct nm_flow *flow,

@@ -26,7 +26,9 @@
 	X(refused, "refused", "Requests that the server has answered with an error.")              \
 	X(truncated, "truncated", "Answers of DNS that were too long for a datagram (TC).")        \
 	X(timed_out, "timed_out", "Requests that were not answered within their timeout.")         \
-	X(lost, "lost", "Requests whose connection ended before their answer was whole.")          \
+	X(lost, "lost",                                                                            \
+	  "Requests whose connection ended before their answer was whole, or whose "               \
+	  "server could not be reached (ICMP).")                                                   \
 	X(malformed, "malformed", "Requests answered by what is no answer of the protocol.")
 
 /* All counters: X(member, its name in results or NULL, its meaning). A new counter takes one line

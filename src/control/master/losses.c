@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "control/peer.h"
 #include "flowop/flowop.h"
+#include "plan/shape.h"
 #include "stats/counters.h"
 
 /* The largest message in a packet as large as those of the control connection, which passes: that
@@ -26,6 +27,18 @@ static bool may_fail(const struct nm_group *group, const struct nm_phase *phase)
 	return false;
 }
 
+/* Whether a flowop asks over a stream, of which what is lost is no message. */
+static bool asks_over_stream(const struct nm_group *group, const struct nm_phase *phase)
+{
+	for (uint32_t i = 0; i < phase->n_instrs; i++) {
+		const struct nm_instr *instr = &group->instrs[phase->first + i];
+
+		if (!instr->lossy && nm_instr_asks(instr))
+			return true;
+	}
+	return false;
+}
+
 void nm_losses_add(struct nm_losses_count *into, const struct nm_group *group, uint32_t phase,
 		   const struct nm_counts *counts)
 {
@@ -35,6 +48,8 @@ void nm_losses_add(struct nm_losses_count *into, const struct nm_group *group, u
 	into->received += counts->messages_received;
 	into->timeouts += counts->timeouts;
 	into->late += counts->late;
+	if (!asks_over_stream(group, &group->phases[phase]))
+		into->refused += counts->lost;
 }
 
 /* What the flowops of a host do with messages that may be lost. */
@@ -137,18 +152,24 @@ static void print_senders(const struct named *named, char *buf, size_t size)
 			       (unsigned long long)named->sent, named->names);
 }
 
-/* The master has asked servers that are not netmodel. */
-static void print_unanswered(const struct named *master, char *buf, size_t size)
+/* The master has asked servers that are not netmodel. True: the network has told why they have not
+ * answered. */
+static bool print_unanswered(const struct nm_losses_host *master, char *buf, size_t size)
 {
-	if (master->sent == 1)
+	const struct nm_losses_count *count = &master->count;
+	const bool told = count->refused == count->sent;
+	const char *why = told ? ": as the network says (ICMP), no server listens there, or there "
+				 "is no way to it"
+			       : " in time: no server is there, ";
+
+	if (count->sent == 1)
 		(void)snprintf(buf, size,
-			       "the one message that the master sent was not answered in time: no "
-			       "server is there, ");
+			       "the one message that the master sent was not answered%s", why);
 	else
 		(void)snprintf(buf, size,
-			       "none of the %llu messages that the master sent was answered in "
-			       "time: no server is there, ",
-			       (unsigned long long)master->sent);
+			       "none of the %llu messages that the master sent was answered%s",
+			       (unsigned long long)count->sent, why);
+	return told;
 }
 
 /* The slaves that listen, and to which nothing has come though the master has sent something;
@@ -210,10 +231,10 @@ bool nm_losses_text(const struct nm_losses_host *hosts, size_t n_hosts, char *bu
 			return false;
 		if (to_master.sent)
 			print_senders(&to_master, buf, size);
-		else if (from.sent && traits_of(&hosts[0]).asks)
-			print_unanswered(&from, buf, size);
-		else
+		else if (!from.sent || !traits_of(&hosts[0]).asks)
 			return false;
+		else if (print_unanswered(&hosts[0], buf, size))
+			return true;
 		from = to_master.sent ? to_master : from;
 	}
 	size_t used = strlen(buf);

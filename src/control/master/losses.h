@@ -15,7 +15,8 @@ struct nm_counts;
 /* What a host has counted of them. */
 struct nm_losses_count {
 	uint64_t sent, received, timeouts;
-	uint64_t late; /* of those that were received: no answer to what was asked */
+	uint64_t late;	  /* of those that were received: no answer to what was asked */
+	uint64_t refused; /* of those that were sent: nobody can be reached, as the network says */
 };
 
 /* One host of a group; all borrowed. */

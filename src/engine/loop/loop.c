@@ -76,7 +76,7 @@ static void expire(struct nm_worker *worker, struct nm_flow *flow)
 		return;
 	}
 	nm_counter_add(&worker->io.count->timeouts, 1);
-	nm_flows_time_out(worker, instr);
+	nm_flows_time_out(worker, flow);
 	if (flow->state == NM_FLOW_PARKED)
 		nm_listener_unpark(&worker->accept.listeners[instr->opening], flow);
 	if (nm_instr_may_wait_in_vain(instr)) {

@@ -54,16 +54,19 @@ void nm_flows_stop(struct nm_worker *worker)
 	}
 }
 
-void nm_flows_time_out(struct nm_worker *worker, const struct nm_instr *instr)
+void nm_flows_time_out(struct nm_worker *worker, const struct nm_flow *flow)
 {
-	if (!nm_instr_asks(instr))
+	if (!nm_instr_asks(flow->at))
 		return;
-	struct nm_outcome_counters *outcomes = nm_app_outcomes(&worker->io, instr);
+	struct nm_outcome_counters *outcomes = nm_app_outcomes(&worker->io, flow->at);
+	const bool lost = nm_ask_is_lost(&worker->io, flow);
 
 	nm_counter_add(&outcomes->requests, 1);
-	nm_counter_add(&outcomes->timed_out, 1);
+	nm_counter_add(lost ? &outcomes->lost : &outcomes->timed_out, 1);
 	if (worker->observe.stats)
-		nm_flowop_stats_outcome(worker, instr, offsetof(struct nm_outcomes, timed_out));
+		nm_flowop_stats_outcome(worker, flow->at,
+					lost ? offsetof(struct nm_outcomes, lost)
+					     : offsetof(struct nm_outcomes, timed_out));
 }
 
 /* Whether the flow waits for an answer that may be lost. */
@@ -84,6 +87,6 @@ void nm_flows_count_unanswered(struct nm_worker *worker)
 		if (!awaits_answer(flow))
 			continue;
 		nm_counter_add(&worker->io.count->unanswered, 1);
-		nm_flows_time_out(worker, flow->at);
+		nm_flows_time_out(worker, flow);
 	}
 }

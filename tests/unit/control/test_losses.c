@@ -176,6 +176,15 @@ START_TEST(a_server_that_answers_nothing)
 	hosts[0].count.late = 1;
 	says("none of the 18 messages that the master sent was answered in time: no server is "
 	     "there, the path takes longer than the timeout of 100 ms, or drops them");
+	hosts[0].count.refused = 17;
+	says("none of the 18 messages that the master sent was answered in time: no server is "
+	     "there, the path takes longer than the timeout of 100 ms, or drops them");
+	hosts[0].count.refused = 18;
+	says("none of the 18 messages that the master sent was answered: as the network says "
+	     "(ICMP), no server listens there, or there is no way to it");
+	hosts[0].count.sent = hosts[0].count.refused = 1;
+	says("the one message that the master sent was not answered: as the network says (ICMP), "
+	     "no server listens there, or there is no way to it");
 }
 END_TEST
 
