@@ -153,6 +153,10 @@ struct nm_app {
 	/* Takes bytes of the answer, n > 0: *ret_taken of them, fewer than n only with DONE. */
 	enum nm_parsed (*parse)(struct nm_app_parser *parser, const struct nm_app_request *request,
 				const char *data, size_t n, size_t *ret_taken);
+	/* What is wrong with what has been parsed last, which is no answer. False: its bytes say
+	 * so. NULL: they always do. */
+	bool (*tell)(const struct nm_app_parser *parser, const struct nm_app_request *request,
+		     char *buf, size_t size);
 	/* The server's end. Takes bytes of requests, to the end of one at most: *ret_taken, and
 	 * puts the answer into served->out. Of NM_APP_KEPT_BYTES it takes some. */
 	enum nm_took (*take)(struct nm_app_served *served, const struct nm_app_service *service,

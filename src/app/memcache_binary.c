@@ -3,6 +3,7 @@
  * request. A login is SASL's, by PLAIN (RFC 4616). */
 #include "app/memcache_binary.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "app/memcache.h"
@@ -127,6 +128,28 @@ static enum nm_parsed binary_parse(struct nm_app_parser *parser,
 	return parsed;
 }
 
+/* The value is another one where all before it was right. */
+static bool binary_tell(const struct nm_app_parser *parser, const struct nm_app_request *request,
+			char *buf, size_t size)
+{
+	const struct nm_binary_header header = nm_binary_read(parser->line.kept);
+	const unsigned asked = opcodes[request->verb];
+
+	if (parser->line.length < NM_BINARY_HEADER || header.magic != NM_BINARY_ANSWER ||
+	    parser->state == IN_VALUE)
+		return false;
+	if (header.opcode != asked)
+		(void)snprintf(buf, size, "opcode 0x%02x, not 0x%02x", header.opcode, asked);
+	else if (header.opaque != request->number)
+		(void)snprintf(buf, size, "opcode 0x%02x, opaque 0x%08x, not 0x%08x", asked,
+			       header.opaque, request->number);
+	else
+		(void)snprintf(buf, size, "opcode 0x%02x, status 0x%04x, type %u, bytes %u+%u of %u",
+			       asked, header.status, header.type, header.extras, header.key,
+			       header.body);
+	return true;
+}
+
 /* --- what a connection begins with --- */
 
 static void greet(const struct nm_app_login *login, struct nm_greetings *ret)
@@ -171,6 +194,7 @@ const struct nm_app nm_app_memcache_binary = {
 	.answer_bytes = NM_MEMCACHE_ANSWER_BYTES,
 	.encode = binary_encode,
 	.parse = binary_parse,
+	.tell = binary_tell,
 	.session = &session,
 	.take = nm_memcache_take,
 };

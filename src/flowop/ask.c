@@ -174,8 +174,13 @@ static enum nm_step mistake(const struct nm_io *io, struct nm_flow *flow,
 			    const struct nm_instr *instr, struct asking *asking, const char *data,
 			    size_t n)
 {
+	const struct nm_app *app = instr->ask.app;
+	enum nm_step answer = fail(flow, asking, data, n);
+
 	give_up_malformed(io, flow, instr);
-	return fail(flow, asking, data, n);
+	if (app->tell)
+		(void)app->tell(&asking->parser, &asking->request, asking->said, NM_SAID_MAX);
+	return answer;
 }
 
 /* What comes over the connection from now on would be taken for answers to other requests: it is of

@@ -46,14 +46,15 @@ const struct nm_opt nm_open_opts[] = {
 	 .type = NM_TYPE_STRING,
 	 .offset = offsetof(struct nm_opts_open, auth_file),
 	 .is_file = true,
-	 .help = "with server, over redis and memcache: a file whose only line is the password "
-		 "with "
+	 .help = "with server, over redis, memcache, memcache_meta and memcache_binary: a file "
+		 "whose only line is the password with "
 		 "which each connection logs in; results and messages have no more of it than the "
 		 "name of the file"},
 	{.name = "user",
 	 .type = NM_TYPE_STRING,
 	 .offset = offsetof(struct nm_opts_open, user),
-	 .help = "with auth_file: who logs in; without it, the default user of redis"},
+	 .help = "with auth_file: who logs in; memcache, memcache_meta and memcache_binary need "
+		 "it, and without it redis takes its default user"},
 	{.name = "db",
 	 .type = NM_TYPE_COUNT,
 	 .offset = offsetof(struct nm_opts_open, db),

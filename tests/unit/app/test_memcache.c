@@ -262,6 +262,43 @@ START_TEST(a_server)
 }
 END_TEST
 
+START_TEST(what_is_wrong_is_told)
+{
+	static const struct {
+		struct bytes said;
+		const char *told; /* NULL: its bytes are shown */
+	} wrong[] = {
+		{BYTES(ANSWER(SET, "\0", "\0\0", "\0\0")), "opcode 0x01, not 0x00"},
+		{BYTES(ANSWER(GET, "\0", "\0\1", "\x20\1")),
+		 "opcode 0x00, status 0x0001, type 0, bytes 0+0 of 8193"},
+		{BYTES("ERROR\r\n"), NULL},
+	};
+	const struct nm_app *app = nm_app_find("memcache_binary");
+
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		struct nm_app_request request = {.verb = NM_VERB_GET, .number = 7654};
+		struct nm_app_parser parser = {.at = 0};
+		char told[64] = "";
+		size_t taken;
+
+		ck_assert_int_eq(app->parse(&parser, &request, wrong[i].said.at, wrong[i].said.n,
+					    &taken),
+				 NM_PARSED_BAD);
+		ck_assert(app->tell(&parser, &request, told, sizeof told) == !!wrong[i].told);
+		ck_assert_str_eq(told, wrong[i].told ? wrong[i].told : "");
+		request.number++;
+		if (i == 1) {
+			parser = (struct nm_app_parser){.at = 0};
+			(void)app->parse(&parser, &request, wrong[i].said.at, wrong[i].said.n,
+					 &taken);
+			ck_assert(app->tell(&parser, &request, told, sizeof told));
+			ck_assert_str_eq(told,
+					 "opcode 0x00, opaque 0x00001de6, not 0x00001de7");
+		}
+	}
+}
+END_TEST
+
 /* The login of SASL, and what may answer it. */
 START_TEST(a_login)
 {
@@ -318,6 +355,7 @@ int main(void)
 	tcase_add_loop_test(tests, answers_have_a_class, 0, sizeof answers / sizeof *answers);
 	tcase_add_loop_test(tests, a_server, 0, sizeof requests / sizeof *requests);
 	tcase_add_test(tests, a_login);
+	tcase_add_test(tests, what_is_wrong_is_told);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }
