@@ -144,9 +144,9 @@ static bool binary_tell(const struct nm_app_parser *parser, const struct nm_app_
 		(void)snprintf(buf, size, "opcode 0x%02x, opaque 0x%08x, not 0x%08x", asked,
 			       header.opaque, request->number);
 	else
-		(void)snprintf(buf, size, "opcode 0x%02x, status 0x%04x, type %u, bytes %u+%u of %u",
-			       asked, header.status, header.type, header.extras, header.key,
-			       header.body);
+		(void)snprintf(buf, size,
+			       "opcode 0x%02x, status 0x%04x, type %u, bytes %u+%u of %u", asked,
+			       header.status, header.type, header.extras, header.key, header.body);
 	return true;
 }
 

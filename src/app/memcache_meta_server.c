@@ -144,7 +144,7 @@ static enum nm_took delete (struct nm_app_served *served, const struct nm_app_se
 	if (!put_flags(served, words, "kO", key, n, NULL)) return refuse(served);
 	const bool found = nm_store_delete(service->store, key, n);
 
-	if (!found) (void)nm_line_put("NF", head);
+	if (!found)(void) nm_line_put("NF", head);
 	return nm_app_answer(served, NM_VERB_DELETE, found ? NM_CLASS_OK : NM_CLASS_MISS, "\r\n");
 }
 

@@ -163,8 +163,8 @@ static bool print_unanswered(const struct nm_losses_host *master, char *buf, siz
 			       : " in time: no server is there, ";
 
 	if (count->sent == 1)
-		(void)snprintf(buf, size,
-			       "the one message that the master sent was not answered%s", why);
+		(void)snprintf(buf, size, "the one message that the master sent was not answered%s",
+			       why);
 	else
 		(void)snprintf(buf, size,
 			       "none of the %llu messages that the master sent was answered%s",

@@ -281,9 +281,9 @@ START_TEST(what_is_wrong_is_told)
 		char told[64] = "";
 		size_t taken;
 
-		ck_assert_int_eq(app->parse(&parser, &request, wrong[i].said.at, wrong[i].said.n,
-					    &taken),
-				 NM_PARSED_BAD);
+		ck_assert_int_eq(
+			app->parse(&parser, &request, wrong[i].said.at, wrong[i].said.n, &taken),
+			NM_PARSED_BAD);
 		ck_assert(app->tell(&parser, &request, told, sizeof told) == !!wrong[i].told);
 		ck_assert_str_eq(told, wrong[i].told ? wrong[i].told : "");
 		request.number++;
@@ -292,8 +292,7 @@ START_TEST(what_is_wrong_is_told)
 			(void)app->parse(&parser, &request, wrong[i].said.at, wrong[i].said.n,
 					 &taken);
 			ck_assert(app->tell(&parser, &request, told, sizeof told));
-			ck_assert_str_eq(told,
-					 "opcode 0x00, opaque 0x00001de6, not 0x00001de7");
+			ck_assert_str_eq(told, "opcode 0x00, opaque 0x00001de6, not 0x00001de7");
 		}
 	}
 }
