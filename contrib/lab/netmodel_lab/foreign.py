@@ -233,17 +233,24 @@ def _why_not(one: Json) -> str | None:
     return None if float(one["throughput"]) > 0 else "nothing was carried"
 
 
-def _network_and_place(one: Json) -> tuple[str, str]:
-    """By their names in our own documents."""
+def _network_and_place(one: Json) -> tuple[str, str, str]:
+    """By their names in our own documents, and which one of its kind the network is. A Service leads to pods of a
+    primary one alone."""
     ours = one.get("netmodel") or {}
-    beside = next((kind for field, kind in _NETWORKS.items() if one.get(field)), "pod")
-    if beside == "udn" and str(one["udnInfo"]).startswith("Cudn"):
+    field = next((field for field in _NETWORKS if one.get(field)), "")
+    beside, on = _NETWORKS.get(field, "pod"), str(one.get(field) or "")
+    if beside == "udn" and on.startswith("Cudn"):
         beside = "cudn"
     network = "external" if one.get("externalServer") else "service" if one["service"] else beside
     network = "host" if one["hostNetwork"] else network
     place = "same-node" if one["local"] else "other-zone" if one.get("acrossAZ") else "other-node"
     place = "external" if network == "external" else place
-    return str(ours.get("network") or network), str(ours.get("place") or place)
+    is_on = network == beside or (network == "service" and beside == "udn")
+    return (
+        str(ours.get("network") or network),
+        str(ours.get("place") or place),
+        str(ours.get("on", on if is_on else "")),
+    )
 
 
 def _of_k8s_netperf(one: Json) -> list[Row]:
@@ -251,7 +258,7 @@ def _of_k8s_netperf(one: Json) -> list[Row]:
     deviation, which is what a comparison needs. Without an interval there is one row."""
     is_stream, n = one["tputMetric"] == "Mb/s", int(one["samples"])
     why = _why_not(one)
-    network, place = _network_and_place(one)
+    network, place, on = _network_and_place(one)
     row: Row = {
         "profile": one["profile"],
         "run_id": one["uuid"],
@@ -267,6 +274,7 @@ def _of_k8s_netperf(one: Json) -> list[Row]:
         "d.burst": one["burst"],
         "d.network": network,
         "d.place": place,
+        **({"d.on": on} if on else {}),
         **({"d.ends": "vm"} if one.get("virt") else {}),
     }
     if n == 1:

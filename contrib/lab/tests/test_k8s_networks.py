@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,23 @@ pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed
 
 from conftest import Lab
 
-from netmodel_lab.k8s import manifests, network_checks, network_objects, network_waits, networks, outputs, placement
+from netmodel_lab.k8s import (
+    figures,
+    manifests,
+    network_checks,
+    network_objects,
+    network_waits,
+    networks,
+    outputs,
+    placement,
+    prometheus,
+    rules,
+)
 from netmodel_lab.k8s.cluster import ATTACHMENT, CUDN, IP_POOL, NETWORK_KINDS, SRIOV_CONFIG, SRIOV_STATE, Cluster, Kind
 from netmodel_lab.k8s.figures import Cell
 from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.networks import Network
-from netmodel_lab.k8s.settings import Limits, Pods, Settings, Where, as_json, from_json, points
+from netmodel_lab.k8s.settings import Limits, Machines, Pods, Settings, Where, as_json, from_json, points
 from netmodel_lab.problems import EnvironmentProblem
 
 Json = dict[str, Any]
@@ -288,8 +300,8 @@ def test_why_a_network_does_not_come() -> None:
     ("one", "field", "text"),
     [
         (THERE, "bridgeInfo", "default/fast"),
-        (MACVLAN, "macvlanInfo", "eth1"),
-        (SRIOV, "sriovInfo", "ens1f0.5"),
+        (MACVLAN, "macvlanInfo", "macvlan/eth1"),
+        (SRIOV, "sriovInfo", "sriov/ens1f0.5"),
         (UDN, "udnInfo", "layer2"),
         (CUDN_3, "udnInfo", "Cudn -layer3"),
     ],
@@ -309,6 +321,33 @@ def test_what_results_tell_of_it(one: Network, field: str, text: str) -> None:
         ]
         == text
     )
+
+
+def test_another_network_of_the_same_kind_is_no_baseline(tmp_path: Path) -> None:
+    """Neither of a run, nor of what k8s-netperf tells."""
+    others = [UDN, network("udn", topology="layer3"), MACVLAN, network("macvlan", "eth2"), CUDN_3]
+    found = [Cell(points(of(one))[0], ()) for one in others]
+    assert len({rules.key_of(cell) for cell in found}) == len(others)
+    served = [
+        points(replace(of(one), networks=("service",)))[0].on
+        for one in (UDN, network("udn", topology="layer3"), CUDN_3)
+    ]
+    assert served == ["layer2", "layer3", ""]
+    for cell in found:
+        row = figures.row(of(others[0]), cell.point, None, None)
+        (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n")
+        assert list(rules.read_baseline(tmp_path)) == [rules.key_of(cell)]
+        same = [one for one in found if rules.baseline([one], rules.read_baseline(tmp_path), 10)[1:] == []]
+        assert same == [cell]
+
+
+def test_metrics_tell_networks_and_ends_apart() -> None:
+    settings = replace(of(UDN), machines=Machines("disk:1"))
+    found = [Cell(point, ({"transactions_per_s": 5.0, "ok": True},)) for point in points(settings)]
+    lines = prometheus.text(found, [], "2026-01-31T12:00:00Z").splitlines()
+    series = [line.rpartition(" ")[0] for line in lines if not line.startswith("#")]
+    assert len(found) == 2 and len(set(series)) == len(series)
+    assert any('network="layer2 - passt",ends="vm"' in line for line in series)
 
 
 # --- words ---

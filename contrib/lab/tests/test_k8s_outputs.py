@@ -400,8 +400,8 @@ def from_theirs(tmp_path: Path, **other: Any) -> list[Json]:
     ("field", "text", "network"),
     [
         ("bridgeInfo", "default/fast", "bridge"),
-        ("sriovInfo", "ens1", "sriov"),
-        ("macvlanInfo", "eth1", "macvlan"),
+        ("sriovInfo", "sriov/ens1", "sriov"),
+        ("macvlanInfo", "macvlan/eth1", "macvlan"),
         ("localnetInfo", "localnet/ph", "localnet"),
         ("udnInfo", "layer2", "udn"),
         ("udnInfo", "Cudn -layer3", "cudn"),
@@ -409,9 +409,17 @@ def from_theirs(tmp_path: Path, **other: Any) -> list[Json]:
 )
 def test_networks_beside_that_of_the_pods_are_told_apart(tmp_path: Path, field: str, text: str, network: str) -> None:
     (first, *_) = from_theirs(tmp_path, **{field: text})
-    assert (first["d.network"], "d.ends" in first) == (network, False)
+    assert (first["d.network"], first["d.on"], "d.ends" in first) == (network, text, False)
     (first, *_) = from_theirs(tmp_path, **{field: text, "virt": True})
     assert (first["d.network"], first["d.ends"]) == (network, "vm")
+
+
+def test_a_service_of_pods_on_a_primary_network_is_not_one_of_the_cluster_s(tmp_path: Path) -> None:
+    found = [from_theirs(tmp_path, service=True, udnInfo=text)[0] for text in ("", "layer2", "layer3", "Cudn -layer2")]
+    assert {one["d.network"] for one in found} == {"service"}
+    assert [one.get("d.on") for one in found] == [None, "layer2", "layer3", None]
+    (first, *_) = from_theirs(tmp_path, hostNetwork=True, udnInfo="layer2")
+    assert (first["d.network"], "d.on" in first) == ("host", False)
 
 
 def test_path_and_place_come_back_with_our_own_documents(tmp_path: Path) -> None:

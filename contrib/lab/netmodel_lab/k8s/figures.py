@@ -37,6 +37,7 @@ def row(settings: Settings, point: Point, document: Json | None, why: str | None
     }
     given |= {"model": test.model.shown} if test.model else {}
     given |= {"family": point.family} if point.family else {}
+    given |= {"on": point.on} if point.on else {}
     given |= {"ends": "vm"} if point.is_virtual else {}
     first = ((document or {}).get("pairs") or [{}])[0]
     run = (first.get("result") or {}).get("run") or {}

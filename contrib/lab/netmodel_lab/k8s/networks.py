@@ -58,11 +58,11 @@ class Network:
     @property
     def info(self) -> tuple[str, str]:
         """The column of k8s-netperf's results that tells of it, and its text."""
-        if self.kind == "localnet":
-            return "localnetInfo", f"localnet/{self.of}"
+        if self.kind in ("localnet", "macvlan", "sriov"):
+            return f"{self.kind}Info", f"{self.kind}/{self.of}"
         if self.is_ovn:
             return "udnInfo", f"Cudn -{self.topology}" if self.kind == "cudn" else self.topology
-        return {"macvlan": "macvlanInfo", "sriov": "sriovInfo"}.get(self.kind, "bridgeInfo"), self.of
+        return "bridgeInfo", self.of
 
     @property
     def text(self) -> str:

@@ -72,15 +72,12 @@ def _common(cell: Cell, settings: Settings) -> list[str]:
 
 
 def infos(cell: Cell, settings: Settings) -> dict[str, str]:
-    """What k8s-netperf's results tell of networks beside the cluster's own. A Service of pods on a primary network
-    leads there, too."""
+    """What k8s-netperf's results tell of networks beside the cluster's own."""
     found = dict.fromkeys(_INFOS.values(), "")
-    network = settings.network
-    if network and (cell.point.network == network.kind or (network.is_primary and cell.point.path.service)):
-        name, text = network.info
+    text, network = cell.point.on, settings.network
+    if network and text:
+        name, _ = network.info
         machines = settings.machines if cell.point.is_virtual else None
-        if machines and network.is_primary:
-            text += f" - {machines.binding}"
         if machines and name == "bridgeInfo":
             text = f"VM Bridge ({machines.ends[0].partition('/')[0]})"
         found[name] = text
@@ -228,6 +225,7 @@ def _document(cell: Cell, settings: Settings, stamp: str, pairs: dict[int, list[
         "run": settings.run,
         "test": test.name,
         "network": cell.point.network,
+        "on": cell.point.on,
         "family": _family(ends),
         "place": cell.point.place,
         "relation": relation,

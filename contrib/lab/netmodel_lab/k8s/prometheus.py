@@ -84,6 +84,8 @@ def _labels(cell: Cell) -> Labels:
         "place": point.place,
         "driver": point.driver,
         **({"family": point.family} if point.family else {}),
+        **({"network": point.on} if point.on else {}),
+        **({"ends": "vm"} if point.is_virtual else {}),
         **({"model": test.model.shown} if test.model else {}),
     }
 

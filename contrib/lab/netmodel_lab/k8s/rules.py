@@ -100,32 +100,30 @@ _KEYS: tuple[str, ...] = (
     "network",
     "place",
 )
-_KEYS += ("driver", "model", "family", "ends")
+_KEYS += ("driver", "model", "family", "ends", "on")
 Key = tuple[str, ...]
 
 
 def _key(row: Row) -> Key:
     """Rows of before other programs were measured are netmodel's."""
-    return tuple(
-        str(row.get(f"d.{name}") or {"driver": NETMODEL, "model": "", "family": "", "ends": ""}.get(name))
-        for name in _KEYS
-    )
+    usual = {"driver": NETMODEL, "model": "", "family": "", "ends": "", "on": ""}
+    return tuple(str(row.get(f"d.{name}") or usual.get(name)) for name in _KEYS)
 
 
 def key_of(cell: Cell) -> Key:
     point, test = cell.point, cell.point.test
     given = (test.profile, test.duration, test.messagesize, test.messagereadsize, test.parallelism, test.burst)
     model, ends = test.model.shown if test.model else "", "vm" if point.is_virtual else ""
-    return tuple(map(str, (*given, point.network, point.place, point.driver, model, point.family, ends)))
+    return tuple(map(str, (*given, point.network, point.place, point.driver, model, point.family, ends, point.on)))
 
 
 def _text(key: Key) -> str:
     """Of a test of the baseline, which may have had another name."""
     given = dict(zip(_KEYS, key, strict=True))
-    profile, model, family, ends, *where, driver = (
-        given.pop(name) for name in ("profile", "model", "family", "ends", "network", "place", "driver")
+    profile, model, on, family, ends, *where, driver = (
+        given.pop(name) for name in ("profile", "model", "on", "family", "ends", "network", "place", "driver")
     )
-    where[0] = " ".join(filter(None, (where[0], family, ends)))
+    where[0] = " ".join(filter(None, (where[0], on, family, ends)))
     where += [] if driver == NETMODEL else [driver]
     if model:
         return f"{model}, duration {given['duration']}, {', '.join(where)}"

@@ -130,6 +130,7 @@ class Point:
     driver: str = NETMODEL
     family: Family = ""
     is_virtual: bool = False  # machines are the ends
+    on: str = ""  # which network beside the cluster's own its traffic takes: the kind is that of the path
 
     @property
     def way(self) -> str:
@@ -177,13 +178,13 @@ class Point:
 def points(settings: Settings) -> list[Point]:
     """Samples are interleaved: the first of each cell, then the second of each. A test that goes through a service
     has that path alone."""
-    cells: list[tuple[Test, str, str, str, Family, bool]] = []
+    cells: list[tuple[Test, str, str, str, Family, bool, str]] = []
     ends = (False,) if not settings.machines else (True,) if settings.machines.are_alone else (False, True)
     for test in settings.tests:
         is_outside = settings.external or test.is_alone
         networks = ("external",) if is_outside else ("service",) if test.service else settings.networks
         cells += [
-            (test, network, place, driver, family, is_virtual)
+            (test, network, place, driver, family, is_virtual, _on(settings, network, is_virtual))
             for network in networks
             for family in (("",) if network == "external" else settings.families)
             for place in settings.where.places
@@ -199,6 +200,15 @@ def points(settings: Settings) -> list[Point]:
             if sample <= one[0].samples:
                 found.append(Point(len(found) + 1, cell, sample, *one))
     return found
+
+
+def _on(settings: Settings, path: str, is_virtual: bool) -> str:
+    """A Service of pods on a primary network leads there, too."""
+    network = settings.network
+    if network is None or not (path == network.kind or (network.is_primary and PATHS[path].service)):
+        return ""
+    has_binding = is_virtual and network.is_primary and settings.machines
+    return network.info[1] + (f" - {settings.machines.binding}" if has_binding and settings.machines else "")
 
 
 def _is_of(place: str, network: str) -> bool:
