@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +19,13 @@ from netmodel_lab.k8s.cluster import (
     POD,
     SECRET,
     SERVICE,
+    SRIOV_NETWORK,
+    SRIOV_POLICY,
     Cluster,
     Kind,
 )
 from netmodel_lab.k8s.manifests import CREATED_BY, EXPIRES, MANAGED, RUN
+from netmodel_lab.k8s.network_objects import OPERATOR
 from netmodel_lab.k8s.placement import is_ready
 from netmodel_lab.k8s.problems import ApiProblem
 from netmodel_lab.k8s.waits import Waits
@@ -62,73 +65,120 @@ def _expires(item: Json) -> int:
     return int(text) if text.isdecimal() else 1 << 62
 
 
-def find(cluster: Cluster, namespace: str | None) -> list[Left]:
-    """By run; in one namespace, or in all."""
+def find(cluster: Cluster, namespace: str | None, runs: Collection[str] = ()) -> tuple[list[Left], list[str]]:
+    """By run; in one namespace, or in all; runs: their objects in no namespace, too. And lines about what could not be
+    looked for."""
     found: dict[str, list[Json]] = {}
     for kind in (*_IN_ORDER, NAMESPACE):
         if kind is NAMESPACE and namespace:
             continue
         for item in cluster.listed(kind, namespace if kind.namespaced else None, labels=f"{_OURS},{RUN}"):
             found.setdefault(_run(item), []).append({**item, "kind": kind.name})
-    for item in _beside(cluster, namespace):
-        if namespace in (None, item["metadata"].get("namespace")) or _run(item) in found:
+    beside, unseen = _beside(cluster, namespace)
+    for item in beside:
+        if namespace in (None, item["metadata"].get("namespace")) or _run(item) in (*found, *runs):
             found.setdefault(_run(item), []).append(item)
     for pod in cluster.listed(POD, namespace, labels=f"app.kubernetes.io/name=netmodel,{RUN}"):
         there = found.setdefault(_run(pod), [])
         if all(one["metadata"]["uid"] != pod["metadata"]["uid"] for one in there):
             there.append({**pod, "kind": "Pod"})
-    return [Left(run, tuple(items), min(map(_expires, items))) for run, items in found.items()]
+    return [Left(run, tuple(items), min(map(_expires, items))) for run, items in found.items()], unseen
 
 
-def _beside(cluster: Cluster, namespace: str | None) -> Iterator[Json]:
-    """Machines and networks, of which some are in no namespace, or in an operator's. Those of this one namespace where
-    one must not look at others."""
-    labels = f"{_OURS},{RUN}"
+def _beside(cluster: Cluster, namespace: str | None) -> tuple[list[Json], list[str]]:
+    """Machines and networks, of which some are in no namespace, or in an operator's; each where its kind can be."""
+    found, unseen = list[Json](), list[str]()
     for kind in (MACHINE, *NETWORK_KINDS):
-        items = cluster.listed_if_there(kind, None, labels)
-        if not items and namespace and kind.namespaced:
-            items = cluster.listed_if_there(kind, namespace, labels)
-        yield from ({**item, "kind": kind.name} for item in items)
+        where = OPERATOR if kind in (SRIOV_NETWORK, SRIOV_POLICY) else namespace if kind.namespaced else None
+        try:
+            items = cluster.listed(kind, where, f"{_OURS},{RUN}")
+        except ApiProblem as problem:
+            if not problem.is_missing:
+                told = f"whether a run has left any {kind.name} cannot be told: {problem.message}"
+                unseen += [told, *problem.lines[1:]]
+            continue
+        found += [{**item, "kind": kind.name} for item in items]
+    return found, unseen
+
+
+class _Removal:
+    """What is refused is told, and the rest goes on."""
+
+    def __init__(self, cluster: Cluster, waits: Waits, run: str) -> None:
+        self._cluster, self._waits, self._run = cluster, waits, run
+        self.left: list[str] = []
+
+    def _refused(self, what: str, problem: ApiProblem) -> None:
+        self.left += [f"{what}: {problem.message}", *problem.lines[1:]]
+
+    def listed(self, kind: Kind, namespace: str) -> list[Json]:
+        try:
+            return self._cluster.listed(kind, namespace, labels=f"{RUN}={self._run}")
+        except ApiProblem as problem:
+            if not problem.is_missing:
+                self._refused(f"{kind.name} in {namespace} cannot be listed", problem)
+            return []
+
+    def delete(self, item: Json, grace_s: int | None = None) -> None:
+        try:
+            self._cluster.delete(item, grace_s=grace_s)
+        except ApiProblem as problem:
+            self._refused(f"{item['kind']} {item['metadata']['name']} cannot be removed", problem)
+
+    def delete_namespace(self, name: str) -> None:
+        """Unless somebody else has made it."""
+        try:
+            there = self._cluster.get(NAMESPACE, name)
+        except ApiProblem as problem:
+            self._refused(f"Namespace {name} cannot be looked at", problem)
+            return
+        if there and (there["metadata"].get("annotations") or {}).get(CREATED_BY) == self._run:
+            self.delete({**there, "kind": "Namespace"})
+
+    def wait(self, kind: str, name: str, namespace: str | None) -> None:
+        """Until it is gone; not for what could not be removed."""
+        if any(line.startswith(f"{kind} {name} cannot be ") for line in self.left):
+            return
+        try:
+            why = self._waits.gone(kind, name, namespace)
+        except ApiProblem as problem:
+            self._refused(f"whether {kind} {name} is gone cannot be told", problem)
+            return
+        self.left += [why] if why else []
 
 
 def remove(
-    cluster: Cluster, waits: Waits, run: str, namespaces: Sequence[str], networks: Sequence[Json] = (), *, is_own: bool
+    cluster: Cluster,
+    waits: Waits,
+    run: str,
+    namespaces: Sequence[str],
+    networks: Sequence[Json] = (),
+    *,
+    is_own: bool,
+    has_machines: bool,
 ) -> list[str]:
     """Lines about what is still there. networks: objects of the run, which go when no pod is on them any more."""
-    left: list[str] = []
-    for namespace in dict.fromkeys(namespaces):
-        for kind in (MACHINE, *_IN_ORDER):
-            for item in _listed(cluster, kind, namespace, run):
-                cluster.delete({**item, "kind": kind.name}, grace_s=_grace(cluster, item) if kind is POD else None)
+    removal, names = _Removal(cluster, waits, run), list(dict.fromkeys(namespaces))
+    machines = (MACHINE,) if has_machines else ()
+    for namespace in names:
+        for kind in (*machines, *_IN_ORDER):
+            for item in removal.listed(kind, namespace):
+                removal.delete({**item, "kind": kind.name}, _grace(cluster, item) if kind is POD else None)
     # A namespace whose pods are gone goes at once; otherwise its controller looks again after some seconds.
-    for namespace in dict.fromkeys(namespaces):
-        for kind in (MACHINE, POD, SERVICE):  # a load balancer goes when its provider has removed it
-            for item in _listed(cluster, kind, namespace, run):
-                why = waits.gone(kind.name, item["metadata"]["name"], namespace)
-                left += [why] if why else []
+    for namespace in names:
+        for kind in (*machines, POD, SERVICE):  # a load balancer goes when its provider has removed it
+            for item in removal.listed(kind, namespace):
+                removal.wait(kind.name, item["metadata"]["name"], namespace)
     for item in networks:
-        cluster.delete(item)
+        removal.delete(item)
     for item in networks:
-        why = waits.gone(item["kind"], item["metadata"]["name"], item["metadata"].get("namespace"))
-        left += [why] if why else []
+        removal.wait(item["kind"], item["metadata"]["name"], item["metadata"].get("namespace"))
     if is_own:
-        for namespace in dict.fromkeys(namespaces):
-            there = cluster.get(NAMESPACE, namespace)
-            if there and (there["metadata"].get("annotations") or {}).get(CREATED_BY) == run:
-                cluster.delete({**there, "kind": "Namespace"})
-        for namespace in dict.fromkeys(namespaces):
-            why = waits.gone("Namespace", namespace, None)
-            left += [why] if why else []
-    return left
-
-
-def _listed(cluster: Cluster, kind: Kind, namespace: str, run: str) -> list[Json]:
-    try:
-        return cluster.listed(kind, namespace, labels=f"{RUN}={run}")
-    except ApiProblem as problem:
-        if problem.is_missing or (kind is MACHINE and problem.reason == "Forbidden"):
-            return []
-        raise
+        for namespace in names:
+            removal.delete_namespace(namespace)
+        for namespace in names:
+            removal.wait("Namespace", namespace, None)
+    return list(dict.fromkeys(removal.left))
 
 
 def _grace(cluster: Cluster, pod: Json) -> int | None:
@@ -151,7 +201,8 @@ def clean(cluster: Cluster, waits: Waits, found: Left) -> list[str]:
     rest = [item for item in found.items if item not in networks]
     inside = [str(item["metadata"]["namespace"]) for item in rest if item["metadata"].get("namespace")]
     others = [name for name in dict.fromkeys(inside) if name not in own]
+    has_machines = any(item["kind"] == MACHINE.name for item in rest)
     return [
-        *remove(cluster, waits, found.run, others, is_own=False),
-        *remove(cluster, waits, found.run, own, networks, is_own=True),
+        *remove(cluster, waits, found.run, others, is_own=False, has_machines=has_machines),
+        *remove(cluster, waits, found.run, own, networks, is_own=True, has_machines=has_machines),
     ]

@@ -126,8 +126,13 @@ def run(words: argparse.Namespace) -> Exit:
     store = Store.create(path, settings, ["netmodel-lab", *words.argv])
     all_points = points(settings)
     _tell(words, settings, store, all_points, all_points)
-    _measure(words, cluster, settings, store, key, all_points)
-    return _conclude(words, settings, store, beside)
+    is_removed = _measure(words, cluster, settings, store, key, all_points)
+    return _or_left(_conclude(words, settings, store, beside), is_removed)
+
+
+def _or_left(code: Exit, is_removed: bool) -> Exit:
+    """What is left in the cluster is no success."""
+    return Exit.ENVIRONMENT if code is Exit.DONE and not is_removed else code
 
 
 def _key(path: str | None) -> str | None:
@@ -149,10 +154,11 @@ def resume(words: argparse.Namespace) -> Exit:
     left = [point for point in all_points if not store.is_done(point)]
     settings = replace(settings, run=new_run(settings.uuid)[0]) if left else settings
     _tell(words, settings, store, all_points, left)
+    is_removed = True
     if left:
         cluster = Cluster.connect(words.kubeconfig, words.context)
-        _measure(words, cluster, settings, store, _key(words.server_key_file), left)
-    return _conclude(words, settings, store, beside)
+        is_removed = _measure(words, cluster, settings, store, _key(words.server_key_file), left)
+    return _or_left(_conclude(words, settings, store, beside), is_removed)
 
 
 def _tell(
@@ -174,7 +180,8 @@ def _measure(
     store: Store,
     key: str | None,
     left: Sequence[Point],
-) -> None:
+) -> bool:
+    """Whether nothing has been left in the cluster that is not to be kept."""
     all_points = points(settings)
     driver = Driver(cluster, settings, left, key, _say if words.debug else None, store.nodes(all_points), _say)
     try:
@@ -192,6 +199,7 @@ def _measure(
         store.rows(settings, all_points)
         _say(f"interrupted; netmodel-lab k8s resume {store.path} goes on")
         raise
+    return not driver.has_left
 
 
 def _sample(driver: Driver, point: Point, store: Store, *, is_quiet: bool) -> None:
@@ -292,13 +300,15 @@ def _send(index: Index | None, documents: Sequence[Json], store: Store, *, is_qu
 def clean(words: argparse.Namespace) -> Exit:
     """Removes what runs have left: those that are named, or those whose time is over; --all: every run's."""
     cluster = Cluster.connect(words.kubeconfig, words.context)
-    found = cleaning.find(cluster, words.namespace)
+    found, unseen = cleaning.find(cluster, words.namespace, words.runs)
     names = [left.run for left in found]
     wrong = [
         f"{name}: no run has left anything under this name{nearest(name, names)}"
         for name in words.runs
         if name not in names
     ]
+    if wrong and unseen:
+        raise EnvironmentProblem([*wrong, *unseen])
     if wrong:
         raise UsageProblem(wrong)
     chosen = [left for left in found if left.run in words.runs or words.all or (not words.runs and left.is_expired)]
@@ -310,9 +320,9 @@ def clean(words: argparse.Namespace) -> Exit:
     for left in found:
         if left not in chosen and not words.runs:
             print(f"left as it is: {left.text()}; netmodel-lab k8s clean {left.run} removes it")
-    for line in problems:
+    for line in (*problems, *unseen):
         _say(line)
-    return Exit.ENVIRONMENT if problems else Exit.DONE
+    return Exit.ENVIRONMENT if problems or unseen else Exit.DONE
 
 
 # --- words ---

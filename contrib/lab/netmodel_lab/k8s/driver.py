@@ -72,6 +72,7 @@ class Driver:
         self._networks: list[Json] = []
         self._slaves: Slaves
         self.has_begun = False
+        self.has_left = False  # what could not be removed
         self._has_failed = False  # a sample
 
     # --- before the first sample ---
@@ -290,11 +291,29 @@ class Driver:
         keep = self._settings.keep
         if not self.has_begun:
             return []
-        namespaces = [manifests.namespace_of(self._settings, layout) for layout in self._layouts]
+        names = list(dict.fromkeys(manifests.namespace_of(self._settings, layout) for layout in self._layouts))
         if keep == "always" or (keep == "failed" and (has_failed or self._has_failed)):
-            return [f"kept for a look: namespace {', '.join(dict.fromkeys(namespaces))}"]
-        is_own, run = not self._settings.namespace, self._settings.run
-        return remove(self._cluster, self._waits, run, namespaces, self._networks[::-1], is_own=is_own)
+            return [f"kept for a look: {', '.join([f'namespace {name}' for name in names] + self._outside(names))}"]
+        left = remove(
+            self._cluster,
+            self._waits,
+            self._settings.run,
+            names,
+            self._networks[::-1],
+            is_own=not self._settings.namespace,
+            has_machines=bool(self._settings.machines),
+        )
+        self.has_left = bool(left)
+        return left
+
+    def _outside(self, namespaces: Sequence[str]) -> list[str]:
+        """Objects of networks that are not in the namespaces of the run."""
+        each = [(item["kind"], item["metadata"]["name"], item["metadata"].get("namespace")) for item in self._networks]
+        return [
+            f"{kind} {name}" + (f" in {where}" if where else "")
+            for kind, name, where in each
+            if where not in namespaces
+        ]
 
 
 @contextlib.contextmanager
@@ -314,7 +333,7 @@ def opened(driver: Driver, say: Callable[[str], None], clean: str) -> Iterator[D
             say(f"left behind; to remove it: {clean}")
             raise
         except EnvironmentProblem as problem:
-            left = problem.lines
+            left, driver.has_left = problem.lines, True
         for line in left:
             say(line)
         if left:

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""netmodel-lab k8s: what a run and clean remove, in which order, and what they say of the rest."""
+
+from __future__ import annotations
+
+from argparse import Namespace as Words
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed; requirements-dev.txt has it")
+
+from netmodel_lab.k8s import command, manifests, network_objects, networks, placement
+from netmodel_lab.k8s.cluster import (
+    BY_NAME,
+    CUDN,
+    MACHINE,
+    NAMESPACE,
+    SRIOV_NETWORK,
+    SRIOV_POLICY,
+    Cluster,
+    Kind,
+)
+from netmodel_lab.k8s.driver import Driver, opened
+from netmodel_lab.k8s.netperf_file import Test
+from netmodel_lab.k8s.problems import ApiProblem
+from netmodel_lab.k8s.settings import Keep, Limits, Machines, Pods, Settings, Where, points
+from netmodel_lab.problems import Exit, UsageProblem
+
+Json = dict[str, Any]
+RUN, OWN = "abcd1234", "netmodel-abcd1234"
+RR = Test("rr", "TCP_RR", 5, 1, 64, 1)
+PLACES: placement.Places = {"other-node": (placement.Pair("n1", "n2"),)}
+CLUSTER_WIDE = "*"
+
+
+class Fake(Cluster):
+    """denied: verb, kind and where it is refused; an object goes when it is deleted, with what is in it."""
+
+    def __init__(self, *items: Json, denied: Collection[tuple[str, Kind, str]] = ()) -> None:
+        self.there = {(one["kind"], one["metadata"].get("namespace"), one["metadata"]["name"]): one for one in items}
+        self.denied, self.deleted = denied, list[str]()
+        self.text = "fake"
+
+    def _ask(self, verb: str, kind: Kind, where: str | None) -> None:
+        if (verb, kind, where or CLUSTER_WIDE) in self.denied:
+            raise ApiProblem(403, "Forbidden", f"cannot {verb} {kind.plural}", {})
+
+    def get(self, kind: Kind, name: str, namespace: str | None = None) -> Json | None:
+        return self.there.get((kind.name, namespace, name))
+
+    def listed(self, kind: Kind, namespace: str | None = None, labels: str = "", fields: str = "") -> list[Json]:
+        self._ask("list", kind, namespace)
+        wanted = [label.partition("=") for label in labels.split(",") if label]
+        return [
+            one
+            for (name, where, _), one in self.there.items()
+            if name == kind.name and (not kind.namespaced or namespace in (None, where))
+            for have in [one["metadata"].get("labels") or {}]
+            if all(key in have and value in ("", have[key]) for key, _, value in wanted)
+        ]
+
+    def delete(self, item: Json, *, grace_s: int | None = None) -> None:
+        meta = item["metadata"]
+        self._ask("delete", BY_NAME[item["kind"]], meta.get("namespace"))
+        self.deleted.append(item["kind"])
+        self.there = {
+            key: one
+            for key, one in self.there.items()
+            if key != (item["kind"], meta.get("namespace"), meta["name"])
+            and not (item["kind"] == "Namespace" and key[1] == meta["name"])
+        }
+
+
+def of(kind: str, *, namespace: str | None = None, keep: Keep = "never", machines: bool = False) -> Settings:
+    one = networks.new(kind, "" if kind == "cudn" else "ens1", "layer2" if kind == "cudn" else "", "", f"--{kind}")
+    virtual = Machines("disk:1", are_alone=True) if machines else None
+    found = Settings(RUN, "id", (RR,), (kind,), Pods("i"), Where(), Limits(1.0), namespace, keep=keep)
+    return replace(found, network=one, machines=virtual)
+
+
+def made(settings: Settings) -> list[Json]:
+    """What a run has made when it is killed."""
+    named = points(settings)
+    found = [*manifests.namespaces(settings, ["pod"], "77")]
+    found += network_objects.objects(settings, named, PLACES, "77")
+    slave = manifests.server(settings, 0, "pod", "n1", [], "77") | {"kind": "Pod"}
+    found += [manifests.secret(settings, manifests.namespace_of(settings, "pod"), "key", "77"), slave]
+    for one in found:
+        one["metadata"]["uid"] = f"{one['kind']}-{one['metadata']['name']}"
+    return found
+
+
+def clean(monkeypatch: pytest.MonkeyPatch, cluster: Fake, *runs: str, namespace: str | None = None) -> Exit:
+    monkeypatch.setattr(Cluster, "connect", lambda *_: cluster)
+    words = Words(kubeconfig=None, context=None, namespace=namespace, runs=list(runs), all=False, dry_run=False)
+    return command.clean(words)
+
+
+def test_networks_go_after_their_pods_and_functions_after_what_takes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the rights that check asks for, which are in the operator's namespace."""
+    denied = [("list", kind, CLUSTER_WIDE) for kind in (SRIOV_NETWORK, SRIOV_POLICY)]
+    cluster = Fake(*made(of("sriov")), denied=denied)
+    assert clean(monkeypatch, cluster, RUN) is Exit.DONE
+    assert cluster.deleted == ["Pod", "Secret", "SriovNetwork", "SriovNetworkNodePolicy", "Namespace"]
+    assert not cluster.there
+
+
+@pytest.mark.parametrize("kind", [CUDN, MACHINE, SRIOV_POLICY])
+def test_what_may_not_be_looked_for_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], kind: Kind
+) -> None:
+    where = network_objects.OPERATOR if kind is SRIOV_POLICY else CLUSTER_WIDE
+    cluster = Fake(*made(of("cudn")), denied=[("list", kind, where)])
+    assert clean(monkeypatch, cluster, RUN) is Exit.ENVIRONMENT
+    assert (
+        f"whether a run has left any {kind.name} cannot be told: cannot list {kind.plural}" in capsys.readouterr().err
+    )
+    assert (NAMESPACE.name, None, OWN) not in cluster.there
+
+
+def test_the_rest_goes_on_when_something_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cluster = Fake(*made(of("cudn")), denied=[("delete", CUDN, CLUSTER_WIDE)])
+    assert clean(monkeypatch, cluster, RUN) is Exit.ENVIRONMENT
+    assert [kind for kind, *_ in cluster.there] == [CUDN.name]
+    said = (
+        f"netmodel-lab: ClusterUserDefinedNetwork nm-{RUN} cannot be removed: cannot delete clusteruserdefinednetworks"
+    )
+    assert capsys.readouterr().err.splitlines() == [said]
+
+
+def test_a_network_alone_is_found_by_the_name_of_its_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in the namespace of a user, where nothing else is left of it."""
+    alone = [one for one in made(of("cudn", namespace="mine")) if one["kind"] == CUDN.name]
+    with pytest.raises(UsageProblem, match="ffff0000: no run has left anything under this name"):
+        clean(monkeypatch, Fake(*alone), "ffff0000", namespace="mine")
+    cluster = Fake(*alone)
+    assert clean(monkeypatch, cluster, namespace="mine") is Exit.DONE and cluster.there
+    assert clean(monkeypatch, cluster, RUN, namespace="mine") is Exit.DONE and not cluster.there
+
+
+# --- a run ---
+
+
+def driver(cluster: Fake, settings: Settings) -> Driver:
+    """Of a run that has made all its objects."""
+    found = Driver(cluster, settings, points(settings))
+    found.has_begun = True
+    found._networks = [one for one in cluster.there.values() if one["kind"] not in ("Namespace", "Secret", "Pod")]
+    return found
+
+
+def test_a_run_removes_its_networks_in_the_same_order() -> None:
+    cluster = Fake(*made(of("sriov")))
+    one = driver(cluster, of("sriov"))
+    assert (one.close(has_failed=False), one.has_left) == ([], False)
+    assert cluster.deleted == ["Pod", "Secret", "SriovNetwork", "SriovNetworkNodePolicy", "Namespace"]
+
+
+def test_a_run_that_leaves_something_is_no_success(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Fake(*made(of("cudn")), denied=[("delete", CUDN, CLUSTER_WIDE)])
+    one, said = driver(cluster, of("cudn")), list[str]()
+    monkeypatch.setattr(one, "open", lambda: None)
+    with opened(one, said.append, "clean it"):
+        pass
+    assert (one.has_left, said[-1]) == (True, "to remove it: clean it")
+    assert [kind for kind, *_ in cluster.there] == [CUDN.name]
+    assert command._or_left(Exit.DONE, is_removed=False) is Exit.ENVIRONMENT
+    assert command._or_left(Exit.WORSE, is_removed=False) is Exit.WORSE
+
+
+def test_machines_that_may_not_be_listed_are_told_where_a_run_has_some() -> None:
+    for has, said in (
+        (True, f"VirtualMachineInstance in {OWN} cannot be listed: cannot list {MACHINE.plural}"),
+        (False, ""),
+    ):
+        settings = of("sriov", machines=has)
+        one = driver(Fake(*made(settings), denied=[("list", MACHINE, OWN)]), settings)
+        assert one.close(has_failed=False) == ([said] if said else [])
+
+
+def test_what_is_kept_is_named() -> None:
+    outside = {
+        "cudn": [f"ClusterUserDefinedNetwork nm-{RUN}"],
+        "sriov": [
+            f"{kind} nm-{RUN} in {network_objects.OPERATOR}" for kind in ("SriovNetworkNodePolicy", "SriovNetwork")
+        ],
+        "macvlan": [],
+    }
+    for kind, names in outside.items():
+        settings = of(kind, keep="always")
+        (said,) = driver(Fake(*made(settings)), settings).close(has_failed=False)
+        assert said == f"kept for a look: {', '.join([f'namespace {OWN}', *names])}"
