@@ -191,7 +191,7 @@ def test_macvlan_from_node_to_node(lab: Lab, tests_space: tuple[str, str]) -> No
     assert pod["dialled"]["address"].startswith("10.244.1.") and "attached" not in pod
     both = (macvlan["dialled"]["address"], macvlan["attached"]["client_address"])
     assert all(ipaddress.ip_address(one) in ipaddress.ip_network("10.77.0.0/16") for one in both), both
-    assert [one["macvlanInfo"] for one in json.loads((lab.folder / "out" / "result.json").read_text())] == ["", "eth0"]
+    assert [one["macvlanInfo"] for one in json.loads((lab.folder / "out" / "result.json").read_text())] == ["", "macvlan/eth0"]
     none_left()
 
 
@@ -270,7 +270,9 @@ def functions(attaching: None) -> Iterator[None]:
             for node in ("n1", "n2")
         ),
     )
+    kubectl("label", "nodes", "n1", "n2", "node-role.kubernetes.io/worker=", "--overwrite")
     yield
+    kubectl("label", "nodes", "n1", "n2", "node-role.kubernetes.io/worker-")
     for node in ("n1", "n2"):
         gone = '[{"op": "remove", "path": "/status/capacity/openshift.io~1eth0"}]'
         kubectl("patch", "node", node, "--subresource=status", "--type=json", "-p", gone, check=False)
@@ -306,7 +308,7 @@ def test_sriov(lab: Lab) -> None:
     assert sample["dialled"]["address"].startswith("192.168.100.")
     assert sample["client"]["resources"]["limits"] == {"openshift.io/eth0": "1"}
     (document,) = json.loads((lab.folder / "out" / "result.json").read_text())
-    assert document["sriovInfo"] == "eth0"
+    assert document["sriovInfo"] == "sriov/eth0"
     none_left()
     kubectl(
         "patch",

@@ -557,7 +557,7 @@ def test_the_tolerance_is_k8s_netperf_s(pod_value: float, is_worse: bool) -> Non
 
 
 def before(values: list[float]) -> dict[rules.Key, list[Json]]:
-    key = ("TCP_STREAM", "10", "1024", "1", "1", "0", "pod", "other-node", "netmodel", "", "", "")
+    key = ("TCP_STREAM", "10", "1024", "1", "1", "0", "pod", "other-node", "netmodel", "", "", "", "")
     return {key: [{"received_MBps": value / 8} for value in values]}
 
 

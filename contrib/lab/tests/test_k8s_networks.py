@@ -14,6 +14,7 @@ import pytest
 pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed; requirements-dev.txt has it")
 
 from conftest import Lab
+from ruamel.yaml import YAML
 
 from netmodel_lab.k8s import (
     figures,
@@ -27,10 +28,21 @@ from netmodel_lab.k8s import (
     prometheus,
     rules,
 )
-from netmodel_lab.k8s.cluster import ATTACHMENT, CUDN, IP_POOL, NETWORK_KINDS, SRIOV_CONFIG, SRIOV_STATE, Cluster, Kind
+from netmodel_lab.k8s.cluster import (
+    ATTACHMENT,
+    CUDN,
+    IP_POOL,
+    NETWORK_KINDS,
+    NODE,
+    SRIOV_CONFIG,
+    SRIOV_STATE,
+    Cluster,
+    Kind,
+)
 from netmodel_lab.k8s.figures import Cell
 from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.networks import Network
+from netmodel_lab.k8s.rights import Right
 from netmodel_lab.k8s.settings import Limits, Machines, Pods, Settings, Where, as_json, from_json, points
 from netmodel_lab.problems import EnvironmentProblem
 
@@ -184,6 +196,30 @@ def test_the_address_on_the_network() -> None:
     [
         (pod_with(), THERE, "", "pod s0 has no annotation k8s.v1.cni.cncf.io/network-status: Multus has not put it on"),
         (pod_with(multus="{"), THERE, "", "annotation k8s.v1.cni.cncf.io/network-status: '{' is no JSON"),
+        *[
+            (pod_with(multus=wrong), THERE, "", f"pod s0: annotation .*network-status: {said}")
+            for wrong, said in (
+                ("null", "null: must be a list of networks"),
+                ("{}", "{}: must be a list of networks"),
+                ("5", "5: must be a list of networks"),
+                ([None], r"\[null\]: must be a list of networks"),
+                (["a"], r'\["a"\]: must be a list of networks'),
+                ([{"name": "default/fast", "ips": "10.0.0.9"}], '"10.0.0.9": must be a list of addresses'),
+                ([{"name": "default/fast", "ips": {"a": 1}}], '{"a": 1}: must be a list of addresses'),
+                ([{"name": "default/fast", "ips": [None]}], "null is no address"),
+                ([{"name": "default/fast", "ips": [5]}], "5 is no address"),
+                ([{"name": "default/fast", "ips": ["nonsense"]}], '"nonsense" is no address'),
+            )
+        ],
+        *[
+            (pod_with(ovn=wrong), UDN, "", f"pod s0: annotation .*pod-networks: {said}")
+            for wrong, said in (
+                ("null", "null: must be a map of networks"),
+                (["X"], r'\["X"\]: must be a map of networks'),
+                ({"netmodel-abcd1234/nm-abcd1234": None}, "netmodel-abcd1234/nm-abcd1234: null: must be a map"),
+                ({"netmodel-abcd1234/nm-abcd1234": {"ip_address": "x"}}, '"x" is no address'),
+            )
+        ],
         (pod_with(multus=MULTUS[:1]), THERE, "", "pod s0 is not on default/fast: annotation .* has pods$"),
         (pod_with(multus=[{"name": "default/fast"}]), THERE, "", "pod s0 has no address on default/fast"),
         (pod_with(ovn=OVN), UDN, "ipv6", "pod s0 has 10.0.0.5 on netmodel-abcd1234/nm-abcd1234, and no ipv6 address"),
@@ -217,10 +253,14 @@ class Fake(Cluster):
 EVERY = (*NETWORK_KINDS, IP_POOL)
 
 
-def lacks(one: Network, kinds: Sequence[Kind] = EVERY, **there: Json) -> list[str]:
+ROLE = "node-role.kubernetes.io/"
+
+
+def lacks(one: Network, kinds: Sequence[Kind] = EVERY, policies: Sequence[Json] = (), **there: Json) -> list[str]:
     known = {"fast": ATTACHMENT, "default": SRIOV_CONFIG, "n1": SRIOV_STATE, "n2": SRIOV_STATE}
     objects = {(known[name], name): item for name, item in there.items()}
-    return network_checks.lacks(Fake(kinds, objects), of(one), PLACES)
+    objects |= {(NODE, name): {"metadata": {"name": name, "labels": {f"{ROLE}worker": ""}}} for name in ("n1", "n2")}
+    return network_checks.lacks(Fake(kinds, objects, policies), of(one), points(of(one)), PLACES)
 
 
 def test_kinds_that_are_not_there() -> None:
@@ -249,7 +289,7 @@ def test_an_attachment_may_name_a_device() -> None:
 
 
 def test_what_the_operator_lacks() -> None:
-    state = {"status": {"interfaces": [{"name": "ens1f0.5"}, {"name": "ens2"}]}}
+    state = {"status": {"interfaces": [{"name": "ens1f0.5", "totalvfs": 8}, {"name": "ens2"}]}}
     good = {"spec": {"disableDrain": True}}
     assert lacks(SRIOV, default=good, n1=state, n2=state) == []
     drain, node = lacks(SRIOV, n1=state, default={}, n2={"status": {"interfaces": [{"name": "ens2"}]}})
@@ -257,18 +297,73 @@ def test_what_the_operator_lacks() -> None:
     assert node == "node n2: has no physical function ens1f0.5 (SR-IOV operator: ens2)"
 
 
+def test_functions_of_others_are_not_taken() -> None:
+    """Of a physical function that is too small, in use, or another policy's."""
+    physical = {"name": "ens1f0.5", "totalvfs": 8, "vendor": "8086", "deviceID": "1572", "pciAddress": "0000:01:00.0"}
+    good = {"spec": {"disableDrain": True}}
+
+    def said(spec: Json | None = None, one: Network = SRIOV, **more: Any) -> list[str]:
+        state = {"status": {"interfaces": [physical | more]}}
+        policies = [{"metadata": {"name": "users"}, "spec": spec}] if spec else []
+        return lacks(one, policies=policies, default=good, n1=state, n2=state)
+
+    assert said() == []
+    assert said(totalvfs=1)[0] == "node n1: ens1f0.5 has at most 1 virtual functions, and 2 are needed"
+    used = "node n1: ens1f0.5 has 4 virtual functions already, which the run would take from others"
+    assert said(numVfs=4)[0] == used
+    other = replace(SRIOV, role="dpu")
+    assert said(one=other)[0].startswith("node n1: has no label node-role.kubernetes.io/dpu, by which its functions")
+    for selector, is_same in (
+        ({"pfNames": ["ens1f0.5"]}, True),
+        ({"pfNames": ["ens2", "ens1f0.5#0-3"]}, True),
+        ({"vendor": "8086", "rootDevices": ["0000:01:00.0"]}, True),
+        ({"vendor": "8086", "deviceID": "1"}, False),
+        ({"pfNames": ["ens2"]}, False),
+        ({}, False),
+    ):
+        spec = {"nicSelector": selector, "resourceName": "prod", "nodeSelector": {f"{ROLE}worker": ""}}
+        same = "node n1: ens1f0.5 is that of SriovNetworkNodePolicy users, which another one would contradict"
+        assert said(spec)[:1] == ([same] if is_same else [])
+        assert said(spec | {"nodeSelector": {f"{ROLE}dpu": ""}}) == []
+    named = {"nicSelector": {"pfNames": ["ens2"]}, "resourceName": "ens1f0_5"}
+    assert said(named)[0] == "node n1: SriovNetworkNodePolicy users has the resource ens1f0_5 already"
+
+
 def test_a_namespace_of_the_user_without_the_label() -> None:
-    (said,) = network_checks.lacks(Fake(EVERY, {}), of(UDN, namespace="mine"), PLACES)
+    (said,) = network_checks.lacks(Fake(EVERY, {}), of(UDN, namespace="mine"), [], PLACES)
     assert said.startswith(f"namespace mine: was made without the label {networks.PRIMARY}")
 
 
 def test_rights() -> None:
     assert network_checks.rights(of(THERE)) == [
-        (("k8s.cni.cncf.io", "network-attachment-definitions", ("get",)), "default")
+        (Right("k8s.cni.cncf.io", "network-attachment-definitions", ("get",)), "default")
     ]
-    assert {where for _, where in network_checks.rights(of(SRIOV))} == {network_objects.OPERATOR, "netmodel-abcd1234"}
-    (((group, name, _), where),) = network_checks.rights(of(CUDN_3))
-    assert (group, name, where) == ("k8s.ovn.org", "clusteruserdefinednetworks", "")
+    every = ("create", "get", "list", "delete")
+    assert {(right.resource, right.verbs, where) for right, where in network_checks.rights(of(SRIOV))} == {
+        ("sriovnetworknodepolicies", every, network_objects.OPERATOR),
+        ("sriovnetworks", every, network_objects.OPERATOR),
+        ("sriovoperatorconfigs", ("get",), network_objects.OPERATOR),
+        ("sriovnetworknodestates", ("get",), network_objects.OPERATOR),
+        ("network-attachment-definitions", ("get",), "netmodel-abcd1234"),
+    }
+    ((right, where),) = network_checks.rights(of(CUDN_3))
+    assert (right.group, right.resource, where) == ("k8s.ovn.org", "clusteruserdefinednetworks", "")
+
+
+def test_the_file_of_rights_has_all() -> None:
+    text = (Path(__file__).parents[2] / "kubernetes" / "rights-networks.yaml").read_text()
+    granted = {
+        (group, resource, verb, item["metadata"].get("namespace", ""))
+        for item in YAML(typ="safe").load_all(text)
+        for rule in item.get("rules") or []
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
+    for one in (MACVLAN, SRIOV, UDN, CUDN_3):
+        settings = replace(of(one, namespace="netmodel"), machines=Machines("disk:1"))
+        for right, where in network_checks.rights(settings):
+            assert {(right.group, right.resource, verb, where) for verb in right.verbs} <= granted
 
 
 # --- waits ---
@@ -278,19 +373,20 @@ def test_why_a_network_does_not_come() -> None:
     said = {"type": "NetworkCreated", "status": "False", "reason": "SyncError", "message": "subnet overlaps"}
     there = {(CUDN, "nm-abcd1234"): {"status": {"conditions": [said]}}}
     with pytest.raises(EnvironmentProblem, match="has not made the network: SyncError: subnet overlaps, after 1 s"):
-        network_waits.wait_for(Fake(EVERY, there), of(CUDN_3), PLACES)
+        network_waits.wait_for(Fake(EVERY, there), of(CUDN_3), [], PLACES)
     there[CUDN, "nm-abcd1234"]["status"]["conditions"].append({"type": "NetworkReady", "status": "True"})
-    network_waits.wait_for(Fake(EVERY, there), of(CUDN_3), PLACES)
+    network_waits.wait_for(Fake(EVERY, there), of(CUDN_3), [], PLACES)
     with pytest.raises(
         EnvironmentProblem, match="the SR-IOV operator has not made NetworkAttachmentDefinition nm-abcd"
     ):
-        network_waits.wait_for(Fake(EVERY, {}), of(SRIOV), PLACES)
-    node = {"metadata": {"name": "n2"}, "status": {"allocatable": {"openshift.io/ens1f0_5": "0"}}}
-    fake = Fake(EVERY, {(ATTACHMENT, "nm-abcd1234"): {"spec": {}}}, [node])
-    with pytest.raises(EnvironmentProblem, match=r"node n2: has no openshift\.io/ens1f0_5 of ens1f0\.5, after 1 s"):
-        network_waits.wait_for(fake, of(SRIOV), PLACES)
+        network_waits.wait_for(Fake(EVERY, {}), of(SRIOV), points(of(SRIOV)), PLACES)
+    node = {"metadata": {"name": "n2"}, "status": {"allocatable": {"openshift.io/ens1f0_5": "1"}}}
+    whole = {"metadata": {"name": "n1"}, "status": {"allocatable": {"openshift.io/ens1f0_5": "2"}}}
+    fake = Fake(EVERY, {(ATTACHMENT, "nm-abcd1234"): {"spec": {}}}, [node, whole])
+    with pytest.raises(EnvironmentProblem, match=r"node n2: has 1 of 2 openshift\.io/ens1f0_5 of ens1f0\.5, after 1 s"):
+        network_waits.wait_for(fake, of(SRIOV), points(of(SRIOV)), PLACES)
     node["status"]["allocatable"] = {"openshift.io/ens1f0_5": "2"}  # type: ignore[index]
-    network_waits.wait_for(fake, of(SRIOV), PLACES)
+    network_waits.wait_for(fake, of(SRIOV), points(of(SRIOV)), PLACES)
 
 
 # --- results ---

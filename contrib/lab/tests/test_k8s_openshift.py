@@ -10,13 +10,15 @@ import pytest
 
 pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed; requirements-dev.txt has it")
 
-from netmodel_lab.k8s import openshift
+from netmodel_lab.k8s import checking, openshift
 from netmodel_lab.k8s.cluster import CONSTRAINTS, Cluster, Kind
 from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.problems import ApiProblem
+from netmodel_lab.k8s.rights import Right
 from netmodel_lab.k8s.settings import Limits, Pods, Settings, Where
 
 Json = dict[str, Any]
+RBAC = "rbac.authorization.k8s.io"
 RR = Test("rr", "TCP_RR", 5, 1, 64, 1)
 PLAIN = Settings("abcd1234", "id", (RR,), ("pod", "host"), Pods("i"), Where(), Limits())
 SHIFT = replace(PLAIN, is_openshift=True)
@@ -54,6 +56,20 @@ def test_the_account_of_its_own_namespaces_is_bound() -> None:
     assert bound(replace(SHIFT, drivers={"iperf3": "i"}))[0] == ("netmodel-abcd1234", "nonroot-v2")
     assert {name for _, name in bound(replace(SHIFT, pods=Pods("i", is_privileged=True)))} == {"privileged"}
     assert bound(replace(SHIFT, namespace="mine")) == []
+
+
+def test_who_binds_a_constraint_may_use_it_or_bind_it() -> None:
+    """In each namespace of the run, also in that of host network."""
+    settings = replace(SHIFT, drivers={"iperf3": "i"})
+    binds = [(Right(RBAC, "rolebindings", ("create",)), f"netmodel-abcd1234{end}") for end in ("", "-host")]
+    names = ("nonroot-v2", "hostnetwork-v2")
+    roles = [(Right(RBAC, "clusterroles", ("bind",), f"system:openshift:scc:{name}"), "") for name in names]
+    assert openshift.rights(Fake((), names), settings, ["pod", "host"]) == binds
+    found = openshift.rights(Fake(), settings, ["pod", "host"])
+    assert found == [binds[0], roles[0], binds[1], roles[1]]
+    assert openshift.rights(Fake(), PLAIN, ["pod", "host"]) == []
+    (*_, rule) = checking.grants([(roles[1][0], None)])
+    assert "resourceNames: ['system:openshift:scc:hostnetwork-v2'], verbs: [bind]" in rule
 
 
 def test_an_account_of_the_user_s_that_may_not() -> None:

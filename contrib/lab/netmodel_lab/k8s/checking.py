@@ -7,39 +7,26 @@ from collections.abc import Sequence
 from typing import Any
 
 from netmodel_lab.k8s import manifests, network_checks, openshift
-from netmodel_lab.k8s.cluster import NAMESPACE, NODE, QUOTA, REVIEW, Cluster
-from netmodel_lab.k8s.network_checks import Right
+from netmodel_lab.k8s.cluster import NAMESPACE, NODE, QUOTA, Cluster
 from netmodel_lab.k8s.placement import choose
 from netmodel_lab.k8s.problems import ApiProblem
+from netmodel_lab.k8s.rights import Right, lacking
 from netmodel_lab.k8s.settings import Point, Settings
 from netmodel_lab.problems import EnvironmentProblem
 
 Json = dict[str, Any]
 
 IN_NAMESPACE: tuple[Right, ...] = (
-    ("", "pods", ("create", "get", "list", "delete")),
-    ("", "pods/log", ("get",)),
-    ("", "secrets", ("create", "get", "list", "delete")),
-    ("", "configmaps", ("create", "get", "list", "delete")),
-    ("", "services", ("create", "get", "list", "delete")),
-    ("", "events", ("list",)),
-    ("batch", "jobs", ("create", "get", "list", "delete")),
+    Right("", "pods", ("create", "get", "list", "delete")),
+    Right("", "pods/log", ("get",)),
+    Right("", "secrets", ("create", "get", "list", "delete")),
+    Right("", "configmaps", ("create", "get", "list", "delete")),
+    Right("", "services", ("create", "get", "list", "delete")),
+    Right("", "events", ("list",)),
+    Right("batch", "jobs", ("create", "get", "list", "delete")),
 )
-OF_CLUSTER: tuple[Right, ...] = (("", "nodes", ("get", "list")),)
-OF_NAMESPACES: tuple[Right, ...] = (("", "namespaces", ("create", "get", "delete")),)
-
-
-def is_allowed(cluster: Cluster, group: str, resource: str, verb: str, namespace: str | None) -> bool:
-    name, _, inner = resource.partition("/")
-    asked: Json = {"group": group, "resource": name, "verb": verb}
-    asked |= {"subresource": inner} if inner else {}
-    asked |= {"namespace": namespace} if namespace else {}
-    item = {
-        "apiVersion": REVIEW.version,
-        "kind": REVIEW.name,
-        "spec": {"resourceAttributes": asked},
-    }
-    return bool((cluster.post(REVIEW, item).get("status") or {}).get("allowed"))
+OF_CLUSTER: tuple[Right, ...] = (Right("", "nodes", ("get", "list")),)
+OF_NAMESPACES: tuple[Right, ...] = (Right("", "namespaces", ("create", "get", "delete")),)
 
 
 def check(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> tuple[list[str], bool]:
@@ -50,13 +37,13 @@ def check(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> tupl
     wanted = [(right, namespace or f"netmodel-{settings.run}") for right in IN_NAMESPACE]
     wanted += [(right, "") for right in (*OF_CLUSTER, *(() if namespace else OF_NAMESPACES))]
     wanted += network_checks.rights(settings)
-    if openshift.bindings(settings, manifests.layouts(points), ""):
-        wanted.append((("rbac.authorization.k8s.io", "rolebindings", ("create",)), f"netmodel-{settings.run}"))
-    for (group, resource, verbs), where in wanted:
-        lacking = tuple(verb for verb in verbs if not is_allowed(cluster, group, resource, verb, where or None))
-        lines.append(f"  {resource:12} {', '.join(verbs)}: {'missing: ' + ', '.join(lacking) if lacking else 'yes'}")
-        if lacking:
-            missing.append(((group, resource, lacking), where or None))
+    wanted += openshift.rights(cluster, settings, manifests.layouts(points))
+    for right, where in wanted:
+        verbs = lacking(cluster, right, where or None)
+        told = f"{right.resource:12} {right.name + ' ' if right.name else ''}{', '.join(right.verbs)}"
+        lines.append(f"  {told}: {'missing: ' + ', '.join(verbs) if verbs else 'yes'}")
+        if verbs:
+            missing.append((right._replace(verbs=verbs), where or None))
     more, are_good = _places(cluster, settings, points)
     lines += more
     if missing:
@@ -69,7 +56,7 @@ def _places(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> tu
     try:
         for place, pairs in choose(cluster.listed(NODE), settings.where, settings.pods).items():
             lines += [f"{place}: server on {pair.server}, client on {pair.client}" for pair in pairs]
-        lines += _network(cluster, settings)
+        lines += _network(cluster, settings, points)
     except EnvironmentProblem as problem:
         lines, is_good = [*lines, *problem.lines], False
     if settings.namespace:
@@ -82,9 +69,10 @@ def _places(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> tu
     return lines, is_good
 
 
-def _network(cluster: Cluster, settings: Settings) -> list[str]:
+def _network(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> list[str]:
     """Whether pods can be put on the network that is asked for, beside the cluster's own."""
-    missing = network_checks.lacks(cluster, settings, choose(cluster.listed(NODE), settings.where, settings.pods))
+    places = choose(cluster.listed(NODE), settings.where, settings.pods)
+    missing = network_checks.lacks(cluster, settings, points, places)
     if missing:
         raise EnvironmentProblem(missing)
     return [f"network {settings.network.text}: there is what it needs"] if settings.network else []
@@ -152,10 +140,12 @@ def grants(missing: Sequence[tuple[Right, str | None]]) -> list[str]:
             f"kind: {'Role' if where else 'ClusterRole'}",
             f"metadata: {{name: netmodel-lab{inside}}}",
             "rules:",
-            *(
-                f'  - {{apiGroups: ["{group}"], resources: [{resource}], verbs: [{", ".join(verbs)}]}}'
-                for (group, resource, verbs), of in missing
-                if of == where
-            ),
+            *(_rule(right) for right, of in missing if of == where),
         ]
     return lines
+
+
+def _rule(right: Right) -> str:
+    names = f", resourceNames: ['{right.name}']" if right.name else ""
+    verbs = ", ".join(right.verbs)
+    return f'  - {{apiGroups: ["{right.group}"], resources: [{right.resource}]{names}, verbs: [{verbs}]}}'

@@ -88,7 +88,7 @@ class Driver:
 
     def open(self) -> None:
         settings, used = self._settings, self._layouts
-        lacking = network_checks.lacks(self._cluster, settings, self.look())
+        lacking = network_checks.lacks(self._cluster, settings, self._points, self.look())
         lacking += openshift.lacks(self._cluster, settings, used)
         if lacking:
             raise EnvironmentProblem(lacking)
@@ -105,7 +105,7 @@ class Driver:
         for item in network_objects.objects(settings, self._points, self._places, self._expires):
             self._networks.append(item)
             self._create(item)
-        wait_for(self._cluster, settings, self._places)
+        wait_for(self._cluster, settings, self._points, self._places)
         self._ranges = self.ranges()
         self._slaves = Slaves(
             self._cluster,

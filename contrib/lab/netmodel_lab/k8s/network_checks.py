@@ -5,11 +5,11 @@ labels; and the rights that are needed."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from netmodel_lab.k8s import manifests, networks
+from netmodel_lab.k8s import manifests, networks, sriov_checks
 from netmodel_lab.k8s.cluster import (
     ATTACHMENT,
     CUDN,
@@ -24,14 +24,14 @@ from netmodel_lab.k8s.cluster import (
     Cluster,
     Kind,
 )
-from netmodel_lab.k8s.network_objects import OPERATOR
+from netmodel_lab.k8s.network_objects import OPERATOR, functions
 from netmodel_lab.k8s.networks import Network
 from netmodel_lab.k8s.placement import Places
 from netmodel_lab.k8s.problems import ApiProblem
-from netmodel_lab.k8s.settings import Settings
+from netmodel_lab.k8s.rights import Right
+from netmodel_lab.k8s.settings import Point, Settings
 
 Json = dict[str, Any]
-Right = tuple[str, str, tuple[str, ...]]  # group, resource, verbs
 _ALL = ("create", "get", "list", "delete")
 _WHOSE = {  # what brings a kind
     ATTACHMENT: "Multus",
@@ -89,16 +89,20 @@ def _rights_of_network(settings: Settings) -> list[tuple[Right, str]]:
         return [(_right(ATTACHMENT, "get"), network.of.partition("/")[0])]
     if network.kind == "sriov":
         found = [(_right(kind, *_ALL), OPERATOR) for kind in (SRIOV_POLICY, SRIOV_NETWORK)]
-        return [*found, (_right(SRIOV_CONFIG, "get"), OPERATOR), (_right(ATTACHMENT, "get"), where)]
+        return [
+            *found,
+            *((_right(kind, "get"), OPERATOR) for kind in (SRIOV_CONFIG, SRIOV_STATE)),
+            (_right(ATTACHMENT, "get"), where),
+        ]
     kind = {"udn": UDN, "cudn": CUDN, "localnet": CUDN}.get(network.kind, ATTACHMENT)
     return [(_right(kind, *_ALL), where if kind.namespaced else "")]
 
 
 def _right(kind: Kind, *verbs: str) -> Right:
-    return kind.version.partition("/")[0], kind.plural, verbs
+    return Right(kind.version.partition("/")[0], kind.plural, verbs)
 
 
-def lacks(cluster: Cluster, settings: Settings, places: Places) -> list[str]:
+def lacks(cluster: Cluster, settings: Settings, points: Sequence[Point], places: Places) -> list[str]:
     """Nothing: pods, and machines, can be put on it, as far as can be told before."""
     network = settings.network
     needed = (*_needed(network, settings.machines is not None), *((MACHINE,) if settings.machines else ()))
@@ -108,7 +112,7 @@ def lacks(cluster: Cluster, settings: Settings, places: Places) -> list[str]:
     if not network.is_made:
         return list(_lacks_attachment(cluster, network))
     if network.kind == "sriov":
-        return list(_lacks_sriov(cluster, network, places))
+        return list(sriov_checks.lacks(cluster, network, functions(points, places), places))
     return list(_lacks_label(cluster, settings)) if network.is_primary else []
 
 
@@ -130,21 +134,6 @@ def _lacks_attachment(cluster: Cluster, network: Network) -> Iterator[str]:
         json.loads(text or "{}")
     except ValueError as error:
         yield f"NetworkAttachmentDefinition {network.of}: its config is no JSON: {error}"
-
-
-def _lacks_sriov(cluster: Cluster, network: Network, places: Places) -> Iterator[str]:
-    config = cluster.get(SRIOV_CONFIG, "default", OPERATOR)
-    if not ((config or {}).get("spec") or {}).get("disableDrain"):
-        yield (
-            f"SriovOperatorConfig default in {OPERATOR}: disableDrain is not true, so the operator would drain nodes: "
-            f"kubectl patch sriovoperatorconfig default -n {OPERATOR} --type=merge "
-            """-p '{"spec":{"disableDrain":true}}'"""
-        )
-    for node in sorted({node for pairs in places.values() for pair in pairs for node in (pair.server, pair.client)}):
-        state = cluster.get(SRIOV_STATE, node, OPERATOR)
-        there = [str(one.get("name")) for one in ((state or {}).get("status") or {}).get("interfaces") or []]
-        if network.of not in there:
-            yield f"node {node}: has no physical function {network.of} (SR-IOV operator: {', '.join(there) or 'none'})"
 
 
 def _lacks_label(cluster: Cluster, settings: Settings) -> Iterator[str]:

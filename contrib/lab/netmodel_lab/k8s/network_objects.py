@@ -36,7 +36,7 @@ def objects(settings: Settings, points: Sequence[Point], places: Places, expires
         }
         return [_object("k8s.ovn.org/v1", "ClusterUserDefinedNetwork", wide, spec)]
     if network.kind == "sriov":
-        return _sriov(settings, network, _most_on_a_node(points, places), expires)
+        return _sriov(settings, network, functions(points, places), expires)
     config = {"cniVersion": _CNI, "name": meta["name"], **_cni(network), **_addresses(settings, network)}
     spec = {"config": json.dumps(config)}
     return [_object("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition", meta, spec)]
@@ -70,7 +70,7 @@ def _cni(network: Network) -> Json:
     return {"type": "macvlan", "master": network.of, "mode": "bridge"}
 
 
-def _most_on_a_node(points: Sequence[Point], places: Places) -> int:
+def functions(points: Sequence[Point], places: Places) -> int:
     """Pods that are there at the same time, and take a function each; two at least, as k8s-netperf has them."""
     stand = manifests.slaves_by_node(points, places)
     most = [stand + Counter(pair.client for pair in pairs) for pairs in places.values()]

@@ -9,9 +9,10 @@ from typing import Any
 
 from netmodel_lab.k8s import manifests
 from netmodel_lab.k8s.cluster import ATTACHMENT, CUDN, NODE, UDN, Cluster
+from netmodel_lab.k8s.network_objects import functions
 from netmodel_lab.k8s.networks import Network
 from netmodel_lab.k8s.placement import Places
-from netmodel_lab.k8s.settings import Settings
+from netmodel_lab.k8s.settings import Point, Settings
 from netmodel_lab.problems import EnvironmentProblem
 
 Json = dict[str, Any]
@@ -19,7 +20,7 @@ _LOOK_S = 0.5
 _MADE = ("NetworkCreated", "NetworkReady")  # conditions, of newer and older OVN-Kubernetes
 
 
-def wait_for(cluster: Cluster, settings: Settings, places: Places) -> None:
+def wait_for(cluster: Cluster, settings: Settings, points: Sequence[Point], places: Places) -> None:
     """Until pods can be put on it. Raises EnvironmentProblem with what is known when that takes too long."""
     network = settings.network
     if network is None or not network.is_made:
@@ -34,7 +35,8 @@ def wait_for(cluster: Cluster, settings: Settings, places: Places) -> None:
         nodes = dict.fromkeys(
             node for pairs in places.values() for pair in pairs for node in (pair.server, pair.client)
         )
-        _until(lambda: _lacks_device(cluster.listed(NODE), tuple(nodes), network), limit_s)
+        count = functions(points, places)
+        _until(lambda: _lacks_device(cluster.listed(NODE), tuple(nodes), network, count), limit_s)
 
 
 def _until(lacks: Callable[[], str], limit_s: float) -> None:
@@ -58,11 +60,10 @@ def _lacks_attachment(there: Json | None, name: str, namespace: str) -> str:
     return "" if there else f"the SR-IOV operator has not made NetworkAttachmentDefinition {name} in {namespace}"
 
 
-def _lacks_device(nodes: Sequence[Json], wanted: Collection[str], network: Network) -> str:
-    lacking = [
-        str(node["metadata"]["name"])
+def _lacks_device(nodes: Sequence[Json], wanted: Collection[str], network: Network, count: int) -> str:
+    have = {
+        str(node["metadata"]["name"]): int((node["status"].get("allocatable") or {}).get(network.resource) or 0)
         for node in nodes
-        if node["metadata"]["name"] in wanted
-        and not int((node["status"].get("allocatable") or {}).get(network.resource) or 0)
-    ]
-    return f"node {', '.join(lacking)}: has no {network.resource} of {network.of}" if lacking else ""
+    }
+    lacking = [f"node {name}: has {have.get(name, 0)}" for name in wanted if have.get(name, 0) < count]
+    return f"{', '.join(lacking)} of {count} {network.resource} of {network.of}" if lacking else ""

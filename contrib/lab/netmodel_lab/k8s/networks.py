@@ -123,30 +123,51 @@ def address_of(pod: Json, network: Network, run: str, family: Family) -> str:
     return found
 
 
-def _status(meta: Json, annotation: str, who: str) -> Any:
+def _status(meta: Json, annotation: str, who: str) -> tuple[str, Any]:
+    """Where it stands, for mistakes, and what."""
     text = (meta.get("annotations") or {}).get(annotation)
     if text is None:
         said = f"pod {meta['name']} has no annotation {annotation}: {who} has not put it on any network"
         raise EnvironmentProblem([said])
+    at = f"pod {meta['name']}: annotation {annotation}"
     try:
-        return json.loads(text)
+        return at, json.loads(text)
     except ValueError:
-        raise EnvironmentProblem([f"pod {meta['name']}: annotation {annotation}: {text!r} is no JSON"]) from None
+        raise EnvironmentProblem([f"{at}: {text!r} is no JSON"]) from None
 
 
 def _multus(meta: Json, wanted: str) -> list[str]:
-    networks = _status(meta, STATUS, "Multus")
+    at, networks = _status(meta, STATUS, "Multus")
+    if not isinstance(networks, list) or not all(isinstance(one, dict) for one in networks):
+        raise EnvironmentProblem([f"{at}: {json.dumps(networks)}: must be a list of networks"])
     found = [one for one in networks if one.get("name") == wanted]
     if not found:
-        names = ", ".join(str(one.get("name")) for one in networks)
+        names = ", ".join(str(one.get("name")) for one in networks) or "none"
         raise EnvironmentProblem([f"pod {meta['name']} is not on {wanted}: annotation {STATUS} has {names}"])
-    return [str(ip).partition("/")[0] for one in found for ip in one.get("ips") or []]
+    return [ip for one in found for ip in _addresses(at, one.get("ips"))]
 
 
 def _ovn(meta: Json, wanted: str) -> list[str]:
-    networks = _status(meta, OVN_STATUS, "OVN-Kubernetes")
+    at, networks = _status(meta, OVN_STATUS, "OVN-Kubernetes")
+    if not isinstance(networks, dict):
+        raise EnvironmentProblem([f"{at}: {json.dumps(networks)}: must be a map of networks"])
     if wanted not in networks:
-        raise EnvironmentProblem([f"pod {meta['name']} is not on {wanted}: {OVN_STATUS} has {', '.join(networks)}"])
+        names = ", ".join(networks) or "none"
+        raise EnvironmentProblem([f"pod {meta['name']} is not on {wanted}: {OVN_STATUS} has {names}"])
     one = networks[wanted]
-    every = one.get("ip_addresses") or ([one["ip_address"]] if one.get("ip_address") else [])
-    return [str(ip).partition("/")[0] for ip in every]
+    if not isinstance(one, dict):
+        raise EnvironmentProblem([f"{at}: {wanted}: {json.dumps(one)}: must be a map"])
+    return _addresses(at, one.get("ip_addresses") or ([one["ip_address"]] if one.get("ip_address") else []))
+
+
+def _addresses(at: str, given: Any) -> list[str]:
+    """Without the lengths of their prefixes."""
+    if not isinstance(given, list | None):
+        raise EnvironmentProblem([f"{at}: {json.dumps(given)}: must be a list of addresses"])
+    found = []
+    for one in given or []:
+        try:
+            found.append(str(ipaddress.ip_interface(one if isinstance(one, str) else "").ip))
+        except ValueError:
+            raise EnvironmentProblem([f"{at}: {json.dumps(one)} is no address"]) from None
+    return found

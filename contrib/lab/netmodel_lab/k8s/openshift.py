@@ -12,9 +12,11 @@ from netmodel_lab.k8s import manifests
 from netmodel_lab.k8s.cluster import CONSTRAINTS, SUBJECT_REVIEW, Cluster
 from netmodel_lab.k8s.paths import Layout
 from netmodel_lab.k8s.problems import ApiProblem
+from netmodel_lab.k8s.rights import Right, lacking
 from netmodel_lab.k8s.settings import Settings
 
 Json = dict[str, Any]
+_GROUP = CONSTRAINTS.version.partition("/")[0]
 _ROLE = "system:openshift:scc:"
 
 
@@ -49,6 +51,18 @@ def bindings(settings: Settings, used: Sequence[Layout], expires: str) -> list[J
     ]
 
 
+def rights(cluster: Cluster, settings: Settings, used: Sequence[Layout]) -> list[tuple[Right, str]]:
+    """And the namespace of each. Whoever may use a constraint may give it away; anybody else must be let bind it."""
+    found: list[tuple[Right, str]] = []
+    for item in bindings(settings, used, ""):
+        namespace, role = str(item["metadata"]["namespace"]), str(item["roleRef"]["name"])
+        found.append((Right("rbac.authorization.k8s.io", "rolebindings", ("create",)), namespace))
+        use = Right(_GROUP, CONSTRAINTS.plural, ("use",), role.removeprefix(_ROLE))
+        if lacking(cluster, use, namespace):
+            found.append((Right("rbac.authorization.k8s.io", "clusterroles", ("bind",), role), ""))
+    return list(dict.fromkeys(found))
+
+
 def lacks(cluster: Cluster, settings: Settings, used: Sequence[Layout]) -> list[str]:
     """Of a namespace of the user's: what its account may not use."""
     if not settings.namespace or not settings.is_openshift:
@@ -67,7 +81,7 @@ def _may_use(cluster: Cluster, namespace: str, account: str, name: str) -> bool:
     """Also where nobody may ask."""
     groups = ["system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated"]
     asked = {
-        "group": CONSTRAINTS.version.partition("/")[0],
+        "group": _GROUP,
         "resource": CONSTRAINTS.plural,
         "name": name,
         "verb": "use",
