@@ -278,12 +278,32 @@ def test_what_results_tell_of_them(virtual: Machines, one: Network, field: str, 
             ("--vm", "--vm-image", "d", "--pod=false", "--localnet", "x", "--pairs", "2"),
             ["--localnet with --vm: has one pair of machines, as their addresses are given"],
         ),
+        (
+            ("--vm", "--vm-image", "d", "--pod=false", "--bridge", "br1", "--bridgeNamespace", "foo"),
+            ["--bridgeNamespace: has no effect with --vm, where --bridge is a bridge of the nodes"],
+        ),
+        (
+            ("--vm", "--vm-image", "d", "--image-pull-secret", "s", "--service-account", "a"),
+            [f"--vm and {flag} exclude each other" for flag in ("--image-pull-secret", "--service-account")],
+        ),
+        *[
+            (
+                ("--vm", "--vm-image", "d", "--pod=false", "--bridge", "br1", "--bridgeNetwork", file),
+                [f"--bridgeNetwork {file}: must be a map with bridgeServerNetwork and bridgeClientNetwork"],
+            )
+            for file in ("null.json", "list.json")
+        ],
+        (
+            ("--vm", "--vm-image", "d", "--pod=false", "--localnet", "a/b"),
+            ["--localnet a/b: must be the name of a physical network of OVN: letters, digits, -, _ and ."],
+        ),
         (("--use-virtctl",), ["--use-virtctl: nobody logs in to a virtual machine; cloud-init starts netmodel in it"]),
     ],
 )
 def test_what_is_refused(lab: Lab, tmp_path: Path, words: Sequence[str], said: list[str]) -> None:
     (tmp_path / "netperf.yml").write_text(LIST)
     ends = {"bridgeServerNetwork": "10.0.0.1", "bridgeClientNetwork": "10.0.0.2/24"}
-    (tmp_path / "bad.json").write_text(json.dumps(ends))
+    for name, document in (("bad", ends), ("null", None), ("list", [])):
+        (tmp_path / f"{name}.json").write_text(json.dumps(document))
     done = lab("k8s", "run", *words)
     assert (done.returncode, done.stderr.splitlines()) == (2, [f"netmodel-lab: {line}" for line in said])

@@ -472,6 +472,28 @@ def test_metrics_tell_networks_and_ends_apart() -> None:
             ("--udnl2", "--paths", "udn,pod"),
             ["--paths pod: pods of a primary network (--udnl2 or --udnl3) are on no other"],
         ),
+        (("--macvlan", ""), ["--macvlan: has no value"]),
+        (("--sriov", "e", "--sriov-node-selector", ""), ["--sriov-node-selector: has no value"]),
+        (
+            ("--macvlan", "eth1", "--network-range", "10.0.0.1/32"),
+            ["--macvlan eth1: range: 10.0.0.1/32: must have 8 addresses at least that pods can have, and not be all"],
+        ),
+        (
+            ("--udnl2", "--network-range", "0.0.0.0/0"),
+            ["--udnl2: range: 0.0.0.0/0: must have 8 addresses at least that pods can have, and not be all"],
+        ),
+        (
+            ("--macvlan", "eth1", "--ip-family", "ipv4,ipv6"),
+            ["--ip-family ipv6: the network has 192.168.200.0/24 alone (--network-range)"],
+        ),
+        (
+            ("--multus", "a.b/c"),
+            ["--multus a.b/c: must be the NAMESPACE/NAME of a NetworkAttachmentDefinition"],
+        ),
+        (
+            ("--sriov", "e", "--sriov-node-selector", "a b"),
+            ["--sriov e: node role a b: must be the name of a label, of 63 characters at most"],
+        ),
         (("--udnl3", "--hostNet"), ["--hostNet excludes networks beside the cluster's own"]),
     ],
 )
@@ -491,6 +513,12 @@ def test_what_is_refused(lab: Lab, tmp_path: Path, words: Sequence[str], said: l
         ),
         ("{udn: layer4}", 'network: udn: "layer4": must be layer2 or layer3'),
         ("{macvlan: eth1, namespace: x}", "network: namespace: has no effect without bridge"),
+        ("{}", "netperf.yml:1:10: network: must be a map, as {macvlan: eth1}"),
+        ("{macvlan: }", "netperf.yml:1:19: network: macvlan: has no value"),
+        ("{macvlan: ''}", "netperf.yml:1:20: network: macvlan: has no value"),
+        ("{macvlan: true}", "netperf.yml:1:20: network: macvlan: true: must be text"),
+        ("{macvlan: [a]}", "netperf.yml:1:20: network: macvlan: \"['a']\": must be text"),
+        ("{sriov: e, node-selector: null}", "netperf.yml:1:36: network: node-selector: has no value"),
         ("eth1", "netperf.yml:1:10: network: must be a map, as {macvlan: eth1}"),
         ("{multus: fast}", "network: multus: fast: must be the NAMESPACE/NAME of a NetworkAttachmentDefinition"),
     ],
@@ -499,6 +527,14 @@ def test_a_list_that_is_wrong_about_its_network(lab: Lab, tmp_path: Path, text: 
     (tmp_path / "netperf.yml").write_text(f"network: {text}\n{LIST}")
     done = lab("k8s", "run")
     assert (done.returncode, done.stderr) == (2, f"netmodel-lab: {said}\n")
+
+
+def test_a_list_that_goes_through_services_alone_measures_no_attachment(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "netperf.yml").write_text(LIST.replace("parallelism: 1", "parallelism: 1, service: true"))
+    done = lab("k8s", "plan", "--macvlan", "eth1")
+    said = "netmodel-lab: --macvlan: has no effect, as all tests go through a Service\n"
+    assert (done.returncode, done.stderr) == (2, said)
+    assert "no cluster: " in lab("k8s", "plan", "--udnl2", "--kubeconfig", str(tmp_path / "none")).stderr
 
 
 def test_a_list_may_have_a_network(lab: Lab, tmp_path: Path) -> None:

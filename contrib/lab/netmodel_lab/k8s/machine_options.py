@@ -67,6 +67,7 @@ def asked(options: argparse.Namespace, network: Network | None, wrong: list[str]
 def _cannot_be(options: argparse.Namespace, network: Network | None, are_alone: bool, has_ends: bool) -> list[str]:
     """What machines cannot be together with."""
     given = {"--serverIP": options.serverIP, "--ip-family": options.ip_family, "--privileged": options.privileged}
+    given |= {"--image-pull-secret": options.image_pull_secret, "--service-account": options.service_account}
     if are_alone:
         given |= {"--all": options.all, "--hostNet": options.hostNet}
     found = [
@@ -103,6 +104,8 @@ def _ends(options: argparse.Namespace, network: Network | None, wrong: list[str]
         return usual
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(document, dict):
+            raise ValueError(f"must be a map with {which}ServerNetwork and {which}ClientNetwork")
         found = tuple(str(document[f"{which}{end}Network"]) for end in ("Server", "Client"))
         for one in found:
             ipaddress.ip_interface(one)

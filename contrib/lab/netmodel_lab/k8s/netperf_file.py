@@ -98,10 +98,16 @@ def read_network(path: Path) -> dict[str, str]:
     document = _load(path)
     if not _has_list(document) or NETWORK not in document:
         return {}
-    found = document[NETWORK]
-    if not isinstance(found, CommentedMap) or any(isinstance(one, dict | list) for one in found.values()):
-        at = document.lc.value(NETWORK)
-        raise UsageProblem([f"{path}:{at[0] + 1}:{at[1] + 1}: network: must be a map, as {{macvlan: eth1}}"])
+    found, reader = document[NETWORK], _Reader(path)
+    if not isinstance(found, CommentedMap) or not found:
+        reader.wrong(document.lc.value(NETWORK), "network: must be a map, as {macvlan: eth1}")
+        raise UsageProblem(reader.mistakes)
+    for key, value in found.items():
+        if not isinstance(value, str) or not value:
+            shown = "has no value" if value in (None, "") else f"{_shown(value)}: must be text"
+            reader.wrong(found.lc.value(key), f"network: {key}: {shown}")
+    if reader.mistakes:
+        raise UsageProblem(reader.mistakes)
     return {str(key): str(value) for key, value in found.items()}
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from netmodel_lab.k8s import networks
+from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.networks import Network, Topology
 from netmodel_lab.k8s.paths import ATTACHED
 from netmodel_lab.problems import UsageProblem, nearest
@@ -73,6 +74,10 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def asked(options: argparse.Namespace, listed: Mapping[str, str], wrong: list[str]) -> Network | None:
     """listed: what the test list has. Mistakes are added to those that there are."""
+    valued = [way.flag for way in _WAYS if way.metavar]
+    for flag in (*valued, "--bridgeNamespace", "--sriov-node-selector", "--network-range"):
+        if getattr(options, flag[2:].replace("-", "_")) == "":
+            wrong.append(f"{flag}: has no value")
     given = [way for way in _WAYS if getattr(options, way.field)]
     wrong += [f"{a.flag} and {b.flag} exclude each other" for i, a in enumerate(given) for b in given[i + 1 :]]
     if given and listed:
@@ -81,7 +86,9 @@ def asked(options: argparse.Namespace, listed: Mapping[str, str], wrong: list[st
         ("--bridgeNamespace", options.bridgeNamespace, "--bridge"),
         ("--sriov-node-selector", options.sriov_node_selector, "--sriov"),
     ):
-        if value and needed not in [way.flag for way in given]:
+        if needed == "--bridge" and value and options.bridge and options.vm:
+            wrong.append("--bridgeNamespace: has no effect with --vm, where --bridge is a bridge of the nodes")
+        elif value and needed not in [way.flag for way in given]:
             wrong.append(f"{flag}: has no effect without {needed}")
     if not given and options.network_range:
         wrong.append("--network-range: has no effect without a network that is made")
@@ -127,7 +134,14 @@ def _new(way: _Way, value: str, flag: str, more: Mapping[str, Any], wrong: list[
         return None
 
 
-def check_paths(network: Network | None, paths: Sequence[str]) -> list[str]:
+def check_use(network: Network | None, paths: Sequence[str], tests: Sequence[Test]) -> list[str]:
+    """Whether something would be measured there. A test that goes through a Service has that path alone."""
+    if network is None or network.is_primary or not all(test.service for test in tests):
+        return _check_paths(network, paths)
+    return [*_check_paths(network, paths), f"{FLAGS[network.kind]}: has no effect, as all tests go through a Service"]
+
+
+def _check_paths(network: Network | None, paths: Sequence[str]) -> list[str]:
     """What is wrong with the paths that are asked for."""
     kind = network.kind if network else None
     found = []

@@ -29,8 +29,12 @@ _RANGES: dict[tuple[str, Topology], str] = {  # k8s-netperf's, but for that of b
     ("cudn", "layer2"): "20.0.0.0/16",
     ("cudn", "layer3"): "20.0.0.0/16",
 }
+_LEAST = 8  # addresses of a range
 _LINK = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")  # of DNS (RFC 1123)
+_NAME = re.compile(rf"{_LABEL.pattern}(\.{_LABEL.pattern})*")
+_PHYSICAL = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,251}[A-Za-z0-9])?")
+_ROLE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")  # name of a label
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,10 @@ class Network:
         return self.kind in ("udn", "cudn", "localnet")
 
     @property
+    def has_only_ipv4(self) -> bool:
+        return bool(self.range) and ":" not in self.range
+
+    @property
     def info(self) -> tuple[str, str]:
         """The column of k8s-netperf's results that tells of it, and its text."""
         if self.kind in ("localnet", "macvlan", "sriov"):
@@ -77,18 +85,29 @@ def new(
     if given and not range_:
         raise UsageProblem([f"{flag} {of}: has addresses already, and --network-range {given} no effect"])
     if given:
-        try:
-            ipaddress.ip_network(given)
-        except ValueError as error:
-            raise UsageProblem([f"{flag} {of}: range: {error}".replace(" :", ":")]) from None
+        _check_range(given, f"{flag} {of}: range:".replace(" :", ":"))
     if not is_made:
         space, slash, name = of.partition("/")
-        if not (slash and _NAME.fullmatch(space) and _NAME.fullmatch(name)):
+        if not (slash and _LABEL.fullmatch(space) and len(name) <= 253 and _NAME.fullmatch(name)):
             raise UsageProblem([f"{flag} {of}: must be the NAMESPACE/NAME of a NetworkAttachmentDefinition"])
     elif of and kind != "localnet" and not _LINK.fullmatch(of):
         raise UsageProblem([f"{flag} {of}: must be the name of an interface, of 15 characters at most"])
+    elif of and kind == "localnet" and not _PHYSICAL.fullmatch(of):
+        raise UsageProblem([f"{flag} {of}: must be the name of a physical network of OVN: letters, digits, -, _ and ."])
+    if not _ROLE.fullmatch(role):
+        raise UsageProblem([f"{flag} {of}: node role {role}: must be the name of a label, of 63 characters at most"])
     resource = f"openshift.io/{device(of)}" if kind == "sriov" else ""
     return Network(kind, of, topology, range_, role, resource, is_made)
+
+
+def _check_range(text: str, at: str) -> None:
+    """Two pods at least have an address in it, beside its own and that of a gateway."""
+    try:
+        found = ipaddress.ip_network(text)
+    except ValueError as error:
+        raise UsageProblem([f"{at} {error}"]) from None
+    if found.num_addresses < _LEAST or found.prefixlen == 0 or found.is_multicast or found.is_loopback:
+        raise UsageProblem([f"{at} {text}: must have {_LEAST} addresses at least that pods can have, and not be all"])
 
 
 def device(function: str) -> str:
