@@ -487,6 +487,11 @@ def test_metrics_tell_networks_and_ends_apart() -> None:
             ["--ip-family ipv6: the network has 192.168.200.0/24 alone (--network-range)"],
         ),
         (
+            ("--cudn", "layer2", "--network-range", "fd00::/64", "--ip-family", "ipv4"),
+            ["--ip-family ipv4: the network has fd00::/64 alone (--network-range)"],
+        ),
+        (("--udnl2", "--paths", "host"), ["--udnl2 or --udnl3: has no effect, as --paths does not have udn"]),
+        (
             ("--multus", "a.b/c"),
             ["--multus a.b/c: must be the NAMESPACE/NAME of a NetworkAttachmentDefinition"],
         ),
@@ -535,6 +540,12 @@ def test_a_list_that_goes_through_services_alone_measures_no_attachment(lab: Lab
     said = "netmodel-lab: --macvlan: has no effect, as all tests go through a Service\n"
     assert (done.returncode, done.stderr) == (2, said)
     assert "no cluster: " in lab("k8s", "plan", "--udnl2", "--kubeconfig", str(tmp_path / "none")).stderr
+
+
+def test_a_service_leads_to_a_primary_network(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "netperf.yml").write_text(LIST)
+    done = lab("k8s", "plan", "--udnl2", "--paths", "service", "--kubeconfig", str(tmp_path / "none"))
+    assert (done.returncode, "no cluster: " in done.stderr) == (3, True), done.stderr
 
 
 def test_a_list_may_have_a_network(lab: Lab, tmp_path: Path) -> None:

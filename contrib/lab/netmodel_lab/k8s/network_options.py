@@ -12,7 +12,7 @@ from typing import Any
 from netmodel_lab.k8s import networks
 from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.networks import Network, Topology
-from netmodel_lab.k8s.paths import ATTACHED
+from netmodel_lab.k8s.paths import ATTACHED, PATHS, Family
 from netmodel_lab.problems import UsageProblem, nearest
 
 TOPOLOGIES: tuple[Topology, ...] = ("layer2", "layer3")
@@ -141,6 +141,16 @@ def check_use(network: Network | None, paths: Sequence[str], tests: Sequence[Tes
     return [*_check_paths(network, paths), f"{FLAGS[network.kind]}: has no effect, as all tests go through a Service"]
 
 
+def check_families(network: Network | None, families: Sequence[Family]) -> list[str]:
+    """Whether a network that is made has addresses of each."""
+    if network is None or not network.range:
+        return []
+    has = "ipv6" if ":" in network.range else "ipv4"
+    return [
+        f"--ip-family {one}: the network has {network.range} alone (--network-range)" for one in families if one != has
+    ]
+
+
 def _check_paths(network: Network | None, paths: Sequence[str]) -> list[str]:
     """What is wrong with the paths that are asked for."""
     kind = network.kind if network else None
@@ -150,6 +160,7 @@ def _check_paths(network: Network | None, paths: Sequence[str]) -> list[str]:
             found.append(f"--paths {name}: {FLAGS[name]} says which network")
         elif network and network.is_primary and name not in (*ATTACHED, *_ON_PRIMARY):
             found.append(f"--paths {name}: pods of a primary network ({FLAGS[network.kind]}) are on no other")
-    if network and paths and kind not in paths:
+    leads_there = bool(network and network.is_primary and any(PATHS[name].service for name in paths))
+    if network and paths and kind not in paths and not leads_there:
         found.append(f"{FLAGS[network.kind]}: has no effect, as --paths does not have {kind}")
     return found

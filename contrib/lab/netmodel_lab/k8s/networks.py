@@ -60,10 +60,6 @@ class Network:
         return self.kind in ("udn", "cudn", "localnet")
 
     @property
-    def has_only_ipv4(self) -> bool:
-        return bool(self.range) and ":" not in self.range
-
-    @property
     def info(self) -> tuple[str, str]:
         """The column of k8s-netperf's results that tells of it, and its text."""
         if self.kind in ("localnet", "macvlan", "sriov"):

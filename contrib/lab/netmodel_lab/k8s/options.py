@@ -383,8 +383,7 @@ def settings(options: argparse.Namespace) -> Settings:
         wrong += [f"{test.name}: service: {text}" for test in tests if test.service and is_wrong]
     wrong += [*_alone(options, tests), *network_options.check_use(network, options.paths or (), tests)]
     wrong += _without_network(options) if network else []
-    if network and "ipv6" in (options.ip_family or ()) and network.has_only_ipv4:
-        wrong.append(f"--ip-family ipv6: the network has {network.range} alone (--network-range)")
+    wrong += network_options.check_families(network, options.ip_family or ())
     machines = machine_options.asked(options, network, wrong)
     if machines and (drivers or any(test.is_alone for test in tests)):
         wrong.append("--vm: other programs, and tests with a server of their own, are of pods alone")
