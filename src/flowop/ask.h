@@ -47,8 +47,8 @@ bool nm_ask_drop(const struct nm_io *io, const struct nm_flow *flow, const struc
  * notes it here. */
 uint64_t *nm_ask_due_ns(const struct nm_io *io, const struct nm_flow *flow);
 
-/* Whether the network has told of the request that is under way that nobody can be reached there: it
- * is lost, not late, when its time is over. */
+/* Whether the network has told of the request that is under way that nobody can be reached there:
+ * it is lost, not late, when its time is over. */
 bool nm_ask_is_lost(const struct nm_io *io, const struct nm_flow *flow);
 
 /* Why the flow has failed with EPROTO at the instruction, which asks or serves: what the other end

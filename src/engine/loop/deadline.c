@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waits that end by themselves. A datagram that comes late, or twice, is not the one for which a
  * flow waits: then the wait goes on, with its first deadline. On a stream all other bytes that come
- * are part of the message. A request has one limit, from its first wait to the end of its answer. */
+ * are part of the message. A request has one limit, from its first wait to its answer's end. */
 #include "engine/loop/deadline.h"
 
 #include "engine/engine_priv.h"
