@@ -13,8 +13,8 @@ void nm_flow_push(const struct nm_worker *worker, struct nm_flow *flow);
 /* Stops all flows for the rest of the phase: each is idle, on no queue, and without a timer. A
  * message that this cuts in two is noted as abandoned. May be called again. */
 void nm_flows_stop(struct nm_worker *worker);
-/* Counts the request of the flow's flowop, where that asks, as one that was not answered in time, or
- * as lost where the network has said that it reaches nobody. */
+/* Counts the request of the flow's flowop, where that asks, as one that was not answered in time,
+ * or as lost where the network has said that it reaches nobody. */
 void nm_flows_time_out(struct nm_worker *worker, const struct nm_flow *flow);
 /* Counts the passes that this side has begun, and whose answer is lost: nothing comes any more. */
 void nm_flows_count_unanswered(struct nm_worker *worker);

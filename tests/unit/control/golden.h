@@ -38,7 +38,7 @@
 #define GOLDEN_DONE                                                                                \
 	"[\"done\",{\"phase\":1,\"group\":0,\"totals\":[3,1099511627776],\"counts\":[7,0,"         \
 	"1152921504606846976,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,9,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0," \
-	"0,0,0,0,0,0,0,0,0,0],\"span\":[5,6],\"received\":[8,9]}]"
+	"0,0,0,0,0,0,0,0,0,0],\"span\":[5,6]}]"
 #define GOLDEN_RENEW "[\"renew\",{\"group\":1}]"
 #define GOLDEN_WHERE "[\"where\",{}]"
 #define GOLDEN_PLACES                                                                              \
