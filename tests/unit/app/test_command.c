@@ -56,16 +56,30 @@ START_TEST(the_longest)
 	char text[2 * NM_COMMAND_HEAD_MAX], why[128];
 	int r = 0;
 
-	for (size_t n = 1; n < sizeof text; n++) {
+	for (size_t n = 3; n < sizeof text; n++) {
 		memset(text, 'x', n);
+		memcpy(text, "X ", 2);
 		text[n] = '\0';
 		r = nm_command_read(text, NULL, &command, why, sizeof why);
 		ck_assert(r == 0 || n > NM_COMMAND_HEAD_MAX - 100);
 		ck_assert_uint_le(command.head_length, sizeof command.head);
-		memcpy(text, "X ", n < 2 ? 0 : 2);
 	}
 	ck_assert_int_lt(r, 0);
 	ck_assert_str_eq(why, "is too long");
+}
+END_TEST
+
+START_TEST(the_longest_name)
+{
+	struct nm_command command;
+	char text[NM_VERB_NAME + 1] = "", why[128];
+
+	memset(text, 'x', NM_VERB_NAME - 1);
+	ck_assert_int_eq(nm_command_read(text, NULL, &command, why, sizeof why), 0);
+	ck_assert_uint_eq(strlen(command.name), NM_VERB_NAME - 1);
+	text[NM_VERB_NAME - 1] = 'x';
+	ck_assert_int_lt(nm_command_read(text, NULL, &command, why, sizeof why), 0);
+	ck_assert_str_eq(why, "begins with a name of more than 63 bytes");
 }
 END_TEST
 
@@ -76,6 +90,7 @@ int main(void)
 
 	tcase_add_loop_test(tc, what_is_sent, 0, (int)(sizeof texts / sizeof *texts));
 	tcase_add_test(tc, the_longest);
+	tcase_add_test(tc, the_longest_name);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
 }
