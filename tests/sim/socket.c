@@ -227,7 +227,7 @@ int sim_fcntl(int fd, int command, int value)
 {
 	struct object *object = sim_object_of(fd, FREE);
 
-	sim_call("fcntl", value);
+	sim_call("fcntl", command); /* whose value is no argument of F_GETFL */
 	if (!object)
 		return -EBADF;
 	if (command == F_GETFL)
