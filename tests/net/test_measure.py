@@ -720,13 +720,16 @@ def test_frequencies_and_accounting_of_interrupts(netmodel: Netmodel, validate: 
     if not config.exists():
         pytest.skip("the kernel does not show its configuration")
     (tmp_path / "config").write_text("CONFIG_IRQ_TIME_ACCOUNTING=y\n")
+    ticks = re.sub(r"^(cpu\d* +(?:\d+ ){5})\d+", r"\g<1>7", Path("/proc/stat").read_text(), flags=re.MULTILINE)
+    (tmp_path / "stat").write_text(ticks)
     cpus = "/sys/devices/system/cpu"
     script = (
-        f'mount --bind "$0" {config} && mount -t tmpfs none {cpus} && echo 0-1 >{cpus}/online && '
+        f'mount --bind "$0/config" {config} && mount --bind "$0/stat" /proc/stat && '
+        f"mount -t tmpfs none {cpus} && echo 0-1 >{cpus}/online && "
         f"mkdir -p {cpus}/cpu0/cpufreq {cpus}/cpu1/cpufreq && echo 2000000 >{cpus}/cpu0/cpufreq/scaling_cur_freq && "
         f'echo 3000000 >{cpus}/cpu1/cpufreq/scaling_cur_freq && exec "$@"'
     )
-    prefix = ("unshare", "--mount", "sh", "-c", script, str(tmp_path / "config"))
+    prefix = ("unshare", "--mount", "sh", "-c", script, str(tmp_path))
     document = netmodel.run("-m", "tcp_rr", *defines(test_length="50ms"), "--format", "json", prefix=prefix, code=0).json()
     validate(document)
     for host in document["hosts"]:
