@@ -93,6 +93,13 @@ static inline void nm_app_parser_begin(struct nm_app_parser *parser)
 	parser->line.length = 0;
 }
 
+/* The answer is whole, and this is what it says. */
+static inline enum nm_parsed nm_app_parsed(struct nm_app_parser *parser, enum nm_class class)
+{
+	parser->class = (uint8_t) class;
+	return NM_PARSED_DONE;
+}
+
 /* What netmodel's own server has, for all its connections. */
 struct nm_app_service {
 	struct nm_store *store; /* NULL: it keeps nothing */

@@ -37,14 +37,6 @@ static void memcache_encode(struct nm_app_request *request, char *buf, struct nm
 
 /* --- answers --- */
 
-enum state { AT_LINE, IN_VALUE };
-
-static enum nm_parsed end(struct nm_app_parser *parser, enum nm_class class)
-{
-	parser->class = class;
-	return NM_PARSED_DONE;
-}
-
 /* "VALUE key flags bytes [cas]": the value follows. False: it is another one, or there was one
  * already. */
 static bool begin_value(struct nm_app_parser *parser, const struct nm_app_request *request,
@@ -71,7 +63,7 @@ static bool begin_value(struct nm_app_parser *parser, const struct nm_app_reques
 	if (!n || at != stop)
 		return false;
 	parser->check = 1;
-	parser->state = IN_VALUE;
+	parser->state = NM_VALUE_BYTES;
 	nm_value_begin(parser, request, bytes);
 	return true;
 }
@@ -87,7 +79,7 @@ enum nm_parsed nm_memcache_take_error(struct nm_app_parser *parser,
 	if (!nm_line_is(line, "ERROR") && !nm_line_begins(line, "SERVER_ERROR ") &&
 	    !nm_line_begins(line, "CLIENT_ERROR "))
 		return NM_PARSED_BAD;
-	return end(parser, NM_CLASS_REFUSED);
+	return nm_app_parsed(parser, NM_CLASS_REFUSED);
 }
 
 static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_app_request *request,
@@ -98,19 +90,19 @@ static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_ap
 		if (nm_line_begins(line, "VALUE "))
 			return begin_value(parser, request, line) ? NM_PARSED_MORE : NM_PARSED_BAD;
 		if (nm_line_is(line, "END"))
-			return end(parser, parser->check ? NM_CLASS_OK : NM_CLASS_MISS);
+			return nm_app_parsed(parser, parser->check ? NM_CLASS_OK : NM_CLASS_MISS);
 		break;
 	case NM_VERB_SET:
 		if (nm_line_is(line, "STORED"))
-			return end(parser, NM_CLASS_OK);
+			return nm_app_parsed(parser, NM_CLASS_OK);
 		if (nm_line_is(line, "NOT_STORED"))
-			return end(parser, NM_CLASS_MISS);
+			return nm_app_parsed(parser, NM_CLASS_MISS);
 		break;
 	default:
 		if (nm_line_is(line, "DELETED"))
-			return end(parser, NM_CLASS_OK);
+			return nm_app_parsed(parser, NM_CLASS_OK);
 		if (nm_line_is(line, "NOT_FOUND"))
-			return end(parser, NM_CLASS_MISS);
+			return nm_app_parsed(parser, NM_CLASS_MISS);
 	}
 	return nm_memcache_take_error(parser, request, line);
 }
@@ -127,8 +119,8 @@ static enum nm_parsed memcache_parse(struct nm_app_parser *parser,
 		const char *at = data + taken;
 
 		some = 0;
-		switch ((enum state)parser->state) {
-		case AT_LINE:
+		switch ((enum nm_value_state)parser->state) {
+		case NM_VALUE_LINE:
 			switch (nm_line_take(&parser->line, at, n - taken, &line, &some)) {
 			case NM_LINE_WHOLE:
 				parsed = take_line(parser, request, &line);
@@ -140,12 +132,12 @@ static enum nm_parsed memcache_parse(struct nm_app_parser *parser,
 				break;
 			}
 			break;
-		case IN_VALUE:
+		case NM_VALUE_BYTES:
 			parsed = nm_value_take(parser, request, at, n - taken, &some);
 			if (parsed != NM_PARSED_DONE)
 				break;
 			parsed = NM_PARSED_MORE;
-			parser->state = AT_LINE;
+			parser->state = NM_VALUE_LINE;
 			break;
 		}
 	}
@@ -178,7 +170,8 @@ static enum nm_parsed greeted(struct nm_app_parser *parser, const char *data, si
 
 	switch (nm_line_take(&parser->line, data, n, &line, ret_taken)) {
 	case NM_LINE_WHOLE:
-		return end(parser, nm_line_is(&line, "STORED") ? NM_CLASS_OK : NM_CLASS_REFUSED);
+		return nm_app_parsed(parser,
+				     nm_line_is(&line, "STORED") ? NM_CLASS_OK : NM_CLASS_REFUSED);
 	case NM_LINE_MORE:
 		return NM_PARSED_MORE;
 	default:
@@ -192,14 +185,8 @@ const struct nm_app_session nm_memcache_session = {
 const struct nm_app nm_app_memcache = {
 	.name = "memcache",
 	.help = "the text protocol of memcached",
-	.verbs = NM_VERB_BIT(NM_VERB_GET) | NM_VERB_BIT(NM_VERB_SET) | NM_VERB_BIT(NM_VERB_DELETE),
-	.port = 11211,
-	.stores = true,
-	.has_flags = true,
-	.head_bytes = NM_MEMCACHE_HEAD_BYTES,
-	.answer_bytes = NM_MEMCACHE_ANSWER_BYTES,
+	NM_MEMCACHE_MEMBERS,
 	.encode = memcache_encode,
 	.parse = memcache_parse,
 	.session = &nm_memcache_session,
-	.take = nm_memcache_take,
 };

@@ -11,6 +11,13 @@
 /* The text of the longest answer: a head with the key, and with all flags of mg. */
 #define NM_MEMCACHE_ANSWER_BYTES (NM_KEY_MAX + 96u)
 
+/* The members that the descriptors of these protocols have alike. */
+#define NM_MEMCACHE_MEMBERS                                                                        \
+	.verbs =                                                                                   \
+		NM_VERB_BIT(NM_VERB_GET) | NM_VERB_BIT(NM_VERB_SET) | NM_VERB_BIT(NM_VERB_DELETE), \
+	.port = 11211, .stores = true, .has_flags = true, .head_bytes = NM_MEMCACHE_HEAD_BYTES,    \
+	.answer_bytes = NM_MEMCACHE_ANSWER_BYTES, .take = nm_memcache_take
+
 /* What connections to a server with users begin with, where its protocol is text. */
 extern const struct nm_app_session nm_memcache_session;
 

@@ -186,15 +186,9 @@ static const struct nm_app_session session = {.needs_user = true, .greet = greet
 const struct nm_app nm_app_memcache_binary = {
 	.name = "memcache_binary",
 	.help = "the binary protocol of memcached",
-	.verbs = NM_VERB_BIT(NM_VERB_GET) | NM_VERB_BIT(NM_VERB_SET) | NM_VERB_BIT(NM_VERB_DELETE),
-	.port = 11211,
-	.stores = true,
-	.has_flags = true,
-	.head_bytes = NM_MEMCACHE_HEAD_BYTES,
-	.answer_bytes = NM_MEMCACHE_ANSWER_BYTES,
+	NM_MEMCACHE_MEMBERS,
 	.encode = binary_encode,
 	.parse = binary_parse,
 	.tell = binary_tell,
 	.session = &session,
-	.take = nm_memcache_take,
 };

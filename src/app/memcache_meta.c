@@ -44,14 +44,6 @@ static void meta_encode(struct nm_app_request *request, char *buf, struct nm_app
 
 /* --- answers --- */
 
-enum state { AT_LINE, IN_VALUE };
-
-static enum nm_parsed end(struct nm_app_parser *parser, enum nm_class class)
-{
-	parser->class = class;
-	return NM_PARSED_DONE;
-}
-
 /* Whether what the line has from `from` on is the number of the request. */
 static bool is_ours(const struct nm_app_request *request, const struct nm_line_text *line,
 		    size_t from)
@@ -77,7 +69,7 @@ static enum nm_parsed begin_value(struct nm_app_parser *parser,
 
 	if (!digits || !is_ours(request, line, from + digits))
 		return NM_PARSED_BAD;
-	parser->state = IN_VALUE;
+	parser->state = NM_VALUE_BYTES;
 	nm_value_begin(parser, request, bytes);
 	return NM_PARSED_MORE;
 }
@@ -93,12 +85,12 @@ static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_ap
 			return begin_value(parser, request, line);
 		if (nm_line_is(line, "EN") ||
 		    (nm_line_begins(line, "EN") && is_ours(request, line, 2)))
-			return end(parser, NM_CLASS_MISS);
+			return nm_app_parsed(parser, NM_CLASS_MISS);
 	} else if (line->there > 2 && is_ours(request, line, 2)) {
 		if (nm_line_begins(line, "HD"))
-			return end(parser, NM_CLASS_OK);
+			return nm_app_parsed(parser, NM_CLASS_OK);
 		if (memcmp(line->text, misses[request->verb], 2) == 0)
-			return end(parser, NM_CLASS_MISS);
+			return nm_app_parsed(parser, NM_CLASS_MISS);
 	}
 	return nm_memcache_take_error(parser, request, line);
 }
@@ -106,38 +98,14 @@ static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_ap
 static enum nm_parsed meta_parse(struct nm_app_parser *parser, const struct nm_app_request *request,
 				 const char *data, size_t n, size_t *ret_taken)
 {
-	struct nm_line_text line;
-	size_t some;
-
-	*ret_taken = 0;
-	if (parser->state == AT_LINE) {
-		enum nm_line_status status = nm_line_take(&parser->line, data, n, &line, ret_taken);
-
-		if (status != NM_LINE_WHOLE)
-			return status == NM_LINE_BAD ? NM_PARSED_BAD : NM_PARSED_MORE;
-		enum nm_parsed parsed = take_line(parser, request, &line);
-
-		if (parsed != NM_PARSED_MORE || *ret_taken == n)
-			return parsed;
-	}
-	enum nm_parsed parsed =
-		nm_value_take(parser, request, data + *ret_taken, n - *ret_taken, &some);
-
-	*ret_taken += some;
-	return parsed == NM_PARSED_DONE ? end(parser, NM_CLASS_OK) : parsed;
+	return nm_value_parse(parser, request, take_line, data, n, ret_taken);
 }
 
 const struct nm_app nm_app_memcache_meta = {
 	.name = "memcache_meta",
 	.help = "the meta commands of memcached",
-	.verbs = NM_VERB_BIT(NM_VERB_GET) | NM_VERB_BIT(NM_VERB_SET) | NM_VERB_BIT(NM_VERB_DELETE),
-	.port = 11211,
-	.stores = true,
-	.has_flags = true,
-	.head_bytes = NM_MEMCACHE_HEAD_BYTES,
-	.answer_bytes = NM_MEMCACHE_ANSWER_BYTES,
+	NM_MEMCACHE_MEMBERS,
 	.encode = meta_encode,
 	.parse = meta_parse,
 	.session = &nm_memcache_session,
-	.take = nm_memcache_take,
 };

@@ -136,15 +136,18 @@ static enum nm_took begin_set(struct nm_app_served *served, const struct nm_app_
 	return NM_TOOK_MORE;
 }
 
-static enum nm_took delete (struct nm_app_served *served, const struct nm_app_service *service,
-			    const char *key, size_t n, struct nm_words words) {
+static enum nm_took forget(struct nm_app_served *served, const struct nm_app_service *service,
+			   const char *key, size_t n, struct nm_words words)
+{
 	char *head = served->out.text + served->out.n_text;
 
 	nm_rope_add(&served->out, "HD", 2);
-	if (!put_flags(served, words, "kO", key, n, NULL)) return refuse(served);
+	if (!put_flags(served, words, "kO", key, n, NULL))
+		return refuse(served);
 	const bool found = nm_store_delete(service->store, key, n);
 
-	if (!found)(void) nm_line_put("NF", head);
+	if (!found)
+		(void)nm_line_put("NF", head);
 	return nm_app_answer(served, NM_VERB_DELETE, found ? NM_CLASS_OK : NM_CLASS_MISS, "\r\n");
 }
 
@@ -158,7 +161,7 @@ enum nm_took nm_memcache_take_meta(struct nm_app_served *served,
 	case 's':
 		return begin_set(served, service, key, n, words);
 	case 'd':
-		return delete (served, service, key, n, *words);
+		return forget(served, service, key, n, *words);
 	default:
 		return NM_TOOK_BAD;
 	}

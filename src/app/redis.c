@@ -75,14 +75,6 @@ static void redis_encode(struct nm_app_request *request, char *buf, struct nm_ap
 
 /* --- answers --- */
 
-enum state { AT_LINE, IN_VALUE };
-
-static enum nm_parsed end(struct nm_app_parser *parser, enum nm_class class)
-{
-	parser->class = class;
-	return NM_PARSED_DONE;
-}
-
 /* "$BYTES": the value follows; "$-1", or "_" in RESP3: there is none. */
 static enum nm_parsed begin_value(struct nm_app_parser *parser,
 				  const struct nm_app_request *request,
@@ -91,14 +83,14 @@ static enum nm_parsed begin_value(struct nm_app_parser *parser,
 	uint64_t bytes;
 
 	if (nm_line_is(line, "$-1") || nm_line_is(line, "_"))
-		return end(parser, NM_CLASS_MISS);
+		return nm_app_parsed(parser, NM_CLASS_MISS);
 	if (!nm_line_begins(line, "$"))
 		return NM_PARSED_BAD;
 	size_t digits = nm_line_number(line->text + 1, line->there - 1, INT64_MAX, &bytes);
 
 	if (!digits || 1 + digits != line->length)
 		return NM_PARSED_BAD;
-	parser->state = IN_VALUE;
+	parser->state = NM_VALUE_BYTES;
 	nm_value_begin(parser, request, bytes);
 	return NM_PARSED_MORE;
 }
@@ -108,18 +100,20 @@ static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_ap
 {
 	/* An error is an answer, whatever was asked. */
 	if (nm_line_begins(line, "-"))
-		return end(parser, NM_CLASS_REFUSED);
+		return nm_app_parsed(parser, NM_CLASS_REFUSED);
 	switch (request->verb) {
 	case NM_VERB_GET:
 		return begin_value(parser, request, line);
 	case NM_VERB_SET:
-		return nm_line_is(line, "+OK") ? end(parser, NM_CLASS_OK) : NM_PARSED_BAD;
+		return nm_line_is(line, "+OK") ? nm_app_parsed(parser, NM_CLASS_OK) : NM_PARSED_BAD;
 	case NM_VERB_DELETE:
 		if (nm_line_is(line, ":1"))
-			return end(parser, NM_CLASS_OK);
-		return nm_line_is(line, ":0") ? end(parser, NM_CLASS_MISS) : NM_PARSED_BAD;
+			return nm_app_parsed(parser, NM_CLASS_OK);
+		return nm_line_is(line, ":0") ? nm_app_parsed(parser, NM_CLASS_MISS)
+					      : NM_PARSED_BAD;
 	default:
-		return nm_line_is(line, "+PONG") ? end(parser, NM_CLASS_OK) : NM_PARSED_BAD;
+		return nm_line_is(line, "+PONG") ? nm_app_parsed(parser, NM_CLASS_OK)
+						 : NM_PARSED_BAD;
 	}
 }
 
@@ -127,27 +121,9 @@ static enum nm_parsed redis_parse(struct nm_app_parser *parser,
 				  const struct nm_app_request *request, const char *data, size_t n,
 				  size_t *ret_taken)
 {
-	struct nm_line_text line;
-	size_t some;
-
 	if (request->verb == NM_VERB_COMMAND)
 		return nm_resp_take(parser, data, n, ret_taken);
-	*ret_taken = 0;
-	if (parser->state == AT_LINE) {
-		enum nm_line_status status = nm_line_take(&parser->line, data, n, &line, ret_taken);
-
-		if (status != NM_LINE_WHOLE)
-			return status == NM_LINE_BAD ? NM_PARSED_BAD : NM_PARSED_MORE;
-		enum nm_parsed parsed = take_line(parser, request, &line);
-
-		if (parsed != NM_PARSED_MORE || *ret_taken == n)
-			return parsed;
-	}
-	enum nm_parsed parsed =
-		nm_value_take(parser, request, data + *ret_taken, n - *ret_taken, &some);
-
-	*ret_taken += some;
-	return parsed == NM_PARSED_DONE ? end(parser, NM_CLASS_OK) : parsed;
+	return nm_value_parse(parser, request, take_line, data, n, ret_taken);
 }
 
 /* --- what a connection begins with --- */

@@ -7,6 +7,9 @@
 #include "app/app.h"
 #include "app/store.h"
 
+/* What comes next of an answer that is a line, and perhaps a value: parser->state. */
+enum nm_value_state { NM_VALUE_LINE, NM_VALUE_BYTES };
+
 /* The value of the request's key, of so many bytes, comes next. */
 void nm_value_begin(struct nm_app_parser *parser, const struct nm_app_request *request,
 		    uint64_t bytes);
@@ -19,6 +22,38 @@ static inline void nm_value_ends_bare(struct nm_app_parser *parser)
  * too. BAD: it is not what was stored, or has another end. */
 enum nm_parsed nm_value_take(struct nm_app_parser *parser, const struct nm_app_request *request,
 			     const char *data, size_t n, size_t *ret_taken);
+
+/* What a protocol makes of the first line of an answer. MORE: the value comes next
+ * (nm_value_begin). */
+typedef enum nm_parsed nm_value_line_fn(struct nm_app_parser *parser,
+					const struct nm_app_request *request,
+					const struct nm_line_text *line);
+
+/* Parses answers that are a line, and perhaps a value behind it. Inline, since the protocol's own
+ * part then is, too. */
+static inline enum nm_parsed nm_value_parse(struct nm_app_parser *parser,
+					    const struct nm_app_request *request,
+					    nm_value_line_fn *take_line, const char *data, size_t n,
+					    size_t *ret_taken)
+{
+	enum nm_parsed parsed = NM_PARSED_MORE;
+	struct nm_line_text line;
+	size_t some;
+
+	*ret_taken = 0;
+	if (parser->state == NM_VALUE_LINE) {
+		enum nm_line_status status = nm_line_take(&parser->line, data, n, &line, ret_taken);
+
+		if (status != NM_LINE_WHOLE)
+			return status == NM_LINE_BAD ? NM_PARSED_BAD : NM_PARSED_MORE;
+		parsed = take_line(parser, request, &line);
+		if (parsed != NM_PARSED_MORE || *ret_taken == n)
+			return parsed;
+	}
+	parsed = nm_value_take(parser, request, data + *ret_taken, n - *ret_taken, &some);
+	*ret_taken += some;
+	return parsed == NM_PARSED_DONE ? nm_app_parsed(parser, NM_CLASS_OK) : parsed;
+}
 
 /* The largest value that a server takes. */
 #define NM_VALUE_MAX (1u << 20)
