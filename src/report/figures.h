@@ -49,12 +49,15 @@ json_t *nm_host_phases_json(const struct nm_at *at, const struct nm_group_report
 extern const struct nm_figure nm_cpu_figures[];
 extern const struct nm_object nm_cpu_object, nm_cpu_load_object;
 
-/* figures_host.c: struct nm_result_host and its parts. */
+/* figures_usage.c: struct nm_usage and its parts. */
 extern const struct nm_figure nm_softirqs_figures[];
-extern const struct nm_object nm_counts_object, nm_interrupts_object, nm_unhalted_object,
-	nm_cpufreq_object, nm_softirqs_object, nm_softnet_object, nm_pressure_object,
-	nm_rusage_object, nm_nic_object, nm_psp_object, nm_tcp_object, nm_connections_object,
-	nm_tls_object, nm_host_interval_object, nm_facts_object, nm_host_object;
+extern const struct nm_object nm_unhalted_object, nm_cpufreq_object, nm_interrupts_object,
+	nm_softirqs_object, nm_softnet_object, nm_pressure_object, nm_rusage_object, nm_tcp_object,
+	nm_throttling_object, nm_nic_object, nm_psp_object;
+
+/* figures_host.c: struct nm_result_host and its other parts. */
+extern const struct nm_object nm_facts_object, nm_counts_object, nm_connections_object,
+	nm_tls_object, nm_host_interval_object, nm_buffers_object, nm_host_object;
 
 /* figures_sum.c: a struct nm_result. */
 extern const struct nm_object nm_sum_object;
@@ -70,7 +73,7 @@ json_t *nm_comparison_json(const struct nm_at *at);
 /* figures_run.c: the document, from the top. */
 extern const struct nm_object nm_document_object, nm_profile_object, nm_run_object,
 	nm_totals_object, nm_phase_object, nm_group_object, nm_interval_object, nm_summary_object,
-	nm_group_row_object, nm_throttling_object, nm_buffers_object, nm_repeat_object;
+	nm_group_row_object, nm_repeat_object;
 
 /* sweep.c: all trials; owned, or NULL when out of memory. */
 extern const struct nm_object nm_trial_object, nm_sweep_object;

@@ -28,6 +28,7 @@ src_libnm_report_la_SOURCES = \
 	src/report/figures_host.c \
 	src/report/figures_run.c \
 	src/report/figures_sum.c \
+	src/report/figures_usage.c \
 	src/report/figures_verdict.c \
 	src/report/figures_ways.c \
 	src/report/figures_window.c \
