@@ -23,7 +23,7 @@ import pytest
 pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed; requirements-dev.txt has it")
 
 from conftest import Lab, rows
-from test_k8s import ENDS, RR, STREAM, cell, of
+from k8s_examples import ENDS, RR, STREAM, cell, of
 
 from netmodel_lab import foreign
 from netmodel_lab.k8s import figures, outputs, prometheus, rules, search

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What several tests of netmodel-lab k8s take for an example: lists, settings, nodes, samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from netmodel_lab.k8s import placement
+from netmodel_lab.k8s.figures import Cell
+from netmodel_lab.k8s.netperf_file import Test
+from netmodel_lab.k8s.settings import Limits, Pods, Settings, Where, points
+
+Json = dict[str, Any]
+STREAM = Test("TCPStream", "TCP_STREAM", 10, 3, 1024, 1)
+RR = Test("rr", "TCP_RR", 5, 2, 64, 4, burst=3)
+SERVED = Test("served", "UDP_RR", 5, 1, 64, 1, service=True)
+PAIR = placement.Pair("n1", "n2")
+ENDS = {"server": {"node": "n1"}, "client": {"node": "n2"}, "relation": "other node"}
+V2 = """tests:
+  - TCPStream:
+    profile: "TCP_STREAM"
+    duration: 10
+    samples: 3
+    messagesize: 1024
+    parallelism: 1
+  - bursts:
+    profile: TCP_RR
+    duration: 1
+    samples: 1
+    messagesize: 1
+    parallelism: 2
+    burst: 3
+    service: true
+"""
+V1 = """TCPStream:
+  profile: TCP_STREAM
+  duration: 10
+  samples: 3
+  messagesize: 1024
+  parallelism: 1
+"""
+
+
+def of(*tests: Test, **more: Any) -> Settings:
+    networks = more.pop("networks", ("pod",))
+    where = more.pop("where", Where())
+    pods = more.pop("pods", Pods("netmodel:1"))
+    return Settings("abcd1234", "some-uuid", tests, networks, pods, where, Limits(), **more)
+
+
+def cell(test: Test, network: str, values: list[float]) -> Cell:
+    point = next(point for point in points(of(test, networks=("pod", "host"))) if point.network == network)
+    rows = tuple({"received_MBps": value / 8, "transactions_per_s": value, "ok": True} for value in values)
+    return Cell(point, rows)
+
+
+def node(name: str, *, zone: str = "", ready: bool = True, labels: Json | None = None, **spec: Any) -> Json:
+    marks = {**(labels or {}), **({placement.ZONE: zone} if zone else {})}
+    condition = {"type": "Ready", "status": "True" if ready else "Unknown"}
+    return {"metadata": {"name": name, "labels": marks}, "spec": spec, "status": {"conditions": [condition]}}
+
+
+def placement_of(nodes: list[Json], where: Where) -> placement.Places:
+    return placement.choose(nodes, where, Pods("i"))
+
+
+THREE = [node("a", zone="x"), node("b", zone="x"), node("c", zone="y")]
