@@ -40,6 +40,11 @@ def lasting(duration: str, *ops: str, name: str = "timed", more: str = "") -> st
 
 CLOSE = once(op("disconnect"))
 
+# Transactions that phase_of finds by their names, and what goes between them.
+CONNECT = f'<transaction name="connect">{connect(options="nodelay")}</transaction>'
+DISCONNECT = f'<transaction name="disconnect">{op("disconnect")}</transaction>'
+ASK = ask(10, 20)
+
 
 def group(*transactions: str, strands: int | str = 1, kind: str = "nthreads") -> str:
     return f'<group {kind}="{strands}">\n{"".join(transactions)}</group>\n'
