@@ -239,6 +239,10 @@ void nm_ir_options(struct nm_ir *ir, struct nm_ir_step *step);
 /* Reads the attributes of an element into a struct by its table; complains about unknown ones. */
 void nm_ir_attrs(struct nm_ir *ir, const struct nm_node *node, void *attrs);
 
+/* Writes a profile that is right out for one side, a host or with NM_NO_HOST the master, into a
+ * plan that has only its arena (lower.c). 0 or -ENOMEM. */
+int nm_ir_lower(const struct nm_ir *ir, uint32_t host, struct nm_plan *plan);
+
 /* Numbers what the flowops of the plan ask with, and gives it their names. 0 or -ENOMEM. */
 int nm_plan_number_verbs(struct nm_plan *plan);
 

@@ -8,6 +8,7 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/arena.h \
 	src/plan/check.c \
 	src/plan/command_check.c \
+	src/plan/compile.c \
 	src/plan/lower.c \
 	src/plan/lower_mix.c \
 	src/plan/lower_mix.h \

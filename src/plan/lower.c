@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "app/command.h"
-#include "base/diag.h"
 #include "flowop/abandoned.h"
 #include "flowop/ask.h"
 #include "flowop/greet.h"
@@ -653,97 +652,23 @@ static int emit_hosts(const struct nm_ir *ir, const struct side *side, struct nm
 	return plan->hosts ? 0 : -ENOMEM;
 }
 
-static int emit(const struct nm_ir *ir, const struct side *side, struct nm_plan *plan)
+int nm_ir_lower(const struct nm_ir *ir, uint32_t host, struct nm_plan *plan)
 {
-	plan->master = side->master;
+	struct side side = {.master = host == NM_NO_HOST, .host = host};
+
+	plan->master = side.master;
 	plan->name = strdup(ir->attrs.name ? ir->attrs.name : "");
 	plan->throughput = (enum nm_throughput)ir->attrs.throughput;
 	plan->groups = calloc(ir->n_groups + 1, sizeof(*plan->groups));
 	if (!plan->name || !plan->groups)
 		return -ENOMEM;
-	int r = emit_hosts(ir, side, plan);
+	int r = emit_hosts(ir, &side, plan);
 
 	for (uint32_t g = 0; r == 0 && g < ir->n_groups; g++) {
 		plan->n_groups = g + 1;
-		r = emit_group(ir, g, side, &plan->groups[g]);
+		r = emit_group(ir, g, &side, &plan->groups[g]);
 		if (plan->groups[g].n_phases > plan->n_phases)
 			plan->n_phases = plan->groups[g].n_phases;
 	}
 	return r == 0 ? nm_plan_number_verbs(plan) : r;
-}
-
-/* The side that `host` names in the ir: NULL is the master. 0 or -ENOENT. */
-static int find_side(const struct nm_ir *ir, const char *host, struct side *ret_side)
-{
-	*ret_side = (struct side){.master = !host, .host = NM_NO_HOST};
-	if (!host)
-		return 0;
-	for (uint32_t h = 0; h < ir->n_hosts; h++) {
-		if (strcmp(ir->hosts[h], host) == 0) {
-			ret_side->host = h;
-			return 0;
-		}
-	}
-	return -ENOENT;
-}
-
-static struct nm_plan *compile(const struct nm_node *root, const char *file, const char *host,
-			       struct nm_diags *diags)
-{
-	size_t errors = diags->n_errors;
-	struct nm_plan *plan = calloc(1, sizeof(*plan));
-	struct nm_ir ir = {.file = file, .diags = diags, .arena = nm_arena_new()};
-	struct side side;
-
-	if (!plan || !ir.arena) {
-		nm_diag_error(diags, file, 0, "out of memory");
-		free(plan);
-		nm_arena_free(ir.arena);
-		return NULL;
-	}
-	plan->arena = ir.arena;
-	nm_ir_read(&ir, root);
-	nm_ir_check(&ir);
-	bool right = diags->n_errors == errors && !ir.lacks_values;
-
-	/* Only the master has the files, and only a plan that is right otherwise is worth the
-	 * search. */
-	if (!host && right)
-		nm_ir_find_files(&ir);
-	right &= diags->n_errors == errors;
-	if (right) {
-		if (find_side(&ir, host, &side) < 0)
-			nm_diag_error(diags, file, 0, "the profile names no host \"%s\"", host);
-		else if (emit(&ir, &side, plan) < 0)
-			nm_diag_error(diags, file, 0, "out of memory");
-		else if (!host)
-			nm_plan_check_posts(plan, &ir);
-		if (!host)
-			plan->apart = nm_ir_tell_apart(&ir, &plan->apart_line);
-	}
-	nm_ir_fini(&ir);
-	return right && diags->n_errors == errors ? plan : nm_plan_free(plan);
-}
-
-struct nm_plan *nm_plan_compile(const struct nm_node *root, const char *file,
-				struct nm_diags *diags)
-{
-	return compile(root, file, NULL, diags);
-}
-
-struct nm_plan *nm_plan_compile_mirror(const struct nm_node *root, const char *file,
-				       const char *host, struct nm_diags *diags)
-{
-	struct nm_diags own = {.lenient = diags->lenient};
-	struct nm_plan *plan = compile(root, file, host, &own);
-
-	/* Warnings are about the profile: the master's plan has given them already. */
-	for (size_t i = 0; i < own.count; i++)
-		if (own.items[i].severity == NM_SEV_ERROR)
-			nm_diag_error(diags, own.items[i].file, own.items[i].line, "%s",
-				      own.items[i].text);
-	if (!plan && !own.count)
-		nm_diag_error(diags, file, 0, "out of memory");
-	nm_diags_fini(&own);
-	return plan;
 }
