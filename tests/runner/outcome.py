@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as xml
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -33,6 +34,11 @@ class Suite(Protocol):
 
     def again(self, names: Sequence[str]) -> list[Outcome]:
         """Runs those of these names, one after the other, and nothing beside them."""
+
+
+# Suites that run one after the other, and the lanes that run beside one another until the last of them has ended.
+Lane = Sequence[Suite]
+Stage = Sequence[Lane]
 
 
 @dataclass
@@ -68,21 +74,32 @@ def _once_more(suite: Suite, failed: list[Outcome], verdict: Verdict) -> list[Ou
     return still
 
 
-def judge(suites: Sequence[Suite], say: Callable[[str], None]) -> Verdict:
-    """Runs all suites, and then what has failed once more, alone, up to twice: what passes then is unsteady."""
-    verdict = Verdict()
-    failed: dict[str, list[Outcome]] = {}
-    for suite in suites:
+def _run(lane: Lane, say: Callable[[str], None]) -> list[tuple[Suite, list[Outcome]]]:
+    """How the tests of each suite of a lane have ended."""
+    ends = []
+    for suite in lane:
         say(suite.title)
         outcomes = suite.run() or [Outcome(suite.title, FAILED, why="no test was run")]
-        verdict.outcomes += [outcome for outcome in outcomes if outcome.end != FAILED]
-        failed[suite.title] = [outcome for outcome in outcomes if outcome.end == FAILED]
-        for outcome in failed[suite.title]:
-            print(f"FAIL: {outcome.name}: {outcome.why}", flush=True)
+        ends.append((suite, outcomes))
+        for outcome in outcomes:
+            if outcome.end == FAILED:
+                print(f"FAIL: {outcome.name}: {outcome.why}", flush=True)
+    return ends
+
+
+def judge(stages: Sequence[Stage], say: Callable[[str], None]) -> Verdict:
+    """Runs all suites, and then what has failed once more, alone, up to twice: what passes then is unsteady."""
+    verdict = Verdict()
+    failed: list[tuple[Suite, list[Outcome]]] = []
+    for stage in stages:
+        with ThreadPoolExecutor(len(stage)) as lanes:
+            ends = [end for lane in lanes.map(lambda lane: _run(lane, say), stage) for end in lane]
+        for suite, outcomes in ends:
+            verdict.outcomes += [outcome for outcome in outcomes if outcome.end != FAILED]
+            failed.append((suite, [outcome for outcome in outcomes if outcome.end == FAILED]))
     # Where each of them either fails again or is one unsteady test too many, a second run changes nothing.
-    times = TIMES_AGAIN if sum(map(len, failed.values())) <= MOST_UNSTEADY else 0
-    for suite in suites:
-        left = failed[suite.title]
+    times = TIMES_AGAIN if sum(len(left) for _, left in failed) <= MOST_UNSTEADY else 0
+    for suite, left in failed:
         for _ in range(times):
             if left:
                 say(f"once more, alone: {', '.join(outcome.name for outcome in left)}")

@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 import leftovers
-from outcome import FAILED, MOST_UNSTEADY, PASSED, SKIPPED, Outcome, Suite, Verdict, as_junit, judge, slowest
+from outcome import FAILED, MOST_UNSTEADY, PASSED, SKIPPED, Lane, Outcome, Stage, Verdict, as_junit, judge, slowest
 from suites import Pytest, Step, Style, Units, pytest_here
 
 TOP = Path(__file__).resolve().parents[2]
@@ -27,8 +27,11 @@ BUILD = TOP / "build"
 LOGS = BUILD / "check"
 SANITIZED = LOGS / "sanitizers"
 JOBS = os.cpu_count() or 1
+TOGETHER = ["-n", str(3 * JOBS), "--dist", "loadgroup"]  # tests of the program, which wait most of the time
 SLOWEST = 25
 FUZZ_SECONDS = 2
+GIVE_WAY = ["nice", "-n", "10"]
+MAKE_SANITIZED = ["make", "-s", f"-j{JOBS}", "-C", SANITIZED]
 RELEASES = ("bookworm", "trixie")  # of Debian, whose bare roots take turns
 
 # What `quick` runs of the tests of the program besides those that have changed: the main job, each stock profile's
@@ -43,7 +46,7 @@ def say(text: str) -> None:
 
 
 def net(title: str, scratch: Path, what: list[str | Path], together: list[str]) -> Pytest:
-    return Pytest(title, pytest_here(TOP, scratch), what, LOGS, together)
+    return Pytest(title, pytest_here(TOP, scratch / "net"), what, LOGS, together)
 
 
 def changed_tests() -> list[str | Path]:
@@ -57,39 +60,44 @@ def changed_tests() -> list[str | Path]:
     return []
 
 
-def quick(scratch: Path) -> list[Suite]:
+def quick(scratch: Path) -> list[Stage]:
     tests = {*changed_tests(), *(TOP / name for name in HANDFUL)}
     return [
-        Units("unit tests", BUILD, JOBS),
-        Style(BUILD),
-        net("tests of the program, some", scratch, sorted(tests), ["-n", "2", "--dist", "loadgroup"]),
+        [[Units("unit tests", BUILD, JOBS)]],
+        [[Style(BUILD)], [net("tests of the program, some", scratch, sorted(tests), TOGETHER)]],
     ]
 
 
-def check(scratch: Path) -> list[Suite]:
-    make = ["make", "-s", f"-j{JOBS}", "-C", SANITIZED]
+def check(scratch: Path, last: Lane) -> list[Stage]:
+    """What computes runs beside what waits, and gives way to it; what measures time runs by itself."""
     folders: list[str | Path] = [TOP / "tests" / name for name in ("net", "docs", "bench", "runner")]
-    return [
-        Units("unit tests", BUILD, JOBS),
-        Step("clang, warnings are errors", [*make, "check-programs"], LOGS),
+    computes = [
+        Step("clang, warnings are errors", [*GIVE_WAY, *MAKE_SANITIZED, "check-programs"], LOGS),
         Units("unit tests under ASan and UBSan", SANITIZED, JOBS),
-        Step("fuzz targets", [*make, "fuzz", f"FUZZ_SECONDS={FUZZ_SECONDS}"], LOGS),
+        Step("fuzz targets", [*MAKE_SANITIZED, "fuzz", f"FUZZ_SECONDS={FUZZ_SECONDS}"], LOGS),
         Style(BUILD),
-        net("tests of the program", scratch, folders, ["-n", "2", "--dist", "loadgroup", "-m", "not alone"]),
-        net("tests of the program that run alone", scratch, folders, ["-m", "alone"]),
+        *last,
+    ]
+    waits = [
+        net("tests of the program", scratch, folders, [*TOGETHER, "-m", "not alone"]),
         *lab(scratch),
         Pytest("tests in a virtual machine", [TOP / "tests/vm/run", "-rs"], [], LOGS, ["-m", "not long"]),
         in_a_cluster(),
     ]
+    return [
+        [[Units("unit tests", BUILD, JOBS)]],
+        [computes, waits],
+        [[net("tests of the program that run alone", scratch, folders, ["-m", "alone"])]],
+    ]
 
 
-def lab(scratch: Path) -> list[Suite]:
+def lab(scratch: Path) -> Lane:
     """The lab: its style and types, and its tests with the program that was built here."""
     tools, folder = BUILD / "lab-venv" / "bin", TOP / "contrib" / "lab"
     if not (tools / "pytest").exists():
         why = "the index that has the libraries of the lab cannot be reached"
         return [Step("tests of the lab", ["sh", "-c", f"echo '{why}'; exit 77"], LOGS)]
-    pytest = pytest_here(folder, scratch, tools / "python")
+    pytest = pytest_here(folder, scratch / "lab", tools / "python")
     return [
         Step("lab, style", [tools / "ruff", "check", "--no-cache", folder], LOGS),
         Step("lab, format", [tools / "ruff", "format", "--no-cache", "--check", folder], LOGS),
@@ -98,7 +106,7 @@ def lab(scratch: Path) -> list[Suite]:
     ]
 
 
-def in_a_cluster() -> Suite:
+def in_a_cluster() -> Step | Pytest:
     """Where the cluster's program is there already: to build it takes longer than all these tests."""
     title, program = "tests in a cluster", [TOP / "tests/k8s/cluster", "program", "--cached"]
     if subprocess.run(program, capture_output=True, check=False).returncode != 0:
@@ -106,12 +114,13 @@ def in_a_cluster() -> Suite:
     return Pytest(title, [TOP / "tests/k8s/run", "-rs"], [], LOGS, ["-m", "not long"])
 
 
-def bare_root() -> Suite:
+def bare_root() -> Step:
     """A first run and the packages on a bare root of one release, and of the other one at the next commit."""
     git = ["git", "-C", str(TOP), "rev-list", "--count", "HEAD"]
     commits = subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip()
     release = RELEASES[int(commits or 0) % len(RELEASES)]
-    return Step(f"bare root of {release}, packages", [TOP / "tests/bare-root", release, "first", "packages"], LOGS)
+    command = [*GIVE_WAY, TOP / "tests/bare-root", release, "first", "packages"]
+    return Step(f"bare root of {release}, packages", command, LOGS)
 
 
 def tell(verdict: Verdict, left: list[str]) -> None:
@@ -141,9 +150,9 @@ def tell(verdict: Verdict, left: list[str]) -> None:
     print(f"\n{verdict.count(PASSED)} passed, {verdict.count(FAILED)} failed, {verdict.count(SKIPPED)} skipped")
 
 
-def run(suites: list[Suite], temporary: Path, mounts_before: list[str]) -> int:
+def run(stages: list[Stage], temporary: Path, mounts_before: list[str]) -> int:
     leftovers.adopt()
-    verdict = judge(suites, say)
+    verdict = judge(stages, say)
     left = leftovers.end_processes() + leftovers.remains(mounts_before, temporary)
     if left:
         verdict.outcomes.append(Outcome("nothing is left behind", FAILED, why="; ".join(left)[:300]))
@@ -152,8 +161,7 @@ def run(suites: list[Suite], temporary: Path, mounts_before: list[str]) -> int:
 
 
 def main(words: list[str]) -> int:
-    tiers = {"quick": quick, "check": check}
-    if not words or words[0] not in tiers or words[1:] not in ([], ["bare-root"]):
+    if words not in (["quick"], ["check"], ["check", "bare-root"]):
         print((__doc__ or "").splitlines()[2], file=sys.stderr)
         return 2
     if begun := leftovers.command_in_own_mounts([sys.executable, __file__, *words]):
@@ -173,8 +181,8 @@ def main(words: list[str]) -> int:
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
     }
     try:
-        suites = tiers[words[0]](scratch)
-        return run(suites + [bare_root()] * (len(words) > 1), temporary, leftovers.mounts())
+        stages = quick(scratch) if words == ["quick"] else check(scratch, [bare_root()] * (len(words) > 1))
+        return run(stages, temporary, leftovers.mounts())
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 

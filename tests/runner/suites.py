@@ -22,13 +22,17 @@ def _last_line(text: str) -> str:
     return lines[-1][:300] if lines else "it said nothing"
 
 
+def _file(title: str, kind: str) -> str:
+    return f"{re.sub(r'[^a-zA-Z0-9]+', '-', title)}.{kind}"
+
+
 class Step:
     """A command that counts as one test. What it says is shown where it fails."""
 
     def __init__(self, title: str, command: Sequence[str | Path], logs: Path) -> None:
         self.title = title
         self._command = [str(word) for word in command]
-        self._log = logs / f"{re.sub(r'[^a-zA-Z0-9]+', '-', title)}.log"
+        self._log = logs / _file(title, "log")
 
     def run(self) -> list[Outcome]:
         began = time.monotonic()
@@ -48,7 +52,7 @@ class Step:
 
 
 class Units:
-    """The unit tests of a build: programs of check, which make runs."""
+    """The unit tests of a build, and its runs in a simulated world: programs of check, which make runs."""
 
     # file.c:12:P:case:test_name:0: what it says
     _LINE = re.compile(r"^[^:\n]+:\d+:([PFE]):([^:\n]*):([^:\n]*):\d+: (.*)$", re.MULTILINE)
@@ -75,7 +79,7 @@ class Units:
         return ends
 
     def _make(self, words: list[str], jobs: int) -> list[Outcome]:
-        for old in self._build.glob("tests/unit/**/test_*.trs"):
+        for old in self._build.glob("tests/**/test_*.trs"):
             old.unlink()
         command = ["make", "-k", "-s", "-C", str(self._build), f"-j{jobs}", "check", "CHECKS=", *words]
         done = subprocess.run(
@@ -88,7 +92,7 @@ class Units:
             errors="replace",
             check=False,
         )
-        outcomes = [one for trs in sorted(self._build.glob("tests/unit/**/test_*.trs")) for one in self._program(trs)]
+        outcomes = [one for trs in sorted(self._build.glob("tests/**/test_*.trs")) for one in self._program(trs)]
         if done.returncode != 0 and not any(outcome.end == FAILED for outcome in outcomes):
             print(done.stdout[-6000:], flush=True)
             outcomes.append(Outcome(self.title, FAILED, why=f"make ended with exit code {done.returncode}"))
@@ -142,7 +146,8 @@ class Pytest:
         self._command = [str(word) for word in command]
         self._what = [str(word) for word in what]
         self._together = list(together)
-        self._record = logs / f"{re.sub(r'[^a-zA-Z0-9]+', '-', title)}.jsonl"
+        self._record = logs / _file(title, "jsonl")
+        self._log = logs / _file(title, "log")
 
     def run(self) -> list[Outcome]:
         return self._pytest([*self._together, *self._what])
@@ -153,9 +158,10 @@ class Pytest:
     def _pytest(self, words: Sequence[str]) -> list[Outcome]:
         self._record.unlink(missing_ok=True)
         began = time.monotonic()
-        code = subprocess.run(
-            [*self._command, f"--record-outcomes={self._record}", *words], stdin=subprocess.DEVNULL, check=False
-        ).returncode
+        command = [*self._command, f"--record-outcomes={self._record}", *words]
+        with self._log.open("w") as log:
+            code = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False).returncode
+        print(self._log.read_text(errors="replace"), flush=True)  # as a whole: others run beside it
         lines = self._record.read_text().splitlines() if self._record.exists() else []
         outcomes = [Outcome(**json.loads(line)) for line in lines]
         if code == MISSING:
@@ -166,6 +172,6 @@ class Pytest:
 
 
 def pytest_here(top: Path, scratch: Path, python: str | Path = sys.executable) -> list[str | Path]:
-    """The command of pytest on this machine: names are below `top`, temporary folders below `scratch`."""
+    """The command of pytest on this machine: names are below `top`; it empties `scratch` for its temporary folders."""
     words = ("-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-p", "record_outcomes")
-    return [python, *words, f"--rootdir={top}", f"--basetemp={scratch / 't'}"]
+    return [python, *words, f"--rootdir={top}", f"--basetemp={scratch}"]

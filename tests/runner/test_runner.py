@@ -27,10 +27,9 @@ folder = Path(sys.argv[1])
 os.chdir(folder)
 run.LOGS = folder
 (folder / "tmp").mkdir()
-suites = [{suites}]
-sys.exit(run.run(suites, folder / "tmp", leftovers.mounts()))
+sys.exit(run.run([{stage}], folder / "tmp", leftovers.mounts()))
 """
-PYTEST = 'Pytest("some", pytest_here(folder, folder), [folder / "tests"], folder)'
+PYTEST = 'Pytest("some", pytest_here(folder, folder / "t"), [folder / "tests"], folder)'
 
 ALWAYS = "def test_always(): assert 1 + 1 == 3\n"
 EVERY_OTHER_TIME = """
@@ -71,11 +70,11 @@ def outside() -> dict[str, str]:
 
 @pytest.fixture
 def judged(tmp_path: Path) -> Judge:
-    def judge(test: str = "", suites: str = PYTEST, **env: str) -> Judged:
+    def judge(test: str = "", suites: str = PYTEST, beside: str = "", **env: str) -> Judged:
         (tmp_path / "tests").mkdir()
         if test:
             (tmp_path / "tests" / "test_some.py").write_text(test)
-        command = [sys.executable, "-c", DRIVER.format(suites=suites), str(tmp_path)]
+        command = [sys.executable, "-c", DRIVER.format(stage=f"[[{suites}], [{beside}]]"), str(tmp_path)]
         environment = outside() | {"PYTHONPATH": str(RUNNER), "PYTHONDONTWRITEBYTECODE": "1"} | env
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
         assert "Traceback (most recent call last)" not in done.stderr, done.stderr
@@ -103,6 +102,17 @@ def test_what_fails_every_other_time_is_green_and_listed(judged: Judge) -> None:
     assert "test_sometimes[0]: test_some.py:" in line and "a busy machine" in line
     (case,) = [case for case in xml.parse(end.folder / "check.xml").getroot() if case.find("flakyFailure") is not None]
     assert case.get("name", "").endswith("test_sometimes[0]")
+
+
+def test_lanes_run_beside_one_another(judged: Judge) -> None:
+    """Each step waits for what the other one makes; what has failed is run again when both lanes have ended."""
+    step = 'Step("{0}", ["sh", "-c", "touch {0}; until [ -e {1} ]; do sleep 0.05; done"], folder)'
+    fails_once = 'Step("once", ["sh", "-c", "test -e mark || { touch mark; exit 1; }; test -e right"], folder)'
+    end = judged(suites=step.format("left", "right"), beside=f'{fails_once}, {step.format("right", "left")}')
+    assert (end.code, end.last) == (0, "3 passed, 0 failed, 0 skipped")
+    assert end.unsteady == ["once: exit code 1: it said nothing"]
+    said = [line.partition(": ")[2] for line in end.out.splitlines() if line.startswith("== ")]
+    assert said[:4] in (["left", "once", "right", "once more, alone: once"], ["once", "left", "right", "once more, alone: once"])
 
 
 def test_ten_unsteady_tests_are_green(judged: Judge) -> None:

@@ -61,5 +61,5 @@ EXTRA_PROGRAMS = tests/sim/sim
 
 if HAVE_CHECK
 check_PROGRAMS += tests/sim/test_ends tests/sim/test_run
-TESTS += tests/sim/test_ends tests/sim/test_run
+TESTS += tests/sim/test_run tests/sim/test_ends
 endif
