@@ -15,8 +15,6 @@ import pytest
 from compose import ask, check, connect, counts, group, lasting, op, read, times, write
 from nmtest import SOON_S, Netmodel, at_most, defines, phase_of, traced
 
-pytestmark = pytest.mark.alone
-
 WriteProfile = Callable[..., Path]
 
 CALLS = "connect,epoll_ctl,recvfrom"
@@ -37,6 +35,7 @@ def client_calls(lines: list[str]) -> Counter[str]:
     return max(threads.values(), key=lambda calls: calls["connect"])
 
 
+@pytest.mark.alone
 def test_answers_that_come_late(netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path) -> None:
     """Hardly any look is in vain, since few are tried."""
     late = ask(10, 10).replace("/>", "/>" + op("think", "duration=5ms at=slave"), 1)
@@ -69,6 +68,7 @@ def test_a_connection_that_is_not_open(netmodel: Netmodel, profile: WriteProfile
     assert "Bad file descriptor" not in done.err
 
 
+@pytest.mark.alone
 def test_a_phase_ends_when_its_time_is_over(netmodel: Netmodel, profile: WriteProfile) -> None:
     """What main wants is heard though there always is a flow that can go on."""
     path = profile(several(1000, lasting("300ms", connect(), ask(1, 1), op("disconnect"))))
@@ -127,6 +127,7 @@ def test_a_lone_flow_on_the_cpu_of_the_other_end(
 
 
 @pytest.mark.parametrize("pinned", [True, pytest.param(False, marks=pytest.mark.needs("second_cpu"))])
+@pytest.mark.alone
 def test_a_lone_flow_is_not_woken_by_resets(netmodel: Netmodel, strace: str, tmp_path: Path, pinned: bool) -> None:
     """But it is where they come in on another CPU."""
     cpus = sorted(os.sched_getaffinity(0))
@@ -145,6 +146,7 @@ def test_a_lone_flow_is_not_woken_by_resets(netmodel: Netmodel, strace: str, tmp
     assert len(waits) < 100 if pinned else len(waits) > 800
 
 
+@pytest.mark.alone
 def test_a_lone_flow_waits_in_its_receives(
     netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path
 ) -> None:
@@ -168,6 +170,7 @@ def test_a_lone_flow_waits_in_its_receives(
 
 
 @pytest.mark.parametrize("prefix", [(), ONE_CPU])
+@pytest.mark.alone
 def test_limits_of_a_lone_flow(netmodel: Netmodel, profile: WriteProfile, prefix: tuple[str, ...]) -> None:
     """They begin with the wait, though receives have slept before it; here where the end that accepts measures."""
     slow = op("think", "duration=40ms at=slave")
@@ -194,6 +197,7 @@ def lasts(netmodel: Netmodel, path: Path, least: float) -> float:
     return seconds
 
 
+@pytest.mark.alone
 def test_what_follows_a_reset_begins_at_once(netmodel: Netmodel, profile: WriteProfile) -> None:
     """Also at the end that waits for it: both think at the same time."""
     think = op("think", "duration=5ms")
@@ -201,6 +205,7 @@ def test_what_follows_a_reset_begins_at_once(netmodel: Netmodel, profile: WriteP
     at_most(lambda: lasts(netmodel, path, 0.1), 0.17)
 
 
+@pytest.mark.alone
 def test_a_connection_does_not_wait_for_a_reset_that_has_come(netmodel: Netmodel, profile: WriteProfile) -> None:
     """Though all flows of the end that accepts think when it comes: then it takes no longer than where none does."""
     think, close = op("think", "duration=300us at=slave"), op("disconnect", "close=rst")
@@ -217,6 +222,7 @@ def test_a_connection_does_not_wait_for_a_reset_that_has_come(netmodel: Netmodel
     at_most(ratio, 1.4)
 
 
+@pytest.mark.alone
 def test_the_last_reset_is_not_waited_for(netmodel: Netmodel, profile: WriteProfile) -> None:
     """That of a connection after which none comes for its flow."""
     bodies = [times(1, connect(), ask(1, 1), op("disconnect", "close=rst"))] * 100

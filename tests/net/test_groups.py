@@ -12,8 +12,6 @@ import pytest
 from compose import ASK, CONNECT, DISCONNECT
 from nmtest import Netmodel, assert_complete, assert_ends_agree, children, defines, master_of, phase_of, wait_until
 
-pytestmark = pytest.mark.alone
-
 WriteProfile = Callable[..., Path]
 
 
@@ -80,6 +78,7 @@ def test_groups_may_have_different_numbers_of_transactions(netmodel: Netmodel, p
     assert phase_of(document, "two")["transactions"] == 50
 
 
+@pytest.mark.alone
 def test_phases_are_entered_together(netmodel: Netmodel, profile: WriteProfile) -> None:
     path = profile(
         f'<group name="slow" nthreads="1">{CONNECT}<transaction name="wait" duration="300ms">{ASK}</transaction>'

@@ -15,12 +15,11 @@ import pytest
 
 from nmtest import Json, Netmodel, defines, master_of, slaves_of
 
-pytestmark = pytest.mark.alone
-
 WriteProfile = Callable[..., Path]
 Validate = Callable[[Json], None]
 
 
+@pytest.mark.alone
 def test_hosts_are_described(netmodel: Netmodel) -> None:
     document = netmodel.measure("tcp_rr", *defines(test_length="300ms", num_flows=3))
     for host in document["hosts"]:
@@ -46,6 +45,7 @@ def test_hosts_are_described(netmodel: Netmodel) -> None:
     assert master_of(document)["rtt_s"] is None
 
 
+@pytest.mark.alone
 def test_a_window_of_a_few_ticks_has_no_cpu_shares(
     netmodel: Netmodel, profile: WriteProfile, validate: Callable[[Json], None]
 ) -> None:
@@ -62,6 +62,7 @@ def test_a_window_of_a_few_ticks_has_no_cpu_shares(
         assert all(row["cpu"] is None for row in host["intervals"])
 
 
+@pytest.mark.alone
 def test_each_cpu(netmodel: Netmodel, validate: Validate) -> None:
     """Together they are the machine."""
     document = netmodel.measure("tcp_rr", *defines(test_length="1s"))
@@ -76,6 +77,7 @@ def test_each_cpu(netmodel: Netmodel, validate: Validate) -> None:
 
 
 @pytest.mark.needs("root", "mountns", "perf")
+@pytest.mark.alone
 def test_cpu_by_the_hardware(netmodel: Netmodel, validate: Validate) -> None:
     """The kernel's clock of each CPU stands for the hardware's counters: as if no CPU were ever halted."""
     devices = "/sys/bus/event_source/devices"
@@ -111,6 +113,7 @@ def feed(fifo: Path, over: threading.Event) -> None:
 
 
 @pytest.mark.needs("root", "mountns")
+@pytest.mark.alone
 def test_a_slow_frequency_is_read_outside_of_the_window(netmodel: Netmodel, tmp_path: Path) -> None:
     fifo = tmp_path / "cpu0" / "cpufreq" / "scaling_cur_freq"
     fifo.parent.mkdir(parents=True)

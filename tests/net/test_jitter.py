@@ -14,8 +14,6 @@ from compose import ask, connect, group, lasting, once, op, opened, read, times,
 from delaying import NEAR, Fate, way
 from nmtest import Json, Netmodel, assert_complete, at_most, defines
 
-pytestmark = pytest.mark.alone
-
 SIZE = 200
 HELD_S = 0.02
 
@@ -36,6 +34,7 @@ def jitter(document: Json) -> float | None:
     return found
 
 
+@pytest.mark.alone
 def test_delays_of_every_second_datagram_are_jitter(netmodel: Netmodel) -> None:
     """RFC 3550: each differs by that much from the one before. The estimate begins at 0, and takes 16 to come near."""
 
@@ -50,6 +49,7 @@ def test_delays_of_every_second_datagram_are_jitter(netmodel: Netmodel) -> None:
     at_most(off, 1)
 
 
+@pytest.mark.alone
 def test_steady_delays_are_none(netmodel: Netmodel) -> None:
     held = jitter(measure(netmodel, lambda data, number: 0.3 * (len(data) == SIZE)))
     assert held is not None
@@ -62,6 +62,7 @@ def test_it_needs_room_in_the_datagram(netmodel: Netmodel, size: int, there: boo
     assert (jitter(netmodel.measure("udp_stream", *args)) is not None) == there
 
 
+@pytest.mark.alone
 def test_losses_are_told_where_they_happen(netmodel: Netmodel) -> None:
     """A hole in the second of four intervals; the relay counts what comes to it, and the first is the greeting."""
     hole = range(50, 70)
@@ -81,6 +82,7 @@ def test_losses_are_told_where_they_happen(netmodel: Netmodel) -> None:
     assert [row["messages"]["lost"] for row in own] == [way["lost"] for way in ways]
 
 
+@pytest.mark.alone
 def test_what_comes_late_is_taken_back(netmodel: Netmodel) -> None:
     """Missing in one interval, and there in the next."""
     document = measure(netmodel, lambda data, number: 0.2 if number in (60, 61, 62) else 0, "-i", "200ms")
@@ -90,6 +92,7 @@ def test_what_comes_late_is_taken_back(netmodel: Netmodel) -> None:
     assert document["totals"]["messages"]["to_slaves"]["lost"] == 0
 
 
+@pytest.mark.alone
 def test_columns_tell_losses_of_intervals(netmodel: Netmodel) -> None:
     with way(netmodel, lambda data, number: None if number in (60, 62) else 0) as between:
         params = defines(
@@ -113,6 +116,7 @@ def test_losses_of_intervals_need_a_number(netmodel: Netmodel, size: int, told: 
     assert row["messages"]["to_slaves"]["received"] == row["messages"]["to_slaves"]["sent"] > 0
 
 
+@pytest.mark.alone
 def test_what_comes_after_the_end_is_in_the_last_row(netmodel: Netmodel) -> None:
     """The slave takes what comes half a second late, and has more rows than the master."""
     held = lambda data, number: 0.5 * (len(data) == SIZE)  # noqa: E731
@@ -193,6 +197,7 @@ def test_what_has_no_number_is_no_gap(netmodel: Netmodel, profile: Callable[...,
     assert [row["messages"]["to_slaves"]["lost"] for row in rows[1:3]] == [0, None]
 
 
+@pytest.mark.alone
 def test_who_follows_gives_up_when_the_other_is_done(netmodel: Netmodel, profile: Callable[..., Path]) -> None:
     """Much is lost, as the buffer is small; no message of it is waited for when all is over."""
     path = profile(opened(lasting("50ms", read(10000, "timeout=20ms")), opening=connect(options="protocol=udp rcvbuf=16k")))

@@ -11,11 +11,10 @@ import pytest
 from compose import ASK, CONNECT, DISCONNECT
 from nmtest import Netmodel, Slave, assert_complete, assert_ends_agree, defines, phase_of, slaves_of
 
-pytestmark = pytest.mark.alone
-
 WriteProfile = Callable[..., Path]
 
 
+@pytest.mark.alone
 def test_the_null_transport_measures_the_engine(netmodel: Netmodel, profile: WriteProfile) -> None:
     path = profile(
         '<group nthreads="1"><transaction><flowop type="connect" options="remotehost=local protocol=null"/>'

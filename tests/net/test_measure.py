@@ -14,13 +14,12 @@ import pytest
 from compose import ASK, CONNECT, DISCONNECT
 from nmtest import Json, Netmodel, assert_complete, assert_ends_agree, at_most, defines, phase_of
 
-pytestmark = pytest.mark.alone
-
 WriteProfile = Callable[..., Path]
 Validate = Callable[[Json], None]
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("50ms", 0.05), ("500ms", 0.5), ("1s", 1.0)])
+@pytest.mark.alone
 def test_durations_are_accurate(netmodel: Netmodel, text: str, seconds: float) -> None:
     tolerance = max(0.010, 0.02 * seconds)
 
@@ -48,6 +47,7 @@ def test_rates_are_counts_over_seconds(netmodel: Netmodel) -> None:
     assert sum(group["bytes_received"] for group in groups) == document["totals"]["bytes_received"]
 
 
+@pytest.mark.alone
 def test_intervals_lie_on_a_grid_and_add_up(netmodel: Netmodel) -> None:
     document = netmodel.measure("tcp_rr", "-i", "100ms", *defines(test_length="500ms", num_flows=4))
     rows = document["intervals"]
@@ -66,12 +66,14 @@ def test_intervals_lie_on_a_grid_and_add_up(netmodel: Netmodel) -> None:
     assert max(row["latency_s"]["max"] for row in rows) == document["totals"]["latency_s"]["max"]
 
 
+@pytest.mark.alone
 def test_the_last_interval_may_be_shorter(netmodel: Netmodel) -> None:
     rows = netmodel.measure("tcp_rr", "-i", "100ms", *defines(test_length="250ms"))["intervals"]
     assert [row["from_s"] for row in rows] == pytest.approx([0, 0.1, 0.2])
     assert rows[-1]["to_s"] == pytest.approx(0.25, abs=0.045), "before the next would be full"
 
 
+@pytest.mark.alone
 def test_intervals_of_hosts_lie_on_the_same_grid(netmodel: Netmodel) -> None:
     document = netmodel.measure("tcp_rr", "-i", "100ms", *defines(test_length="400ms"))
     for host in document["hosts"]:
@@ -86,6 +88,7 @@ def test_no_intervals(netmodel: Netmodel) -> None:
     assert document["totals"]["transactions"] > 0
 
 
+@pytest.mark.alone
 def test_warmup_and_cooldown_are_cut(netmodel: Netmodel) -> None:
     document = netmodel.measure(
         "tcp_rr", "-i", "50ms", "--warmup", "100ms", "--cooldown", "150ms", *defines(test_length="500ms")
@@ -106,6 +109,7 @@ def test_warmup_and_cooldown_are_cut(netmodel: Netmodel) -> None:
     assert measured == pytest.approx(totals["transactions"], rel=0.05)
 
 
+@pytest.mark.alone
 def test_rates_of_arrival_are_those_of_the_window(netmodel: Netmodel, profile: WriteProfile) -> None:
     """The only message comes before the window opens; the counts are of all."""
     path = profile(
@@ -167,6 +171,7 @@ def test_as_many_percentiles_as_a_hundred_has(netmodel: Netmodel, validate: Vali
 
 
 @pytest.mark.parametrize("flows", [1, 8])
+@pytest.mark.alone
 def test_latency_is_plausible(netmodel: Netmodel, flows: int) -> None:
     document = netmodel.measure("tcp_rr", *defines(test_length="300ms", num_flows=flows))
     totals = document["totals"]
@@ -181,6 +186,7 @@ def test_latency_is_plausible(netmodel: Netmodel, flows: int) -> None:
     assert latency["count"] * latency["mean"] == pytest.approx(flows * totals["seconds"], rel=0.1)
 
 
+@pytest.mark.alone
 def test_latency_of_a_known_wait(netmodel: Netmodel, profile: WriteProfile) -> None:
     path = profile(
         f'<group nthreads="1">{CONNECT}<transaction name="ask" iterations="10">'
@@ -194,6 +200,7 @@ def test_latency_of_a_known_wait(netmodel: Netmodel, profile: WriteProfile) -> N
     assert_ends_agree(document)
 
 
+@pytest.mark.alone
 def test_a_rate_is_kept(netmodel: Netmodel, profile: WriteProfile) -> None:
     path = profile(
         f'<group nthreads="1" nflows="2">{CONNECT}'
@@ -214,6 +221,7 @@ def test_a_rate_is_kept(netmodel: Netmodel, profile: WriteProfile) -> None:
     at_most(off, 0.02)
 
 
+@pytest.mark.alone
 def test_a_rate_that_cannot_be_kept_shows_in_the_response(netmodel: Netmodel, profile: WriteProfile) -> None:
     path = profile(
         f'<group nthreads="1">{CONNECT}<transaction name="ask" duration="500ms" rate="1000">'

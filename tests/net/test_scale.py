@@ -25,8 +25,6 @@ from nmtest import (
     run_and_weigh,
 )
 
-pytestmark = pytest.mark.alone
-
 
 FLOWS = 10_000
 
@@ -111,6 +109,7 @@ CALLS = [("tcp_rr", 1, 3.05, 3.05), ("tcp_rr", 64, 2.2, 2.2), ("tcp_crr", 1, 6.0
 @pytest.mark.needs("clock")
 @pytest.mark.parametrize(("name", "flows", "client", "server"), CALLS, ids=[f"{name}-{flows}" for name, flows, *_ in CALLS])
 @pytest.mark.parametrize("end", ["client", "server"])
+@pytest.mark.alone
 def test_system_calls_of_a_transaction(
     netmodel: Netmodel, strace: str, tmp_path: Path, name: str, flows: int, client: float, server: float, end: str
 ) -> None:
@@ -122,6 +121,7 @@ def test_system_calls_of_a_transaction(
 
 @pytest.mark.parametrize("statistics", ["-f", "-t", "--all-samples"])
 @pytest.mark.parametrize(("name", "flows", "end", "most"), [("tcp_rr", 1, "client", 2.1), ("tcp_rr", 1, "server", 2.1), ("tcp_crr", 64, "server", 4.5)])
+@pytest.mark.alone
 def test_statistics_change_no_call_but_looks_at_the_clock(
     netmodel: Netmodel, strace: str, tmp_path: Path, name: str, flows: int, end: str, most: float, statistics: str
 ) -> None:
@@ -134,6 +134,7 @@ def test_statistics_change_no_call_but_looks_at_the_clock(
 
 
 @pytest.mark.needs("clock")
+@pytest.mark.alone
 def test_system_calls_of_a_connection_on_one_cpu(netmodel: Netmodel, strace: str, tmp_path: Path) -> None:
     """All of them: the end that accepts waits for the next connection, and then in the receive."""
     pinned = ("taskset", "-c", str(min(os.sched_getaffinity(0))))
@@ -163,6 +164,7 @@ def count_instructions(netmodel: Netmodel, folder: Path, flows: int, iterations:
 
 @pytest.mark.needs("valgrind")
 @pytest.mark.parametrize("flows", [1, 64])
+@pytest.mark.alone
 def test_instructions_of_a_transaction(netmodel: Netmodel, tmp_path: Path, flows: int) -> None:
     if netmodel.binary.read_bytes()[:2] == b"#!":
         pytest.skip("the program is a script here, which valgrind does not follow")

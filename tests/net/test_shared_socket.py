@@ -13,8 +13,6 @@ import probes
 from nmtest import Json, Netmodel, assert_complete, assert_messages_add_up, phase_of, slaves_of, traced
 from samples import read
 
-pytestmark = pytest.mark.alone
-
 WriteProfile = Callable[..., Path]
 
 
@@ -65,6 +63,7 @@ def test_one_socket_has_them_all(
         assert len(ports) >= 2
 
 
+@pytest.mark.alone
 def test_several_go_with_one_call(
     netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path
 ) -> None:
@@ -127,6 +126,7 @@ def test_the_master_may_accept(netmodel: Netmodel, profile: WriteProfile) -> Non
     nothing_is_lost(document)
 
 
+@pytest.mark.alone
 def test_flows_do_not_wait_for_each_other(netmodel: Netmodel, profile: WriteProfile) -> None:
     """Each answer takes 20 ms; those of all flows at the same time."""
     think = op("think", "duration=20ms at=slave")
@@ -136,6 +136,7 @@ def test_flows_do_not_wait_for_each_other(netmodel: Netmodel, profile: WriteProf
     assert 0.020 <= phase["latency_s"]["min"]
 
 
+@pytest.mark.alone
 def test_streams_both_ways(netmodel: Netmodel, profile: WriteProfile) -> None:
     """In batches, at a pace that nothing is lost at; and as fast as it goes, when all that is lost is counted."""
     slow = 'iterations="60" rate="200"'
@@ -168,6 +169,7 @@ def test_a_port_is_for_one_step(netmodel: Netmodel, profile: WriteProfile, kind:
     netmodel.run("--check", "-m", profile(alike + alike.replace("34570", "34571")))
 
 
+@pytest.mark.alone
 def test_more_than_one_look_takes_after_connections_that_were_polled(netmodel: Netmodel, profile: WriteProfile) -> None:
     """The slave's only listener is the socket, in a group that has connections of their own for each pass before it."""
     ask = op("read", "size=10") + op("write", "size=10")

@@ -25,8 +25,6 @@ from nmtest import (
     slaves_of,
 )
 
-pytestmark = pytest.mark.alone
-
 SHORT = defines(test_length="200ms")
 
 
@@ -114,6 +112,7 @@ def test_all_are_installed() -> None:
 # --- one by one ---
 
 
+@pytest.mark.alone
 def test_voip_keeps_its_pace_of_20_ms(netmodel: Netmodel) -> None:
     calls, seconds = 20, 1
     packets = 50 * calls * seconds
@@ -137,6 +136,7 @@ def test_voip_keeps_its_pace_of_20_ms(netmodel: Netmodel) -> None:
     at_most(off, 0.02)
 
 
+@pytest.mark.alone
 def test_voip_keeps_another_pace(netmodel: Netmodel) -> None:
 
     def off() -> float:
@@ -159,6 +159,7 @@ def test_dns(netmodel: Netmodel, protocol: str) -> None:
     assert document["totals"]["connects"] == 0
 
 
+@pytest.mark.alone
 def test_ldap_measures_searches_only(netmodel: Netmodel) -> None:
 
     def off() -> float:
@@ -190,6 +191,7 @@ def test_rows_of_oltp_by_a_law(netmodel: Netmodel) -> None:
     assert rows / passes == pytest.approx(5, abs=5 * (80 / 12 / passes) ** 0.5)
 
 
+@pytest.mark.alone
 def test_telnet_is_as_fast_as_people(netmodel: Netmodel) -> None:
     document = measure(netmodel, "telnet", num_flows=6, num_pagers=2, test_length="1s")
     keys, pages = phase_of(document, "key", 0), phase_of(document, "page", 1)
@@ -200,6 +202,7 @@ def test_telnet_is_as_fast_as_people(netmodel: Netmodel) -> None:
     assert pages["transactions_per_s"] == pytest.approx(2, rel=0.2)
 
 
+@pytest.mark.alone
 def test_people_who_think(netmodel: Netmodel) -> None:
     """The same seed is the same sizes and times to think: so many passes begin in the time that a slower host has."""
     document = measure(netmodel, "think", num_flows=20, test_length="1s")
@@ -211,6 +214,7 @@ def test_people_who_think(netmodel: Netmodel) -> None:
     assert phase["pass_s"]["mean"] - phase["latency_s"]["mean"] > 0.05
 
 
+@pytest.mark.alone
 def test_specweb_keeps_the_mix(netmodel: Netmodel) -> None:
     documents = []
 
@@ -338,6 +342,7 @@ def test_relay_between_two_hosts_in_namespaces(netmodel: Netmodel, nodes: Callab
 # --- what they stand on ---
 
 
+@pytest.mark.alone
 def test_a_paced_transaction_lasts_as_long_as_it_is_told_to(netmodel: Netmodel, profile: Callable[..., Path]) -> None:
     path = profile(
         '<group nflows="1"><transaction><flowop type="connect" options="remotehost=local"/></transaction>'
@@ -354,6 +359,7 @@ def test_a_paced_transaction_lasts_as_long_as_it_is_told_to(netmodel: Netmodel, 
     at_most(off, 0.02)
 
 
+@pytest.mark.alone
 def test_the_wait_for_lost_messages_is_no_part_of_the_time(netmodel: Netmodel) -> None:
     # As much as this is more than the receiver takes, so that some of the last messages are lost.
     how = {"protocol": "udp", "direction": "read", "message_size": 60000, "num_flows": 8, "wnd": "4k"}
@@ -387,6 +393,7 @@ def test_a_stream_of_datagrams_opens_with_what_has_arrived(netmodel: Netmodel) -
 
 
 @pytest.mark.parametrize("way", ["to_slaves", "to_master"])
+@pytest.mark.alone
 def test_throughput_is_told_by_who_sends_and_who_receives(netmodel: Netmodel, way: str) -> None:
     document = measure(netmodel, "tcp_stream", enable_tcp_maerts="yes" if way == "to_master" else "no")
     throughput = document["totals"]["throughput"]
@@ -408,6 +415,7 @@ def test_a_batch_of_datagrams_is_not_one_datagram(netmodel: Netmodel) -> None:
     assert alone["packets_sent"] == alone["sent"] and alone["packets_received"] == alone["received"]
 
 
+@pytest.mark.alone
 def test_poisson_rr_waits_for_no_answer(netmodel: Netmodel) -> None:
     """Four connections, each of which is busy for 50 ms, carry 80 requests a second of the 400 that are due."""
     document = netmodel.measure("poisson_rr", *defines(test_length="500ms", rate=400, num_flows=4, server_work="50ms"))
@@ -420,6 +428,7 @@ def test_poisson_rr_waits_for_no_answer(netmodel: Netmodel) -> None:
     assert document["totals"]["response_s"]["max"] > 0.5
 
 
+@pytest.mark.alone
 def test_ramp_grows(netmodel: Netmodel) -> None:
     """A quarter of the requests is due in the first half."""
     document = netmodel.measure("ramp", *defines(test_length="1s", from_rate=0, to_rate=2000), "-i", "100ms")
@@ -430,6 +439,7 @@ def test_ramp_grows(netmodel: Netmodel) -> None:
 
 
 @pytest.mark.parametrize("direction", ["write", "read"])
+@pytest.mark.alone
 def test_latency_under_load_has_an_idle_path_first(netmodel: Netmodel, direction: str) -> None:
     document = measure(netmodel, "latency_under_load", "-t", direction=direction, idle_length="200ms")
     assert measured(document) == ["loaded", "stream"]

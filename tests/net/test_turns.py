@@ -11,8 +11,6 @@ import pytest
 from compose import check, connect, group, lasting, op, opened, read, times, write
 from nmtest import Netmodel, defines, phase_of
 
-pytestmark = pytest.mark.alone
-
 WriteProfile = Callable[..., Path]
 STALLS = ("--timeout", "4s")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from failing import IN_PHASE, LONG, started
-from nmtest import Json, Netmodel, Slave, assert_complete, assert_ends_agree, children, defines, wait_until
+from nmtest import Json, Netmodel, Slave, assert_complete, assert_ends_agree, at_most, children, defines, master_of, wait_until
 
 pytestmark = pytest.mark.alone
 
@@ -132,17 +132,26 @@ def count_sleeps() -> int:
 
 @need_idle_states
 def test_no_message_wakes_a_cpu_that_is_awake(netmodel: Netmodel) -> None:
+    """Other work only ever keeps CPUs from sleeping: of those that may sleep, the run with the most sleeps counts."""
     if not any((state / "name").read_text().strip() == "POLL" for state in idle_states()):
         pytest.skip("no idle state that polls")
-    sleeps = []
-    for wait in ("sleep", "awake"):
+
+    def sleeps(wait: str) -> float:
+        """Of all CPUs, for each transaction."""
         before = count_sleeps()
         document = netmodel.measure("tcp_rr", "--cpus", "0", *defines(wait=wait, test_length="500ms"))
         assert_complete(document)
-        sleeps.append((count_sleeps() - before) / document["totals"]["transactions"])
-    assert sleeps[1] < 0.1, sleeps
-    if sleeps[0] < 0.3:
-        pytest.skip("no message wakes a CPU by default, either: other work keeps the CPUs awake")
+        idle.append(master_of(document)["cpu"]["idle"])
+        return float((count_sleeps() - before) / document["totals"]["transactions"])
+
+    idle: list[float] = []
+    at_most(lambda: sleeps("awake"), 0.1)
+    if len(os.sched_getaffinity(0)) == 1:
+        return
+    idle.clear()
+    if max(sleeps("sleep") for _ in range(5)) <= 0.3:
+        assert max(idle) < 0.3, "where CPUs are idle they sleep between two messages"
+        pytest.skip("other work has kept the CPUs of this machine awake")
 
 
 def in_a_namespace(*commands: str) -> tuple[str, ...]:

@@ -70,7 +70,7 @@ def quick(scratch: Path) -> list[Stage]:
 
 def check(scratch: Path, last: Lane) -> list[Stage]:
     """What computes runs beside what waits, and gives way to it; what measures time runs by itself."""
-    folders: list[str | Path] = [TOP / "tests" / name for name in ("net", "docs", "bench", "runner")]
+    folders: list[str | Path] = [TOP / "tests" / name for name in ("docs", "runner", "bench", "net")]
     computes = [
         Step("clang, warnings are errors", [*GIVE_WAY, *MAKE_SANITIZED, "check-programs"], LOGS),
         Units("unit tests under ASan and UBSan", SANITIZED, JOBS),
