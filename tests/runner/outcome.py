@@ -7,6 +7,8 @@ import xml.etree.ElementTree as xml
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import chain
+from threading import Event
 from typing import Protocol
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
@@ -74,10 +76,12 @@ def _once_more(suite: Suite, failed: list[Outcome], verdict: Verdict) -> list[Ou
     return still
 
 
-def _run(lane: Lane, say: Callable[[str], None]) -> list[tuple[Suite, list[Outcome]]]:
-    """How the tests of each suite of a lane have ended."""
-    ends = []
+def _run(lane: Lane, say: Callable[[str], None], over: Event) -> list[tuple[Suite, list[Outcome]]]:
+    """How the tests of each suite of a lane have ended; none begins any more when all is over."""
+    ends: list[tuple[Suite, list[Outcome]]] = []
     for suite in lane:
+        if over.is_set():
+            break
         say(suite.title)
         outcomes = suite.run() or [Outcome(suite.title, FAILED, why="no test was run")]
         ends.append((suite, outcomes))
@@ -91,10 +95,15 @@ def judge(stages: Sequence[Stage], say: Callable[[str], None]) -> Verdict:
     """Runs all suites, and then what has failed once more, alone, up to twice: what passes then is unsteady."""
     verdict = Verdict()
     failed: list[tuple[Suite, list[Outcome]]] = []
+    over = Event()
     for stage in stages:
         with ThreadPoolExecutor(len(stage)) as lanes:
-            ends = [end for lane in lanes.map(lambda lane: _run(lane, say), stage) for end in lane]
-        for suite, outcomes in ends:
+            try:
+                ends = list(lanes.map(lambda lane: _run(lane, say, over), stage))
+            except BaseException:  # who watches has interrupted it
+                over.set()
+                raise
+        for suite, outcomes in chain.from_iterable(ends):
             verdict.outcomes += [outcome for outcome in outcomes if outcome.end != FAILED]
             failed.append((suite, [outcome for outcome in outcomes if outcome.end == FAILED]))
     # Where each of them either fails again or is one unsteady test too many, a second run changes nothing.

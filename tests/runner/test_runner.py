@@ -5,14 +5,18 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import xml.etree.ElementTree as xml
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+import outcome
 
 RUNNER = Path(__file__).resolve().parent
 TOP = RUNNER.parents[1]
@@ -113,6 +117,34 @@ def test_lanes_run_beside_one_another(judged: Judge) -> None:
     assert end.unsteady == ["once: exit code 1: it said nothing"]
     said = [line.partition(": ")[2] for line in end.out.splitlines() if line.startswith("== ")]
     assert said[:4] in (["left", "once", "right", "once more, alone: once"], ["once", "left", "right", "once more, alone: once"])
+
+
+def test_an_interrupt_ends_all_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What runs is left to end, as it has had the signal, too; nothing begins after it."""
+    over, ran = threading.Event(), []
+
+    class Recorded:
+        def __init__(self, title: str) -> None:
+            self.title = title
+
+        def run(self) -> list[outcome.Outcome]:
+            ran.append(self.title)
+            if self.title == "first":
+                os.kill(os.getpid(), signal.SIGINT)
+            assert over.wait(60)
+            return []
+
+        def again(self, names: Sequence[str]) -> list[outcome.Outcome]:
+            raise AssertionError("nothing is run again")
+
+    monkeypatch.setattr(outcome, "Event", lambda: over)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            outcome.judge([[[Recorded("first"), Recorded("second")], [Recorded("beside"), Recorded("third")]]], print)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert set(ran) <= {"first", "beside"}
 
 
 def test_ten_unsteady_tests_are_green(judged: Judge) -> None:
