@@ -472,7 +472,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
         table.write_text(must(["sh", TOP / "tools/make-registry", room, *words]))
         sources.append(table)
     compiler = compilers()[0]
-    flags = [*LANGUAGE, "-O1", '-DPACKAGE_VERSION="0"', *must(["pkg-config", "--cflags", *LIBRARIES]).split()]
+    flags = [*LANGUAGE, "-O0", '-DPACKAGE_VERSION="0"', *must(["pkg-config", "--cflags", *LIBRARIES]).split()]
     libraries = [*must(["pkg-config", "--libs", *LIBRARIES]).split(), "-lpfm"]
     objects = [folder / f"{number}.o" for number in range(len(sources))]
 
