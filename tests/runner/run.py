@@ -28,6 +28,7 @@ LOGS = BUILD / "check"
 SANITIZED = LOGS / "sanitizers"
 JOBS = os.cpu_count() or 1
 TOGETHER = ["-n", str(3 * JOBS), "--dist", "loadgroup"]  # tests of the program, which wait most of the time
+ALONE, NOT_ALONE = ["-m", "alone"], ["-m", "not alone"]
 SLOWEST = 25
 FUZZ_SECONDS = 2
 GIVE_WAY = ["nice", "-n", "10"]
@@ -61,10 +62,11 @@ def changed_tests() -> list[str | Path]:
 
 
 def quick(scratch: Path) -> list[Stage]:
-    tests = {*changed_tests(), *(TOP / name for name in HANDFUL)}
+    tests = sorted({*changed_tests(), *(TOP / name for name in HANDFUL)})
     return [
         [[Units("unit tests", BUILD, JOBS)]],
-        [[Style(BUILD)], [net("tests of the program, some", scratch, sorted(tests), TOGETHER)]],
+        [[Style(BUILD)], [net("tests of the program, some", scratch, tests, [*TOGETHER, *NOT_ALONE])]],
+        [[net("tests of the program that run alone, some", scratch, tests, ALONE)]],
     ]
 
 
@@ -79,7 +81,7 @@ def check(scratch: Path, last: Lane) -> list[Stage]:
         *last,
     ]
     waits = [
-        net("tests of the program", scratch, folders, [*TOGETHER, "-m", "not alone"]),
+        net("tests of the program", scratch, folders, [*TOGETHER, *NOT_ALONE]),
         *lab(scratch),
         Pytest("tests in a virtual machine", [TOP / "tests/vm/run", "-rs"], [], LOGS, ["-m", "not long"]),
         in_a_cluster(),
@@ -87,7 +89,7 @@ def check(scratch: Path, last: Lane) -> list[Stage]:
     return [
         [[Units("unit tests", BUILD, JOBS)]],
         [computes, waits],
-        [[net("tests of the program that run alone", scratch, folders, ["-m", "alone"])]],
+        [[net("tests of the program that run alone", scratch, folders, ALONE)]],
     ]
 
 
