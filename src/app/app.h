@@ -160,6 +160,11 @@ struct nm_app {
 	/* Takes bytes of the answer, n > 0: *ret_taken of them, fewer than n only with DONE. */
 	enum nm_parsed (*parse)(struct nm_app_parser *parser, const struct nm_app_request *request,
 				const char *data, size_t n, size_t *ret_taken);
+	/* Takes all of what comes while no request is outstanding, n > 0, with a parser that is as
+	 * before an answer, or goes on. DONE: it belongs to no request, and is over. MORE: the rest
+	 * of it comes before the next answer, and `parse` takes it. BAD: nobody has asked for it.
+	 * NULL: nothing may come. */
+	enum nm_parsed (*aside)(struct nm_app_parser *parser, const char *data, size_t n);
 	/* What is wrong with what has been parsed last, which is no answer. False: its bytes say
 	 * so. NULL: they always do. */
 	bool (*tell)(const struct nm_app_parser *parser, const struct nm_app_request *request,

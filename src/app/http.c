@@ -327,8 +327,11 @@ static enum nm_parsed http_parse(struct nm_app_parser *parser, const struct nm_a
 			/* Chunks have no head, and as many lines as they like. */
 			const bool chunk =
 				parser->state == AT_CHUNK || parser->state == BEHIND_CHUNK;
-			enum nm_line_status status =
-				nm_line_take(&parser->line, at, there, &line, &some);
+			/* Those of the head may end with LF alone: RFC 9112, 2.2. */
+			enum nm_line_status status = nm_line_take_as(
+				&parser->line,
+				(struct nm_line_form){.kept = NM_LINE_KEPT, .bare = !chunk}, at,
+				there, &line, &some);
 
 			parser->at += chunk ? 0 : some;
 			if (status == NM_LINE_WHOLE)

@@ -4,25 +4,26 @@
 
 #include <string.h>
 
-static void keep(struct nm_line *line, const char *data, size_t n)
+static void keep(struct nm_line *line, uint32_t most, const char *data, size_t n)
 {
-	size_t room = line->length < NM_LINE_KEPT ? NM_LINE_KEPT - line->length : 0;
+	size_t room = line->length < most ? most - line->length : 0;
 
-	memcpy(line->kept + (NM_LINE_KEPT - room), data, n < room ? n : room);
+	memcpy(line->kept + (most - room), data, n < room ? n : room);
 	line->length += (uint32_t)n;
 	/* Of a longer line the last byte is there, too: it tells how the line ends. */
-	if (n && line->length > NM_LINE_KEPT)
-		line->kept[NM_LINE_KEPT - 1] = data[n - 1];
+	if (n && line->length > most)
+		line->kept[most - 1] = data[n - 1];
 }
 
-static enum nm_line_status bad(struct nm_line *line, const char *data, size_t n)
+static enum nm_line_status bad(struct nm_line *line, uint32_t most, const char *data, size_t n)
 {
-	keep(line, data, n < NM_LINE_KEPT ? n : NM_LINE_KEPT);
+	keep(line, most, data, n < most ? n : most);
 	return NM_LINE_BAD;
 }
 
-enum nm_line_status nm_line_take(struct nm_line *line, const char *data, size_t n,
-				 struct nm_line_text *ret, size_t *ret_taken)
+enum nm_line_status nm_line_take_as(struct nm_line *line, struct nm_line_form form,
+				    const char *data, size_t n, struct nm_line_text *ret,
+				    size_t *ret_taken)
 {
 	size_t most = NM_LINE_MAX - line->length;
 	const char *end = memchr(data, '\n', n < most ? n : most);
@@ -30,29 +31,31 @@ enum nm_line_status nm_line_take(struct nm_line *line, const char *data, size_t 
 	if (!end) {
 		*ret_taken = n;
 		if (n >= most)
-			return bad(line, data, n);
-		keep(line, data, n);
+			return bad(line, form.kept, data, n);
+		keep(line, form.kept, data, n);
 		return NM_LINE_MORE;
 	}
 	size_t taken = (size_t)(end - data) + 1;
-	size_t kept = line->length < NM_LINE_KEPT ? line->length : NM_LINE_KEPT;
+	size_t kept = line->length < form.kept ? line->length : form.kept;
 	char before = taken > 1 ? end[-1] : '\0';
 
 	*ret_taken = taken;
 	if (taken == 1 && kept)
 		before = line->kept[kept - 1];
-	if (before != '\r')
-		return bad(line, data, taken);
+	const uint32_t ending = before == '\r' ? 2 : 1;
+
+	if (ending == 1 && !form.bare)
+		return bad(line, form.kept, data, taken);
 
 	if (!line->length) {
 		ret->text = data;
-		ret->length = ret->there = (uint32_t)taken - 2;
+		ret->length = ret->there = (uint32_t)taken - ending;
 		return NM_LINE_WHOLE;
 	}
-	keep(line, data, taken);
+	keep(line, form.kept, data, taken);
 	ret->text = line->kept;
-	ret->length = line->length - 2;
-	ret->there = line->length <= NM_LINE_KEPT ? ret->length : NM_LINE_KEPT - 1;
+	ret->length = line->length - ending;
+	ret->there = line->length <= form.kept ? ret->length : form.kept - 1;
 	line->length = 0;
 	return NM_LINE_WHOLE;
 }

@@ -13,9 +13,26 @@
 #define NM_LINE_KEPT 320u
 #define NM_LINE_MAX  8192u
 
+/* Where it is enough to keep less of a line, there is room for so many numbers beside it. */
+#define NM_LINE_NUMBERS 33u
+#define NM_LINE_SHORT	(NM_LINE_KEPT - NM_LINE_NUMBERS * (uint32_t)sizeof(uint32_t))
+
 struct nm_line {
 	uint32_t length; /* bytes that have come */
-	char kept[NM_LINE_KEPT];
+	union {
+		char kept[NM_LINE_KEPT];
+		struct {
+			char kept_of_short[NM_LINE_SHORT];
+			uint32_t numbers[NM_LINE_NUMBERS];
+		};
+	};
+};
+
+/* What a line may be: so many bytes of one that comes in pieces are kept, NM_LINE_KEPT or
+ * NM_LINE_SHORT; `bare`: LF without CR ends it, too. */
+struct nm_line_form {
+	uint32_t kept;
+	bool bare;
 };
 
 enum nm_line_status { NM_LINE_MORE, NM_LINE_WHOLE, NM_LINE_BAD };
@@ -28,10 +45,18 @@ struct nm_line_text {
 };
 
 /* Takes bytes to the end of the line: *ret_taken. WHOLE: *ret is the line, which is in data or in
- * the state, and the state is ready for the next one. BAD: it is too long, or ends without CR; what
- * has come of it is kept. */
-enum nm_line_status nm_line_take(struct nm_line *line, const char *data, size_t n,
-				 struct nm_line_text *ret, size_t *ret_taken);
+ * the state, and the state is ready for the next one. BAD: it is too long, or ends as it may not;
+ * what has come of it is kept. */
+enum nm_line_status nm_line_take_as(struct nm_line *line, struct nm_line_form form,
+				    const char *data, size_t n, struct nm_line_text *ret,
+				    size_t *ret_taken);
+
+static inline enum nm_line_status nm_line_take(struct nm_line *line, const char *data, size_t n,
+					       struct nm_line_text *ret, size_t *ret_taken)
+{
+	return nm_line_take_as(line, (struct nm_line_form){.kept = NM_LINE_KEPT}, data, n, ret,
+			       ret_taken);
+}
 
 /* Of what has no lines: keeps the first `most` bytes, NM_LINE_KEPT at most, in line->kept. Adds to
  * *taken what it takes. Whether they are whole. */

@@ -76,8 +76,9 @@ enum nm_parsed nm_memcache_take_error(struct nm_app_parser *parser,
 {
 	if (request->verb == NM_VERB_SET && nm_line_begins(line, "CLIENT_ERROR"))
 		return NM_PARSED_BAD;
-	if (!nm_line_is(line, "ERROR") && !nm_line_begins(line, "SERVER_ERROR ") &&
-	    !nm_line_begins(line, "CLIENT_ERROR "))
+	/* "ERROR Too many open connections" is one, too. */
+	if (!nm_line_is(line, "ERROR") && !nm_line_begins(line, "ERROR ") &&
+	    !nm_line_begins(line, "SERVER_ERROR ") && !nm_line_begins(line, "CLIENT_ERROR "))
 		return NM_PARSED_BAD;
 	return nm_app_parsed(parser, NM_CLASS_REFUSED);
 }
@@ -96,7 +97,7 @@ static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_ap
 		if (nm_line_is(line, "STORED"))
 			return nm_app_parsed(parser, NM_CLASS_OK);
 		if (nm_line_is(line, "NOT_STORED"))
-			return nm_app_parsed(parser, NM_CLASS_MISS);
+			return nm_app_parsed(parser, NM_CLASS_REFUSED);
 		break;
 	default:
 		if (nm_line_is(line, "DELETED"))

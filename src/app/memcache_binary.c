@@ -51,8 +51,6 @@ static enum nm_class class_of(uint8_t opcode, unsigned status)
 		return NM_CLASS_OK;
 	case NM_BINARY_NOT_FOUND:
 		return opcode == NM_BINARY_SET ? NM_CLASS_REFUSED : NM_CLASS_MISS;
-	case NM_BINARY_NOT_STORED:
-		return opcode == NM_BINARY_SET ? NM_CLASS_MISS : NM_CLASS_REFUSED;
 	default:
 		return NM_CLASS_REFUSED;
 	}

@@ -77,8 +77,12 @@ static enum nm_parsed begin_value(struct nm_app_parser *parser,
 static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_app_request *request,
 				const struct nm_line_text *line)
 {
-	/* What answers a request that is done, and one that is not. */
-	static const char misses[][3] = {[NM_VERB_SET] = "NS", [NM_VERB_DELETE] = "NF"};
+	/* What answers a request that is not done. */
+	static const struct {
+		char code[3];
+		enum nm_class class;
+	} undone[] = {[NM_VERB_SET] = {.code = "NS", .class = NM_CLASS_REFUSED},
+		      [NM_VERB_DELETE] = {.code = "NF", .class = NM_CLASS_MISS}};
 
 	if (request->verb == NM_VERB_GET) {
 		if (nm_line_begins(line, "VA "))
@@ -89,8 +93,8 @@ static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_ap
 	} else if (line->there > 2 && is_ours(request, line, 2)) {
 		if (nm_line_begins(line, "HD"))
 			return nm_app_parsed(parser, NM_CLASS_OK);
-		if (memcmp(line->text, misses[request->verb], 2) == 0)
-			return nm_app_parsed(parser, NM_CLASS_MISS);
+		if (memcmp(line->text, undone[request->verb].code, 2) == 0)
+			return nm_app_parsed(parser, undone[request->verb].class);
 	}
 	return nm_memcache_take_error(parser, request, line);
 }

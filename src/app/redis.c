@@ -117,13 +117,42 @@ static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_ap
 	}
 }
 
-static enum nm_parsed redis_parse(struct nm_app_parser *parser,
-				  const struct nm_app_request *request, const char *data, size_t n,
-				  size_t *ret_taken)
+static enum nm_parsed parse_answer(struct nm_app_parser *parser,
+				   const struct nm_app_request *request, const char *data, size_t n,
+				   size_t *ret_taken)
 {
 	if (request->verb == NM_VERB_COMMAND)
 		return nm_resp_take(parser, data, n, ret_taken);
 	return nm_value_parse(parser, request, take_line, data, n, ret_taken);
+}
+
+static enum nm_parsed redis_parse(struct nm_app_parser *parser,
+				  const struct nm_app_request *request, const char *data, size_t n,
+				  size_t *ret_taken)
+{
+	size_t aside;
+
+	if (__builtin_expect(!nm_resp_is_aside(parser, *data), 1))
+		return parse_answer(parser, request, data, n, ret_taken);
+	enum nm_parsed parsed = nm_resp_take_asides(parser, data, n, &aside);
+
+	*ret_taken = aside;
+	if (parsed != NM_PARSED_DONE)
+		return parsed;
+	if (aside == n)
+		return NM_PARSED_MORE;
+	parsed = parse_answer(parser, request, data + aside, n - aside, ret_taken);
+	*ret_taken += aside;
+	return parsed;
+}
+
+/* Servers push when they like. */
+static enum nm_parsed redis_aside(struct nm_app_parser *parser, const char *data, size_t n)
+{
+	size_t taken;
+	enum nm_parsed parsed = nm_resp_take_asides(parser, data, n, &taken);
+
+	return taken < n ? NM_PARSED_BAD : parsed;
 }
 
 /* --- what a connection begins with --- */
@@ -182,6 +211,7 @@ const struct nm_app nm_app_redis = {
 	.answer_bytes = NM_REDIS_ANSWER_BYTES,
 	.encode = redis_encode,
 	.parse = redis_parse,
+	.aside = redis_aside,
 	.session = &session,
 	.take = nm_redis_take,
 };

@@ -193,9 +193,30 @@ static enum nm_step give_up_connection(const struct nm_io *io, struct nm_flow *f
 	return fail(flow, asking, data, n);
 }
 
+/* Whether what has come belongs to no request, as the protocol says. */
+static bool is_aside(struct nm_flow *flow, const struct nm_instr *instr, struct asking *asking,
+		     const char *data, size_t n)
+{
+	const struct nm_app *app = instr->ask.app;
+	const uint8_t class = asking->parser.class;
+
+	if (!app->aside)
+		return false;
+	if (!(flow->conn->traits & NM_CONN_ASIDE))
+		nm_app_parser_begin(&asking->parser);
+	enum nm_parsed parsed = app->aside(&asking->parser, data, n);
+
+	flow->conn->traits &= ~(uint32_t)NM_CONN_ASIDE;
+	if (parsed == NM_PARSED_MORE)
+		flow->conn->traits |= NM_CONN_ASIDE;
+	asking->parser.class = class;
+	return parsed != NM_PARSED_BAD;
+}
+
 /* Nothing has asked for what is there before a request is sent. It is known to be there, or not,
  * without a call, but where receives sleep: what comes there is told by the next answer. */
-static enum nm_step look_for_unasked(struct nm_io *io, struct nm_flow *flow, struct asking *asking)
+static enum nm_step look_for_unasked(struct nm_io *io, struct nm_flow *flow,
+				     const struct nm_instr *instr, struct asking *asking)
 {
 	ssize_t n;
 
@@ -205,7 +226,7 @@ static enum nm_step look_for_unasked(struct nm_io *io, struct nm_flow *flow, str
 
 	if (status >= NM_IO_EOF)
 		return end_of_connection(flow, n);
-	if (!n)
+	if (!n || is_aside(flow, instr, asking, io->rx, (size_t)n))
 		return NM_STEP_NEXT;
 	/* As where the server ends a good connection between two requests, none is lost. */
 	flow->ended = true;
@@ -287,7 +308,9 @@ static enum nm_step begin(struct nm_io *io, struct nm_flow *flow, const struct n
 		asking->due_ns = 0;
 	}
 	asking->again = asking->any = asking->cut = asking->unasked = asking->refused = false;
-	nm_app_parser_begin(&asking->parser);
+	if (!(flow->conn->traits & NM_CONN_ASIDE))
+		nm_app_parser_begin(&asking->parser);
+	flow->conn->traits &= ~(uint32_t)NM_CONN_ASIDE;
 	flow->progress = SENDING;
 	if (again && is_late_by_now(asking, instr))
 		return NM_STEP_WAIT_OUT;
@@ -386,7 +409,8 @@ static enum nm_step await_answer(struct nm_io *io, struct nm_flow *flow,
 			return mistake(io, flow, instr, asking, io->rx, (size_t)n);
 		case NM_PARSED_DONE:
 			/* Nothing has asked for what comes behind an answer. */
-			if (taken == (size_t)n)
+			if (taken == (size_t)n ||
+			    is_aside(flow, instr, asking, io->rx + taken, (size_t)n - taken))
 				return end(io, flow, instr, asking);
 			give_up_malformed(io, flow, instr);
 			return give_up_connection(io, flow, asking, io->rx + taken,
@@ -402,8 +426,9 @@ enum nm_step nm_ask_step(struct nm_io *io, struct nm_flow *flow, const struct nm
 	enum nm_step answer = NM_STEP_NEXT;
 
 	if (flow->progress == BEGIN) {
-		answer = flow->conn->traits & NM_CONN_LAST ? end_of_connection(flow, 0)
-							   : look_for_unasked(io, flow, asking);
+		answer = flow->conn->traits & NM_CONN_LAST
+				 ? end_of_connection(flow, 0)
+				 : look_for_unasked(io, flow, instr, asking);
 		if (answer == NM_STEP_NEXT)
 			answer = begin(io, flow, instr, asking);
 	}

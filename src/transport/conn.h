@@ -61,6 +61,8 @@ enum nm_conn_traits {
 	/* One has been answered since it was last taken note of: by this connection, or by one that
 	 * the flow had before in its place. */
 	NM_CONN_HEARD = 0x800,
+	/* What belongs to no request has come of it in part (app/app.h, aside). */
+	NM_CONN_ASIDE = 0x1000,
 };
 
 /* A flowop's wishes for the transport's connect, accept and attach. */

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import re
+import socket
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from keyed import asking, counts
-from nmtest import Netmodel, assert_complete
-from partners import memcached, redis
+from nmtest import Netmodel, assert_complete, wait_until
+from partners import Redis, memcached, redis
 
 WriteProfile = Callable[..., Path]
 
@@ -70,3 +73,28 @@ def test_what_is_no_answer(netmodel: Netmodel, profile: WriteProfile) -> None:
         path = profile(asking("redis", '<flowop type="get" options="keys=k"/>', f"server={server.server}"))
         document = netmodel.measure(path, code=2)
     assert '"ERROR" has come, which is no answer of app=redis' in document["run"]["incomplete_why"]
+
+
+def asking_clients(server: Redis, flows: int) -> list[str]:
+    """The numbers of those clients that speak RESP3, when there are as many."""
+    found = re.findall(r"^id=(\d+) .* cmd=[gs]et .* resp=3", server.cli("CLIENT", "LIST"), re.MULTILINE)
+    return found if len(found) == flows else []
+
+
+@pytest.mark.parametrize("flows", [1, 3])
+def test_pushes_belong_to_no_request(flows: int, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """A Redis that tells the connections of netmodel of each key that is set, while they ask."""
+    flowops = '<flowop type="set" options="keys=k size=10"/><flowop type="get" options="keys=k verify"/>'
+    with redis() as server, ExitStack() as trackers:
+        body = asking("redis", flowops, f"server={server.server} resp=3", f"nflows='{flows}'", 10, fill="size=10").replace("200ms", "2s")
+        with netmodel.started("-m", profile(body), "--format", "json") as process:
+            for client in wait_until(lambda: asking_clients(server, flows)):
+                tracker = trackers.enter_context(socket.create_connection(server.address, 5))
+                tracker.sendall(f"CLIENT TRACKING ON BCAST REDIRECT {client}\r\n".encode())
+                assert tracker.recv(100) == b"+OK\r\n"
+            document = process.finish().json()
+    assert_complete(document)
+    own = counts(document)
+    assert document["hosts"][0]["counts"]["unsolicited"] == own["malformed"] == own["lost"] == own["misses"] == 0
+    answers = own["hits"] * len("$10\r\n0123456789\r\n") + own["ok"] * len("+OK\r\n")
+    assert own["bytes_received"] > answers + 1000 * len(">2\r\n$10\r\ninvalidate\r\n*1\r\n$12\r\nk:0000000000\r\n")

@@ -56,7 +56,8 @@ APP_TESTS = \
 	tests/unit/app/test_rope \
 	tests/unit/app/test_store \
 	tests/unit/app/test_line \
-	tests/unit/app/test_memcache
+	tests/unit/app/test_memcache \
+	tests/unit/app/test_torture
 $(APP_TESTS): LDADD = $(CHECK_LIBS) $(APP_LIBS)
 $(APP_TESTS): $(filter %.la,$(APP_LIBS))
 

@@ -419,8 +419,8 @@ static bool fills(const struct nm_group *group, const struct nm_phase *phase)
 	return false;
 }
 
-/* What later phases find there is less than the profile says. Each server has a value of each key,
- * and one that stores a value only under some condition (NOT_STORED) has refused it. */
+/* What later phases find there is less than the profile says. Each server has a value of each
+ * key. */
 static void warn_of_fills(const struct nm_master *master)
 {
 	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
@@ -438,8 +438,7 @@ static void warn_of_fills(const struct nm_master *master)
 				"values were stored, %llu were refused, %llu had no answer, and "
 				"%llu had something else for an answer",
 				group->name, group->phases[k].line, (unsigned long long)of->ok,
-				(unsigned long long)of->requests,
-				(unsigned long long)(of->refused + of->misses),
+				(unsigned long long)of->requests, (unsigned long long)of->refused,
 				(unsigned long long)(of->timed_out + of->lost),
 				(unsigned long long)of->malformed);
 		}

@@ -35,9 +35,6 @@ static const struct {
 };
 #define N_CASES (int)(sizeof cases / sizeof *cases)
 
-static struct nm_keyspace keyspace;
-static struct nm_pool *pool;
-
 static void store(const char *key, uint64_t at, uint64_t size)
 {
 	char value[MAX_BYTES];
@@ -71,18 +68,8 @@ static struct nm_app_request request_of(enum nm_verb verb, uint64_t ttl_s)
 
 static void begin(void)
 {
-	char why[64];
-
-	pool = nm_pool_new();
-	service.store = nm_store_new(8u << 20);
-	ck_assert_int_eq(nm_keyspace_init(&keyspace, "uniform", "k", 1000, 8, why, sizeof why), 0);
+	begin_pieces();
 	store("k0000042", nm_pool_at(42), 100);
-}
-
-static void end(void)
-{
-	service.store = nm_store_free(service.store);
-	pool = nm_pool_free(pool);
 }
 
 static size_t encode(const struct nm_app *app, struct nm_app_request *request, char *buf)
@@ -104,15 +91,12 @@ static size_t encode(const struct nm_app *app, struct nm_app_request *request, c
 }
 
 static enum nm_parsed parse(const struct nm_app *app, const struct nm_app_request *request,
-			    const char *data, size_t n, size_t piece, size_t *ret_taken,
-			    enum nm_class *ret_class)
+			    const char *data, size_t n, size_t piece, size_t *ret_taken)
 {
 	struct nm_app_parser parser;
-	enum nm_parsed parsed = parse_into(&parser, app, request, data, n, piece, ret_taken);
 
-	if (ret_class)
-		*ret_class = (enum nm_class)parser.class;
-	return parsed;
+	return parse_into(&parser, app, request, data, n,
+			  (struct cut){.first = piece, .piece = piece}, ret_taken);
 }
 
 START_TEST(all_pieces_make_the_same)
@@ -134,13 +118,12 @@ START_TEST(all_pieces_make_the_same)
 		size_t one = n_answers / 2;
 
 		ck_assert_mem_eq(answers, answers + one, one);
-		ck_assert_int_eq(parse(app, &request, answers, one, piece, &taken, NULL),
-				 NM_PARSED_DONE);
+		ck_assert_int_eq(parse(app, &request, answers, one, piece, &taken), NM_PARSED_DONE);
 		ck_assert_uint_eq(taken, one);
-		ck_assert_int_eq(parse(app, &request, answers, one - 1, piece, &taken, NULL),
+		ck_assert_int_eq(parse(app, &request, answers, one - 1, piece, &taken),
 				 NM_PARSED_MORE);
 		/* What comes behind the answer is not taken. */
-		ck_assert_int_eq(parse(app, &request, answers, n_answers, n_answers, &taken, NULL),
+		ck_assert_int_eq(parse(app, &request, answers, n_answers, n_answers, &taken),
 				 NM_PARSED_DONE);
 		ck_assert_uint_eq(taken, one);
 	}
@@ -170,7 +153,7 @@ START_TEST(a_changed_answer_is_none)
 	for (size_t at = 0; at < n; at++) {
 		answer[at] ^= 1;
 		for (size_t piece = 1; !is_free(app, request.verb, at) && piece <= n; piece++)
-			ck_assert_int_ne(parse(app, &request, answer, n, piece, &taken, NULL),
+			ck_assert_int_ne(parse(app, &request, answer, n, piece, &taken),
 					 NM_PARSED_DONE);
 		answer[at] ^= 1;
 	}
@@ -225,22 +208,14 @@ struct answer {
 	enum nm_class class;
 };
 
-/* What an answer is found to be, in all pieces, and its class. */
+/* What an answer is found to be, however it comes, and its class. */
 static void judge(const char *app, const struct answer *answer)
 {
 	const struct nm_app_request request = request_of(answer->verb, 0);
 	const size_t n = strlen(answer->text);
 
-	for (size_t piece = 1; piece <= n; piece++) {
-		enum nm_class class;
-		size_t taken;
-
-		ck_assert_int_eq(
-			parse(nm_app_find(app), &request, answer->text, n, piece, &taken, &class),
-			answer->parsed);
-		if (answer->parsed == NM_PARSED_DONE)
-			ck_assert_int_eq(class, answer->class);
-	}
+	check_answer(nm_app_find(app), &request, answer->text, n,
+		     &(struct expected){.parsed = answer->parsed, .class = answer->class, .n = n});
 }
 
 static const struct answer answers_of_memcached[] = {
@@ -258,7 +233,7 @@ static const struct answer answers_of_memcached[] = {
 	{NM_VERB_GET, "HTTP/1.1 400 Bad Request\r\n", NM_PARSED_BAD, 0},
 	{NM_VERB_GET, "END\n", NM_PARSED_BAD, 0},
 	{NM_VERB_SET, "STORED\r\n", NM_PARSED_DONE, NM_CLASS_OK},
-	{NM_VERB_SET, "NOT_STORED\r\n", NM_PARSED_DONE, NM_CLASS_MISS},
+	{NM_VERB_SET, "NOT_STORED\r\n", NM_PARSED_DONE, NM_CLASS_REFUSED},
 	{NM_VERB_SET, "SERVER_ERROR object too large for cache\r\n", NM_PARSED_DONE,
 	 NM_CLASS_REFUSED},
 	{NM_VERB_SET, "CLIENT_ERROR bad data chunk\r\n", NM_PARSED_BAD, 0},
@@ -536,10 +511,10 @@ START_TEST(redis_answers_ping_with_a_plus)
 	size_t taken;
 
 	for (size_t piece = 1; piece <= 7; piece++)
-		ck_assert_int_eq(parse(app, &request, "+PONG\r\n", 7, piece, &taken, NULL),
+		ck_assert_int_eq(parse(app, &request, "+PONG\r\n", 7, piece, &taken),
 				 NM_PARSED_DONE);
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-		ck_assert_int_eq(parse(app, &request, wrong[i], strlen(wrong[i]), 1, &taken, NULL),
+		ck_assert_int_eq(parse(app, &request, wrong[i], strlen(wrong[i]), 1, &taken),
 				 NM_PARSED_BAD);
 }
 END_TEST
@@ -585,7 +560,7 @@ int main(void)
 	Suite *suite = suite_create("apps");
 	TCase *tests = tcase_create("apps");
 
-	tcase_add_checked_fixture(tests, begin, end);
+	tcase_add_checked_fixture(tests, begin, end_pieces);
 	tcase_add_loop_test(tests, all_pieces_make_the_same, 0, N_CASES);
 	tcase_add_loop_test(tests, a_changed_answer_is_none, 0, N_CASES);
 	tcase_add_loop_test(tests, an_answer_without_room_is_refused, 0, N_CASES);

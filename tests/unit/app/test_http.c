@@ -7,19 +7,12 @@
 #include "app/http.h"
 #include "pieces.h"
 
-static struct nm_pool *pool;
 static const struct nm_app *http;
 
 static void begin(void)
 {
-	pool = nm_pool_new();
-	service.pool = pool;
+	begin_pieces();
 	http = nm_app_find("http");
-}
-
-static void end(void)
-{
-	pool = nm_pool_free(pool);
 }
 
 static struct nm_http_lines *lines_of(enum nm_http_method method, bool close)
@@ -157,6 +150,11 @@ static const struct {
 	{NM_HTTP_GET, OK "Transfer-Encoding: gzip\r\n" LENGTH(1) "\r\nabc", ANSWERED, true, true},
 	{NM_HTTP_GET, OK "\r\nabc", ANSWERED, true, true},
 	{NM_HTTP_GET, "HTTP/1.0 500 \r\n\r\n", REFUSED, true, true},
+	{NM_HTTP_GET, "HTTP/1.1 200 OK\nContent-Length: 3\nX: y\r\n\nabc~", ANSWERED, false, false},
+	{NM_HTTP_GET, "HTTP/1.1 200\nTransfer-Encoding: chunked\n\n3\r\n\n\r\n\r\n0\r\nX: y\n\n~",
+	 ANSWERED, false, false},
+	{NM_HTTP_GET, OK CHUNKED "\r\n1\na\r\n", BAD, false, false},
+	{NM_HTTP_GET, OK CHUNKED "\r\n1\r\na\n", BAD, false, false},
 	{NM_HTTP_GET, OK LENGTH(3) "\r\nab", UNFINISHED, false, false},
 	{NM_HTTP_GET, OK CHUNKED "\r\n3\r\nabc\r\n", UNFINISHED, false, false},
 	{NM_HTTP_GET, "HTTP/1.1 100 Continue\r\n\r\n", UNFINISHED, false, false},
@@ -194,26 +192,19 @@ START_TEST(answers_end)
 	const struct nm_app_request request = {.verb = NM_VERB_HTTP, .pool = pool, .http = lines};
 	const char *text = answers[_i].text, *behind = strchr(text, '~');
 	const enum outcome outcome = answers[_i].outcome;
-	const bool done = (outcome == ANSWERED || outcome == REFUSED) && !answers[_i].to_end;
-	const size_t n = strlen(text);
+	const bool whole = outcome == ANSWERED || outcome == REFUSED;
+	const bool done = whole && !answers[_i].to_end;
 
-	for (size_t piece = 1; piece <= n; piece++) {
-		struct nm_app_parser parser;
-		size_t taken;
-		enum nm_parsed parsed = parse_into(&parser, http, &request, text, n, piece, &taken);
-
-		ck_assert_int_eq(parsed, outcome == BAD ? NM_PARSED_BAD
-					 : done		? NM_PARSED_DONE
-							: NM_PARSED_MORE);
-		ck_assert_uint_eq(parser.to_end, answers[_i].to_end);
-		if (done)
-			ck_assert_uint_eq(taken, (size_t)(behind - text));
-		if (outcome != ANSWERED && outcome != REFUSED)
-			continue;
-		ck_assert_uint_eq(parser.last, answers[_i].last);
-		ck_assert_uint_eq(parser.class,
-				  outcome == ANSWERED ? NM_CLASS_OK : NM_CLASS_REFUSED);
-	}
+	check_answer(http, &request, text, strlen(text),
+		     &(struct expected){
+			     .parsed = outcome == BAD ? NM_PARSED_BAD
+				       : done	      ? NM_PARSED_DONE
+						      : NM_PARSED_MORE,
+			     .class = outcome == REFUSED ? NM_CLASS_REFUSED : NM_CLASS_OK,
+			     .n = done ? (size_t)(behind - text) : 0,
+			     .last = answers[_i].last,
+			     .to_end = answers[_i].to_end,
+		     });
 	free(lines);
 }
 END_TEST
@@ -244,7 +235,8 @@ START_TEST(the_last_request_of_a_connection)
 	struct nm_app_parser parser;
 	size_t taken;
 
-	ck_assert_int_eq(parse_into(&parser, http, &request, text, sizeof text - 1, 7, &taken),
+	ck_assert_int_eq(parse_into(&parser, http, &request, text, sizeof text - 1,
+				    (struct cut){.first = 7, .piece = 7}, &taken),
 			 NM_PARSED_DONE);
 	ck_assert(parser.last);
 	free(lines);
@@ -345,7 +337,7 @@ int main(void)
 	Suite *suite = suite_create("http");
 	TCase *tests = tcase_create("http");
 
-	tcase_add_checked_fixture(tests, begin, end);
+	tcase_add_checked_fixture(tests, begin, end_pieces);
 	tcase_add_loop_test(tests, a_request_to_the_byte, 0, COUNT(requests));
 	tcase_add_test(tests, what_is_no_target);
 	tcase_add_loop_test(tests, answers_end, 0, COUNT(answers));
