@@ -376,3 +376,21 @@ def test_mistakes(http: str, why: str, netmodel: Netmodel, profile: WriteProfile
     path = profile(asking(http))
     result = netmodel.run("-m", path, "--check", code=1)
     assert f"{path}:{line_of(path, HTTP)}: error: " in result.err and why in result.err
+
+
+def test_a_body_of_5_gib(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Counts have 64 bits, and memory does not grow with what comes."""
+    size, piece = 5 << 30, bytes(1 << 20)
+
+    def serve(conn: socket.socket, _number: int) -> None:
+        for _ in requests_of(conn):
+            conn.sendall(f"HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n\r\n".encode())
+            for _ in range(size // len(piece)):
+                conn.sendall(piece)
+
+    with server_of(serve) as server:
+        document = netmodel.measure(profile(asking("", f"server={server}", "", 'iterations="1"')))
+    assert_complete(document)
+    assert own(document)["ok"] == 1
+    assert own(document)["bytes_received"] == size + len(f"HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n\r\n")
+    assert master_of(document)["rusage"]["maxrss_kb"] < 200_000
