@@ -144,6 +144,7 @@ static int ssl_established(struct nm_conn *c)
 		r = SSL_do_handshake(conn->ssl);
 		if (r != 1) {
 			r = outcome(conn, r);
+			conn->ended = r != -EAGAIN && r != -EINPROGRESS;
 			return r ? r : -ECONNRESET;
 		}
 		conn->ready = true;
@@ -314,6 +315,13 @@ static bool ssl_why(const struct nm_conn *c, char *buf, size_t size)
 {
 	const struct nm_ssl_conn *conn = c->state;
 
+	/* Whoever gives it up has waited for long enough. */
+	if (!conn->error && conn->peer && conn->connected && !conn->ready && !conn->ended) {
+		snprintf(buf, size,
+			 "TCP has connected, and the handshake of TLS has had no answer in time: "
+			 "perhaps the port is one without TLS");
+		return true;
+	}
 	if (!conn->error)
 		return false;
 	if (ERR_GET_LIB(conn->error) == ERR_LIB_SSL &&

@@ -75,6 +75,7 @@ struct nm_ssl_conn {
 	struct nm_ssl_io io;
 	bool connected; /* TCP is connected; the handshake is next */
 	bool ready;	/* the handshake is done */
+	bool ended;	/* it has failed, or the connection under it */
 	bool ticket;	/* the peer has sent a session to continue later */
 	struct nm_handshake_preamble preamble;
 	unsigned long error; /* OpenSSL's, of the last failure; 0: none */

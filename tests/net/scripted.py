@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 
 
 @contextmanager
-def server_of(serve: Callable[[socket.socket, int], None]) -> Iterator[str]:
+def server_of(serve: Callable[[socket.socket, int], object]) -> Iterator[str]:
     """Each connection has a thread, in which serve(connection, number) has it."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=64)
 

@@ -159,6 +159,15 @@ def test_redis(netmodel: Netmodel, profile: WriteProfile, files: Files) -> None:
     assert master_of(document)["connections"]["tls"]["alpn"] is None
 
 
+@pytest.mark.parametrize("limit", ["timeout=300ms", "reconnect=500ms"])
+def test_a_port_that_is_silent(limit: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """As one without TLS is, which waits for a request of its own."""
+    with server_of(lambda conn, _number: conn.recv(1 << 20) and conn.recv(1)) as place:
+        path = profile(over_tls(f"server={place} {limit}"))
+        said = netmodel.run("-m", path, code=2).err
+    assert f"flowop connect at {path}:{line_of(path, 'connect')}: TCP has connected, and the handshake of TLS has had no answer in time" in said
+
+
 @pytest.mark.parametrize("name", ["http", "http_crr", "redis", "memcache"])
 def test_stock_profiles_of_both_ends(name: str, netmodel: Netmodel) -> None:
     document = netmodel.measure(name, *defines(tls="yes", test_length="100ms", num_flows=2))
