@@ -107,23 +107,44 @@ static size_t count_groups(const struct nm_result *shape)
 	return shape->n_groups > 1 && shape->n_groups <= NM_INTERVAL_GROUPS ? shape->n_groups : 0;
 }
 
-/* What the columns of a group begin with: its name, without what ends a cell, and of several with
- * one name the second with "#2". */
-static char *group_prefix(const struct nm_result *shape, size_t g, char buf[GROUP_NAME])
+/* The name of a group, without what ends a cell. */
+static char *group_name(const struct nm_result *shape, size_t g, char buf[GROUP_NAME])
 {
-	const char *name = shape->groups[g].name ? shape->groups[g].name : "";
-	char number[24] = "";
-	size_t same = 1;
-
-	for (size_t i = 0; i < g; i++)
-		same += shape->groups[i].name && strcmp(shape->groups[i].name, name) == 0;
-	if (same > 1)
-		snprintf(number, sizeof(number), "#%zu", same);
-	snprintf(buf, GROUP_NAME, "%.96s%s_", name, number);
+	snprintf(buf, GROUP_NAME, "%.96s", shape->groups[g].name ? shape->groups[g].name : "");
 	nm_make_plain(buf);
 	for (char *c = buf; *c; c++)
 		if (strchr(" ,\"", *c))
 			*c = '_';
+	return buf;
+}
+
+/* Whether other columns may begin as those of a group with that name. */
+static bool is_taken(const char *name)
+{
+	static const char *const others[] = {"verb_", "outcomes", "to_slaves", "to_master"};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (strstr(name, others[i]))
+			return true;
+	return false;
+}
+
+/* What the columns of a group begin with: its name; of several with one name the second with "#2",
+ * and with "#1" one whose name others begin with. */
+static char *group_prefix(const struct nm_result *shape, size_t g, char buf[GROUP_NAME])
+{
+	char other[GROUP_NAME];
+	size_t same = 1;
+
+	group_name(shape, g, buf);
+	for (size_t i = 0; i < g; i++)
+		same += strcmp(group_name(shape, i, other), buf) == 0;
+	const size_t n = strlen(buf);
+
+	if (same > 1 || is_taken(buf))
+		snprintf(buf + n, GROUP_NAME - n, "#%zu_", same);
+	else
+		snprintf(buf + n, GROUP_NAME - n, "_");
 	return buf;
 }
 

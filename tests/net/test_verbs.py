@@ -303,6 +303,17 @@ def test_names_that_are_alike_stay_apart(netmodel: Netmodel, profile: WriteProfi
     assert "no measured transaction has a rate or arrivals" in warned
 
 
+@pytest.mark.parametrize("names", [("verb_GET", "x"), ("x", "x_verb_GET"), ("outcomes", "a b", "a_b", "a b")])
+def test_columns_of_groups_and_verbs_stay_apart(names: tuple[str, ...], netmodel: Netmodel, profile: WriteProfile) -> None:
+    with answering_all() as server:
+        groups = "".join(asking("redis", commands("GET"), f"server={server}", f"name='{name}'") for name in names)
+        keyspace = groups[: groups.index("<group")]
+        rows = netmodel.run("-m", profile(keyspace + groups.replace(keyspace, "")), "--format", "csv", "-i", "5s", code=0).out
+    columns = next(csv.reader(io.StringIO(rows)))
+    assert "verb_GET_latency_p99_s" in columns
+    assert len(set(columns)) == len(columns)
+
+
 def test_a_name_that_is_too_long_is_told(netmodel: Netmodel, profile: WriteProfile) -> None:
     for n, code in ((63, 0), (64, 1)):
         err = netmodel.run("--check", "-m", profile(asking("redis", commands("X" * n), "server=127.0.0.1:1")), code=code).err
