@@ -140,6 +140,8 @@ static const char *take_word(struct reading *r)
 		return "must begin with the name of a command";
 	if (strstr(r->word, KEY) && !r->keyspace)
 		return "has __key__, which needs keys=...";
+	if (strstr(r->word, KEY) && r->keyspace->lengths)
+		return "has __key__, whose keyspace must have keys of one length";
 	if (strcmp(r->word, DATA) == 0) {
 		if (command->has_data)
 			return "has __data__ twice";

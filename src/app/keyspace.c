@@ -93,6 +93,7 @@ int nm_keyspace_init(struct nm_keyspace *keyspace, const char *law, const char *
 		return -ERANGE;
 	}
 	keyspace->length = (uint32_t)length;
+	keyspace->least = (uint32_t)prefix_length + digits;
 	return read_law(keyspace, law, why, why_size);
 }
 
@@ -129,15 +130,24 @@ uint64_t nm_keyspace_draw(const struct nm_keyspace *keyspace, uint64_t stream, u
 	return nm_rng_below(stream, n, keyspace->count);
 }
 
-void nm_keyspace_put(const struct nm_keyspace *keyspace, uint64_t number, char *buf)
+uint32_t nm_keyspace_drawn_length(const struct nm_keyspace *keyspace, uint64_t number)
 {
-	char *at = buf + keyspace->length, *digits = buf + keyspace->prefix_length;
+	const uint32_t length = (uint32_t)nm_law_draw(keyspace->lengths, 0, number);
+
+	return length < keyspace->least ? keyspace->least : length;
+}
+
+char *nm_keyspace_put(const struct nm_keyspace *keyspace, uint64_t number, char *buf)
+{
+	char *end = buf + nm_keyspace_length(keyspace, number), *at = end;
+	char *digits = buf + keyspace->prefix_length;
 
 	memcpy(buf, keyspace->prefix, keyspace->prefix_length);
 	for (; number; number /= 10)
 		*--at = (char)('0' + number % 10);
 	while (at > digits)
 		*--at = '0';
+	return end;
 }
 
 uint64_t nm_keyspace_number(const struct nm_keyspace *keyspace, const char *text, size_t length)
@@ -145,7 +155,7 @@ uint64_t nm_keyspace_number(const struct nm_keyspace *keyspace, const char *text
 	const char *at = text + keyspace->prefix_length, *end = text + length;
 	uint64_t number = 0;
 
-	if (length != keyspace->length ||
+	if (length < keyspace->least || length > keyspace->length ||
 	    memcmp(text, keyspace->prefix, keyspace->prefix_length) != 0)
 		return UINT64_MAX;
 	/* So many digits cannot be too large for 64 bits. */
@@ -159,5 +169,7 @@ uint64_t nm_keyspace_number(const struct nm_keyspace *keyspace, const char *text
 			return UINT64_MAX;
 		number = number * 10 + digit;
 	}
-	return number < keyspace->count ? number : UINT64_MAX;
+	return number < keyspace->count && length == nm_keyspace_length(keyspace, number)
+		       ? number
+		       : UINT64_MAX;
 }

@@ -21,8 +21,7 @@ static void memcache_encode(struct nm_app_request *request, char *buf, struct nm
 
 	ret->payload = ret->tail = 0;
 	*at++ = ' ';
-	nm_keyspace_put(request->keyspace, request->key, at);
-	at += request->keyspace->length;
+	at = nm_keyspace_put(request->keyspace, request->key, at);
 	if (request->verb == NM_VERB_SET) {
 		at = put_number(put_number(at, request->flags), request->ttl_s);
 		at = put_number(at, request->size);

@@ -18,7 +18,9 @@ static const uint8_t opcodes[] = {[NM_VERB_GET] = NM_BINARY_GET,
 static void binary_encode(struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
 {
 	const uint32_t extras = request->verb == NM_VERB_SET ? NM_BINARY_SET_EXTRAS : 0;
-	const uint32_t key = request->keyspace->length;
+	char *const at_key = buf + NM_BINARY_HEADER + extras;
+	char *const end = nm_keyspace_put(request->keyspace, request->key, at_key);
+	const uint32_t key = (uint32_t)(end - at_key);
 	const struct nm_binary_header header = {
 		.magic = NM_BINARY_REQUEST,
 		.opcode = opcodes[request->verb],
@@ -32,12 +34,11 @@ static void binary_encode(struct nm_app_request *request, char *buf, struct nm_a
 	ret->payload = ret->tail = 0;
 	if (extras) {
 		at = nm_binary_put(at, request->flags);
-		at = nm_binary_put(at, (uint32_t)request->ttl_s);
+		(void)nm_binary_put(at, (uint32_t)request->ttl_s);
 		ret->pool = request->pool->bytes;
 		ret->payload = request->size;
 	}
-	nm_keyspace_put(request->keyspace, request->key, at);
-	ret->head = (size_t)(at - buf) + key;
+	ret->head = (size_t)(end - buf);
 }
 
 /* --- answers --- */

@@ -21,8 +21,7 @@ static void meta_encode(struct nm_app_request *request, char *buf, struct nm_app
 	char *at = nm_line_put(sets ? "ms " : request->verb == NM_VERB_GET ? "mg " : "md ", buf);
 
 	ret->payload = ret->tail = 0;
-	nm_keyspace_put(request->keyspace, request->key, at);
-	at += request->keyspace->length;
+	at = nm_keyspace_put(request->keyspace, request->key, at);
 	if (sets) {
 		*at++ = ' ';
 		at = nm_number_put(request->size, at);

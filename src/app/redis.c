@@ -28,9 +28,8 @@ static char *put_word(char *at, const char *word)
 
 static char *put_key(char *at, const struct nm_app_request *request)
 {
-	at = put_length(at, '$', request->keyspace->length);
-	nm_keyspace_put(request->keyspace, request->key, at);
-	return nm_line_put("\r\n", at + request->keyspace->length);
+	at = put_length(at, '$', nm_keyspace_length(request->keyspace, request->key));
+	return nm_line_put("\r\n", nm_keyspace_put(request->keyspace, request->key, at));
 }
 
 /* What is behind the value: its end, and EX SECONDS where it has a time to live. At most 37

@@ -317,11 +317,11 @@ static const struct nm_opt keyspace_attrs[] = {
 	 .help = "how many keys there are"},
 	{.name = "length",
 	 .alias = "klen",
-	 .type = NM_TYPE_COUNT,
+	 .type = NM_TYPE_SIZES,
 	 .offset = ATTR(nm_keyspace_attrs, length),
 	 .max = NM_KEY_MAX,
-	 .help = "bytes of each key: the prefix, and its number with zeros before it; without it, "
-		 "as many as there must be"},
+	 .help = "bytes of each key, or a law that gives each key its own: the prefix, and its "
+		 "number with zeros before it; without it, as many as there must be"},
 	{.name = "prefix",
 	 .type = NM_TYPE_STRING,
 	 .offset = ATTR(nm_keyspace_attrs, prefix),

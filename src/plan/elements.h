@@ -64,7 +64,8 @@ struct nm_sequence_attrs {
 
 struct nm_keyspace_attrs {
 	char *name;
-	uint64_t count, length;
+	uint64_t count;
+	struct nm_law length;
 	char *prefix, *law;
 };
 

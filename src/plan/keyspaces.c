@@ -69,7 +69,7 @@ void nm_ir_read_keyspace(struct nm_ir *ir, const struct nm_node *node)
 		return;
 	}
 	int r = nm_keyspace_init(&own->keyspace, attrs->law, attrs->prefix, attrs->count,
-				 attrs->length, why, sizeof why);
+				 attrs->length.max, why, sizeof why);
 
 	if (r == -ENOMEM)
 		nm_node_error(ir, node, " out of memory");
@@ -78,6 +78,8 @@ void nm_ir_read_keyspace(struct nm_ir *ir, const struct nm_node *node)
 				  r == -ERANGE	? "length"
 				  : r == -E2BIG ? "prefix"
 						: "law");
+	if (attrs->length.kind != NM_LAW_CONST)
+		own->keyspace.lengths = &attrs->length;
 	own->name = attrs->name;
 	own->next = ir->keyspaces;
 	ir->keyspaces = own;

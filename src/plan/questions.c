@@ -35,6 +35,14 @@ static bool check_labels(struct nm_ir *ir, const struct nm_ir_step *step,
 				 step, "keys");
 		return false;
 	}
+	if (single->questions.keys.lengths) {
+		nm_origin_option(nm_step_error(ir, step,
+					       " keys=\"%s\": its keys have several lengths, and "
+					       "labels of names must have one",
+					       opts->keys),
+				 step, "keys");
+		return false;
+	}
 	if (length <= NM_LABEL_MAX && 1 + length + name <= NM_NAME_MAX)
 		return true;
 	nm_origin_option(nm_step_error(ir, step,

@@ -45,6 +45,36 @@ START_TEST(each_key_has_a_text_of_its_own)
 }
 END_TEST
 
+/* Each key has its own length, whatever it is asked for, and is found by its text. */
+START_TEST(a_law_gives_each_key_its_length)
+{
+	struct nm_keyspace keyspace;
+	struct nm_law law = {.kind = NM_LAW_CONST};
+	char text[NM_KEY_MAX + 1], why[256];
+	double sum = 0;
+
+	init(&keyspace, "uniform", 10000, NM_KEY_MAX);
+	ck_assert_int_eq(nm_law_parse("gev(30.7984,8.20449,0.078688;..250)", NM_LAW_OF_BYTES,
+				      NM_READING_NETMODEL, 1, &law, why, sizeof why),
+			 0);
+	keyspace.lengths = &law;
+	for (uint64_t number = 0; number < 10000; number++) {
+		const uint32_t length = nm_keyspace_length(&keyspace, number);
+
+		ck_assert_uint_ge(length, strlen("user:9999"));
+		ck_assert_ptr_eq(nm_keyspace_put(&keyspace, number, text), text + length);
+		ck_assert_uint_eq(nm_keyspace_number(&keyspace, text, length), number);
+		memmove(text + 6, text + 5, length - 5);
+		text[5] = '0';
+		ck_assert_uint_eq(nm_keyspace_number(&keyspace, text, length + 1), UINT64_MAX);
+		sum += length;
+	}
+	/* The mean of the law is 36.0, with a standard deviation of 11.7. */
+	ck_assert_double_eq_tol(sum / 10000, nm_law_mean(&law), 5 * 11.7 / 100);
+	nm_law_fini(&law);
+}
+END_TEST
+
 START_TEST(what_cannot_be_is_told)
 {
 	struct nm_keyspace keyspace;
@@ -135,6 +165,7 @@ int main(void)
 	Suite *s = suite_create("keyspace");
 	TCase *t = tcase_create("keyspace");
 
+	tcase_add_test(t, a_law_gives_each_key_its_length);
 	tcase_add_test(t, each_key_has_a_text_of_its_own);
 	tcase_add_test(t, what_cannot_be_is_told);
 	tcase_add_test(t, the_bijection_is_one);
