@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keys: a countable set of them, and the law by which one is drawn. The text of a key is the prefix
- * and its number in decimal, with zeros before it up to the length that all keys have, or that a law
- * gives each. */
+ * and its number in decimal, with zeros before it up to the length that all keys have, or that a
+ * law gives each. */
 #ifndef NM_APP_KEYSPACE_H
 #define NM_APP_KEYSPACE_H
 
@@ -48,8 +48,8 @@ static inline uint64_t nm_keyspace_turn(const struct nm_keyspace *keyspace, uint
 /* The number that a rank (from 0 on) has: a bijection of the numbers below count, so that keys that
  * are asked for often do not stand side by side. */
 uint64_t nm_keyspace_scramble(const struct nm_keyspace *keyspace, uint64_t rank);
-/* Bytes of the text of a key where a law gives them. They depend on its number alone, and not on the
- * seed: what one run has stored, another finds. */
+/* Bytes of the text of a key where a law gives them. They depend on its number alone, and not on
+ * the seed: what one run has stored, another finds. */
 uint32_t nm_keyspace_drawn_length(const struct nm_keyspace *keyspace, uint64_t number);
 /* And wherever they come from. */
 static inline uint32_t nm_keyspace_length(const struct nm_keyspace *keyspace, uint64_t number)
