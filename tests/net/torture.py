@@ -21,7 +21,7 @@ class Case(NamedTuple):
     outcome: str
     answer: bytes
     ends: bool = False
-    more: bool = False  # it is an answer, and there are bytes behind it
+    at_once: bool = False  # it comes in no pieces: there are bytes behind an answer, or very many
 
 
 class Request(NamedTuple):
