@@ -66,7 +66,7 @@ static enum nm_step wait_for_next(struct nm_io *io, struct nm_flow *flow,
 /* The connection is taken, and may not be ready yet. */
 static enum nm_step go_on(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
-	int r = nm_open_continue(flow->conn, instr);
+	int r = nm_open_continue(flow->conn);
 
 	if (r == 0)
 		return accepted(io, flow);

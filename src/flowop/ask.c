@@ -1,40 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sends a request, and parses its answer as it comes. */
-#include "flowop/ask.h"
+#include "flowop/asking.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "app/http.h"
-#include "flowop/datagram.h"
 #include "flowop/message.h"
+#include "flowop/tcp_fallback.h"
 #include "host/clock.h"
 #include "transport/io.h"
 
-/* How far the step is: flow->progress. */
-enum { BEGIN, SENDING, AWAITING };
-
-struct asking {
-	struct nm_app_request request;
-	struct nm_app_parser parser;
-	uint64_t total;		/* bytes of the request */
-	bool any;		/* of the answer, bytes have come */
-	bool cut;		/* not all of the request could be sent */
-	bool again;		/* the request is sent once more, over another connection */
-	bool unasked;		/* what has come was not asked for */
-	bool refused;		/* as the network says, nobody can be reached there */
-	uint64_t due_ns;	/* when the time of the request is over; 0: it has not waited yet */
-	uint64_t sent_ns;	/* when it was begun; of no meaning where no times are kept */
-	uint32_t n_requests;	/* that were drawn */
-	uint32_t first;		/* its own number, before that of its first request */
-	char said[NM_SAID_MAX]; /* of an answer that is none */
-	uint64_t n_keys[];	/* by instr->site: drawn before */
-};
-
 size_t nm_ask_bytes(uint32_t site)
 {
-	return sizeof(struct asking) + (site + (size_t)1) * sizeof(uint64_t);
+	return sizeof(struct nm_asking) + (site + (size_t)1) * sizeof(uint64_t);
 }
 
 void nm_app_note(char said[NM_SAID_MAX], const char *data, size_t n)
@@ -49,7 +29,7 @@ void nm_app_note(char said[NM_SAID_MAX], const char *data, size_t n)
 void nm_ask_why(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *instr,
 		char *buf, size_t size)
 {
-	const struct asking *asking = nm_app_state(io, flow);
+	const struct nm_asking *asking = nm_app_state(io, flow);
 	bool serves = instr->op->flags & NM_FLOWOP_FOLLOWS;
 
 	if (!serves && asking->unasked) {
@@ -64,17 +44,17 @@ void nm_ask_why(const struct nm_io *io, const struct nm_flow *flow, const struct
 
 struct nm_app_parser *nm_ask_parser(const struct nm_io *io, const struct nm_flow *flow)
 {
-	return &((struct asking *)nm_app_state(io, flow))->parser;
+	return &((struct nm_asking *)nm_app_state(io, flow))->parser;
 }
 
 char *nm_ask_said(const struct nm_io *io, const struct nm_flow *flow)
 {
-	return ((struct asking *)nm_app_state(io, flow))->said;
+	return ((struct nm_asking *)nm_app_state(io, flow))->said;
 }
 
 bool nm_ask_drop(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *instr)
 {
-	struct asking *asking = nm_app_state(io, flow);
+	struct nm_asking *asking = nm_app_state(io, flow);
 	struct nm_outcome_counters *outcomes = nm_app_outcomes(io, instr);
 	bool again = asking->again;
 
@@ -86,25 +66,25 @@ bool nm_ask_drop(const struct nm_io *io, const struct nm_flow *flow, const struc
 
 uint64_t *nm_ask_due_ns(const struct nm_io *io, const struct nm_flow *flow)
 {
-	return &((struct asking *)nm_app_state(io, flow))->due_ns;
+	return &((struct nm_asking *)nm_app_state(io, flow))->due_ns;
+}
+
+void nm_ask_give_up(const struct nm_io *io, struct nm_flow *flow)
+{
+	struct nm_asking *asking = nm_app_state(io, flow);
+
+	if (asking->instead_of)
+		nm_tcp_fallback_give_up(flow, asking);
 }
 
 bool nm_ask_is_lost(const struct nm_io *io, const struct nm_flow *flow)
 {
-	return ((const struct asking *)nm_app_state(io, flow))->refused;
+	return ((const struct nm_asking *)nm_app_state(io, flow))->refused;
 }
 
 /* --- the request --- */
 
-/* The time of the request is over, now that something of its answer has come. A step that finds so
- * waits, and the wait ends at once, by its limit. */
-static bool is_late(const struct asking *asking)
-{
-	return asking->due_ns && nm_clock_ns() >= asking->due_ns;
-}
-
-/* The same of a flow that goes on without a wait, in which its time would begin. */
-static bool is_late_by_now(struct asking *asking, const struct nm_instr *instr)
+bool nm_asking_is_late_by_now(struct nm_asking *asking, const struct nm_instr *instr)
 {
 	if (!instr->timeout_ns)
 		return false;
@@ -115,7 +95,7 @@ static bool is_late_by_now(struct asking *asking, const struct nm_instr *instr)
 	return now_ns >= asking->due_ns;
 }
 
-static enum nm_step fail(struct nm_flow *flow, struct asking *asking, const char *data, size_t n)
+static enum nm_step fail(struct nm_flow *flow, struct nm_asking *asking, const char *data, size_t n)
 {
 	nm_app_note(asking->said, data, n);
 	flow->error = EPROTO;
@@ -130,9 +110,8 @@ static enum nm_step end_of_connection(struct nm_flow *flow, ssize_t n)
 	return nm_flow_failed(flow, n);
 }
 
-/* The request is over without an answer. */
-static void give_up(struct nm_flow *flow, struct nm_outcome_counters *outcomes,
-		    _Atomic uint64_t *class)
+void nm_asking_give_up(struct nm_flow *flow, struct nm_outcome_counters *outcomes,
+		       _Atomic uint64_t *class)
 {
 	nm_counter_add(&outcomes->requests, 1);
 	nm_counter_add(class, 1);
@@ -149,13 +128,13 @@ static bool is_safe(const struct nm_app_request *request)
 
 /* The connection has ended under the request. Where no byte of an answer has come, the server may
  * have ended it before it saw the request, as servers do after some time or some requests. */
-static enum nm_step lose(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
-			 struct asking *asking, ssize_t n)
+enum nm_step nm_asking_lose(const struct nm_io *io, struct nm_flow *flow,
+			    const struct nm_instr *instr, struct nm_asking *asking, ssize_t n)
 {
 	struct nm_outcome_counters *outcomes = nm_app_outcomes(io, instr);
 
 	if (asking->any || !is_safe(&asking->request) || !(flow->conn->traits & NM_CONN_ANSWERED)) {
-		give_up(flow, outcomes, &outcomes->lost);
+		nm_asking_give_up(flow, outcomes, &outcomes->lost);
 		return nm_flow_failed(flow, n);
 	}
 	asking->again = true;
@@ -167,12 +146,12 @@ static void give_up_malformed(const struct nm_io *io, struct nm_flow *flow,
 {
 	struct nm_outcome_counters *outcomes = nm_app_outcomes(io, instr);
 
-	give_up(flow, outcomes, &outcomes->malformed);
+	nm_asking_give_up(flow, outcomes, &outcomes->malformed);
 }
 
 static enum nm_step mistake(const struct nm_io *io, struct nm_flow *flow,
-			    const struct nm_instr *instr, struct asking *asking, const char *data,
-			    size_t n)
+			    const struct nm_instr *instr, struct nm_asking *asking,
+			    const char *data, size_t n)
 {
 	const struct nm_app *app = instr->ask.app;
 	enum nm_step answer = fail(flow, asking, data, n);
@@ -186,7 +165,7 @@ static enum nm_step mistake(const struct nm_io *io, struct nm_flow *flow,
 /* What comes over the connection from now on would be taken for answers to other requests: it is of
  * no more use. */
 static enum nm_step give_up_connection(const struct nm_io *io, struct nm_flow *flow,
-				       struct asking *asking, const char *data, size_t n)
+				       struct nm_asking *asking, const char *data, size_t n)
 {
 	asking->unasked = true;
 	nm_counter_add(&io->count->unsolicited, 1);
@@ -194,7 +173,7 @@ static enum nm_step give_up_connection(const struct nm_io *io, struct nm_flow *f
 }
 
 /* Whether what has come belongs to no request, as the protocol says. */
-static bool is_aside(struct nm_flow *flow, const struct nm_instr *instr, struct asking *asking,
+static bool is_aside(struct nm_flow *flow, const struct nm_instr *instr, struct nm_asking *asking,
 		     const char *data, size_t n)
 {
 	const struct nm_app *app = instr->ask.app;
@@ -215,8 +194,8 @@ static bool is_aside(struct nm_flow *flow, const struct nm_instr *instr, struct 
 
 /* Nothing has asked for what is there before a request is sent. It is known to be there, or not,
  * without a call, but where receives sleep: what comes there is told by the next answer. */
-static enum nm_step look_for_unasked(struct nm_io *io, struct nm_flow *flow,
-				     const struct nm_instr *instr, struct asking *asking)
+enum nm_step nm_asking_look(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
+			     struct nm_asking *asking)
 {
 	ssize_t n;
 
@@ -248,7 +227,7 @@ static uint64_t key_of_fill(const struct nm_io *io, const struct nm_flow *flow,
 }
 
 static uint64_t key_of(const struct nm_io *io, const struct nm_flow *flow,
-		       const struct nm_instr *instr, struct asking *asking)
+		       const struct nm_instr *instr, struct nm_asking *asking)
 {
 	const struct nm_keyspace *keyspace = instr->ask.keyspace;
 
@@ -261,7 +240,7 @@ static uint64_t key_of(const struct nm_io *io, const struct nm_flow *flow,
 }
 
 static void draw(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
-		 struct asking *asking)
+		 struct nm_asking *asking)
 {
 	const struct nm_opts_ask *opts = instr->opts;
 	struct nm_app_request *request = &asking->request;
@@ -289,7 +268,7 @@ static void draw(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *
 
 /* When a request begins: where a pass begins with it that is known. */
 static void note_begin(const struct nm_io *io, const struct nm_flow *flow,
-		       const struct nm_instr *instr, struct asking *asking)
+		       const struct nm_instr *instr, struct nm_asking *asking)
 {
 	if (instr->ask.begins && !flow->repeated)
 		asking->sent_ns = flow->request.sent_ns;
@@ -297,8 +276,8 @@ static void note_begin(const struct nm_io *io, const struct nm_flow *flow,
 		asking->sent_ns = nm_clock_ns();
 }
 
-static enum nm_step begin(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
-			  struct asking *asking)
+enum nm_step nm_asking_begin(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
+			     struct nm_asking *asking)
 {
 	bool again = asking->again;
 
@@ -311,8 +290,8 @@ static enum nm_step begin(struct nm_io *io, struct nm_flow *flow, const struct n
 	if (!(flow->conn->traits & NM_CONN_ASIDE))
 		nm_app_parser_begin(&asking->parser);
 	flow->conn->traits &= ~(uint32_t)NM_CONN_ASIDE;
-	flow->progress = SENDING;
-	if (again && is_late_by_now(asking, instr))
+	flow->progress = NM_ASK_SENDING;
+	if (again && nm_asking_is_late_by_now(asking, instr))
 		return NM_STEP_WAIT_OUT;
 	nm_counter_add(&io->count->reissued, again);
 	return NM_STEP_NEXT;
@@ -320,8 +299,8 @@ static enum nm_step begin(struct nm_io *io, struct nm_flow *flow, const struct n
 
 /* NEXT: the kernel has all of it. What it has not taken is put together once more, as other flows
  * use the same memory meanwhile. */
-static enum nm_step send_request(struct nm_io *io, struct nm_flow *flow,
-				 const struct nm_instr *instr, struct asking *asking)
+enum nm_step nm_asking_send(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
+			    struct nm_asking *asking)
 {
 	struct nm_conn *conn = flow->conn;
 
@@ -340,22 +319,22 @@ static enum nm_step send_request(struct nm_io *io, struct nm_flow *flow,
 			asking->cut = true;
 			conn->flags |= NM_CONN_IN;
 			flow->left = 0;
-			flow->progress = AWAITING;
+			flow->progress = NM_ASK_AWAITING;
 			return NM_STEP_NEXT;
 		}
 		flow->left = (flow->left ? flow->left : asking->total) - (uint64_t)n;
 		if (!flow->left) {
-			flow->progress = AWAITING;
+			flow->progress = NM_ASK_AWAITING;
 			return NM_STEP_NEXT;
 		}
 	}
-	return is_late_by_now(asking, instr) ? NM_STEP_WAIT_OUT : NM_STEP_YIELD;
+	return nm_asking_is_late_by_now(asking, instr) ? NM_STEP_WAIT_OUT : NM_STEP_YIELD;
 }
 
 /* --- the answer --- */
 
 static void record_times(const struct nm_flow *flow, const struct nm_verb_tally *verb,
-			 const struct asking *asking)
+			 const struct nm_asking *asking)
 {
 	uint64_t now_ns = nm_clock_ns();
 
@@ -366,8 +345,8 @@ static void record_times(const struct nm_flow *flow, const struct nm_verb_tally 
 		nm_hist_record(verb->send_delay, asking->sent_ns - flow->request.due_ns);
 }
 
-static enum nm_step end(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
-			const struct asking *asking)
+enum nm_step nm_asking_end(const struct nm_io *io, struct nm_flow *flow,
+			   const struct nm_instr *instr, const struct nm_asking *asking)
 {
 	struct nm_verb_tally *verb = &io->apps.verbs[instr->ask.verb];
 
@@ -377,12 +356,12 @@ static enum nm_step end(const struct nm_io *io, struct nm_flow *flow, const stru
 		record_times(flow, verb, asking);
 	flow->conn->traits |= NM_CONN_ANSWERED | NM_CONN_HEARD |
 			      (asking->parser.last || asking->cut ? (uint32_t)NM_CONN_LAST : 0u);
-	flow->progress = BEGIN;
+	flow->progress = NM_ASK_BEGIN;
 	return NM_STEP_NEXT;
 }
 
-static enum nm_step await_answer(struct nm_io *io, struct nm_flow *flow,
-				 const struct nm_instr *instr, struct asking *asking)
+enum nm_step nm_asking_await(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
+			     struct nm_asking *asking)
 {
 	struct nm_conn *conn = flow->conn;
 
@@ -394,12 +373,12 @@ static enum nm_step await_answer(struct nm_io *io, struct nm_flow *flow,
 			return NM_STEP_WAIT_IN;
 		enum nm_io_status status = nm_conn_recv(io, conn, io->chunk, &n);
 
-		if (status == NM_IO_AGAIN || is_late(asking))
+		if (status == NM_IO_AGAIN || nm_asking_is_late(asking))
 			return NM_STEP_WAIT_IN;
 		if (status == NM_IO_EOF && asking->parser.to_end)
-			return end(io, flow, instr, asking);
+			return nm_asking_end(io, flow, instr, asking);
 		if (status >= NM_IO_EOF)
-			return lose(io, flow, instr, asking, n);
+			return nm_asking_lose(io, flow, instr, asking, n);
 		asking->any = true;
 		switch (instr->ask.app->parse(&asking->parser, &asking->request, io->rx, (size_t)n,
 					      &taken)) {
@@ -411,132 +390,30 @@ static enum nm_step await_answer(struct nm_io *io, struct nm_flow *flow,
 			/* Nothing has asked for what comes behind an answer. */
 			if (taken == (size_t)n ||
 			    is_aside(flow, instr, asking, io->rx + taken, (size_t)n - taken))
-				return end(io, flow, instr, asking);
+				return nm_asking_end(io, flow, instr, asking);
 			give_up_malformed(io, flow, instr);
 			return give_up_connection(io, flow, asking, io->rx + taken,
 						  (size_t)n - taken);
 		}
 	}
-	return is_late_by_now(asking, instr) ? NM_STEP_WAIT_IN : NM_STEP_YIELD;
+	return nm_asking_is_late_by_now(asking, instr) ? NM_STEP_WAIT_IN : NM_STEP_YIELD;
 }
 
 enum nm_step nm_ask_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
-	struct asking *asking = nm_app_state(io, flow);
+	struct nm_asking *asking = nm_app_state(io, flow);
 	enum nm_step answer = NM_STEP_NEXT;
 
-	if (flow->progress == BEGIN) {
+	if (flow->progress == NM_ASK_BEGIN) {
 		answer = flow->conn->traits & NM_CONN_LAST
 				 ? end_of_connection(flow, 0)
-				 : look_for_unasked(io, flow, instr, asking);
+				 : nm_asking_look(io, flow, instr, asking);
 		if (answer == NM_STEP_NEXT)
-			answer = begin(io, flow, instr, asking);
+			answer = nm_asking_begin(io, flow, instr, asking);
 	}
-	if (answer == NM_STEP_NEXT && flow->progress == SENDING)
-		answer = send_request(io, flow, instr, asking);
+	if (answer == NM_STEP_NEXT && flow->progress == NM_ASK_SENDING)
+		answer = nm_asking_send(io, flow, instr, asking);
 	if (answer != NM_STEP_NEXT)
 		return answer;
-	return await_answer(io, flow, instr, asking);
-}
-
-/* --- where messages may be lost --- */
-
-/* NEXT: the message is on its way, or lost already. */
-static enum nm_step send_message(struct nm_io *io, struct nm_flow *flow,
-				 const struct nm_instr *instr, struct asking *asking)
-{
-	struct nm_conn *conn = flow->conn;
-
-	if (!(conn->flags & NM_CONN_OUT))
-		return NM_STEP_WAIT_OUT;
-	size_t size = instr->ask.app->datagram->encode(&asking->request, io->tx);
-	ssize_t n = nm_conn_call_send(conn, NULL, io->tx, size);
-
-	if (nm_datagram_is_unreachable(n)) /* perhaps an earlier one; this is not sent yet */
-		n = nm_conn_call_send(conn, NULL, io->tx, size);
-	if (n < 0 && !nm_datagram_is_unreachable(n)) {
-		if (nm_io_sent_nothing(conn, n) == NM_IO_AGAIN)
-			return NM_STEP_WAIT_OUT;
-		return n == -ENOBUFS ? NM_STEP_YIELD : nm_flow_failed(flow, n);
-	}
-	asking->refused = n < 0;
-	nm_io_count_messages_sent(io, size, 1);
-	flow->progress = AWAITING;
-	return NM_STEP_NEXT;
-}
-
-/* Whether a message of n bytes is the answer. */
-static bool is_answer(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
-		      struct asking *asking, size_t n)
-{
-	const struct nm_app_datagram *datagram = instr->ask.app->datagram;
-
-	const bool is =
-		datagram->parse(&asking->parser, &asking->request, io->rx, n) == NM_PARSED_DONE;
-
-	if (!is && n == NM_PREAMBLE_BYTES && !io->apps.servers[instr->opening].count &&
-	    nm_datagram_is_preamble(io, flow->conn, instr, io->rx))
-		return false;
-	nm_io_count_message_received(io, n);
-	nm_counter_add(&io->count->late, !is);
-	return is;
-}
-
-/* Nobody waits for the answer any more. */
-static enum nm_step end_late_message(struct nm_io *io, struct nm_flow *flow,
-				     const struct nm_instr *instr, const struct asking *asking)
-{
-	struct nm_outcome_counters *outcomes = nm_app_outcomes(io, instr);
-
-	give_up(flow, outcomes, asking->refused ? &outcomes->lost : &outcomes->timed_out);
-	nm_counter_add(&io->count->timeouts, 1);
-	nm_datagram_give_up(flow->conn);
-	flow->request.outcome = NM_TIMEOUT;
-	flow->progress = BEGIN;
-	return NM_STEP_NEXT;
-}
-
-static enum nm_step await_message(struct nm_io *io, struct nm_flow *flow,
-				  const struct nm_instr *instr, struct asking *asking)
-{
-	struct nm_conn *conn = flow->conn;
-
-	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
-		if (!(conn->flags & NM_CONN_IN))
-			return NM_STEP_WAIT_IN;
-		ssize_t n = nm_conn_call_recv(io, conn, io->chunk);
-
-		if (n >= 0 && is_answer(io, flow, instr, asking, (size_t)n)) {
-			/* Nothing else can come before the next request but what is late, which is
-			 * found with its answer. */
-			conn->flags &= io->in_kept;
-			if (!is_late(asking))
-				return end(io, flow, instr, asking);
-			nm_counter_add(&io->count->late, 1);
-			return end_late_message(io, flow, instr, asking);
-		}
-		/* The flow waits on, as one that asked again at once would do nothing else. */
-		if (nm_datagram_is_unreachable(n))
-			asking->refused = true;
-		else if (n < 0 && nm_io_received_nothing(conn, n) != NM_IO_AGAIN)
-			return nm_flow_failed(flow, n);
-		if (!io->recv_flags)
-			return NM_STEP_WAIT_IN;
-	}
-	/* Something else keeps coming, so that the flow never waits: its limit holds anyway. */
-	return is_late_by_now(asking, instr) ? end_late_message(io, flow, instr, asking)
-					     : NM_STEP_YIELD;
-}
-
-enum nm_step nm_ask_datagram_step(struct nm_io *io, struct nm_flow *flow,
-				  const struct nm_instr *instr)
-{
-	struct asking *asking = nm_app_state(io, flow);
-	enum nm_step answer = NM_STEP_NEXT;
-
-	if (flow->progress == BEGIN)
-		answer = begin(io, flow, instr, asking);
-	if (flow->progress == SENDING)
-		answer = send_message(io, flow, instr, asking);
-	return answer == NM_STEP_NEXT ? await_message(io, flow, instr, asking) : answer;
+	return nm_asking_await(io, flow, instr, asking);
 }

@@ -24,7 +24,7 @@ struct nm_opts_ask {
 	/* of query */
 	char *name, *type, *names;
 	uint64_t edns_bytes;
-	bool recursion, dnssec;
+	bool recursion, dnssec, tcp_fallback;
 };
 
 /* Bytes of the state of a connection that asks, or that is served with answers of so many bytes at
@@ -46,6 +46,9 @@ bool nm_ask_drop(const struct nm_io *io, const struct nm_flow *flow, const struc
 /* When the time of the request that is under way is over; 0: it begins with the first wait, which
  * notes it here. */
 uint64_t *nm_ask_due_ns(const struct nm_io *io, const struct nm_flow *flow);
+
+/* The wait for the answer has ended by its limit, where messages may be lost. */
+void nm_ask_give_up(const struct nm_io *io, struct nm_flow *flow);
 
 /* Whether the network has told of the request that is under way that nobody can be reached there:
  * it is lost, not late, when its time is over. */

@@ -250,7 +250,7 @@ static int connect_now(struct nm_io *io, struct nm_conn *conn, const struct nm_i
 	if (r < 0)
 		return r;
 	conn->flags |= NM_CONN_OUT;
-	return nm_open_continue(conn, instr);
+	return nm_open_continue(conn);
 }
 
 /* The connection is there, and its preamble on the way. */
@@ -261,19 +261,15 @@ static int open_conn(struct nm_io *io, struct nm_flow *flow, const struct nm_ins
 {
 	struct nm_conn *conn = flow->conn;
 
-	conn->transport = instr->transport;
 	conn->lossy = instr->lossy;
 	conn->state = io->started[instr->opening];
 	if (io->cache)
 		conn->fd = nm_conn_cache_take(io->cache);
-	conn->flags = 0;
 	conn->wishes = (uint8_t)(writes_first(instr) |
 				 (instr->open.defer_handshake ? NM_CONN_DEFER_HANDSHAKE : 0));
-	int r = instr->transport->connect(conn, instr->open.transport_opts,
-					  nm_flow_endpoint(io, flow, instr));
+	int r = nm_opening_begin(conn, instr->transport, instr->open.transport_opts,
+				 nm_flow_endpoint(io, flow, instr));
 
-	if (!(conn->flags & NM_CONN_OPEN))
-		conn->flags = 0;
 	/* A server that is not netmodel answers from the port that it is asked at. */
 	if (r == 0 && instr->transport->datagram && !instr->open.has_preamble) {
 		const struct nm_addr *to = nm_flow_endpoint(io, flow, instr);
@@ -306,7 +302,7 @@ static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
 
 	if (conn->flags & NM_CONN_PREAMBLE)
 		return await_answer(io, flow, instr);
-	int r = conn->flags & NM_CONN_CONNECTING ? nm_open_continue(conn, instr)
+	int r = conn->flags & NM_CONN_CONNECTING ? nm_open_continue(conn)
 						 : open_conn(io, flow, instr);
 
 	flow->timer.at_ns = 0;

@@ -28,7 +28,7 @@ static enum nm_step secure_step(struct nm_io *io, struct nm_flow *flow,
 	if (flow->progress)
 		return back_to_accept(flow, instr);
 	bool accepted = flow->conn->traits & NM_CONN_ACCEPTED;
-	int r = nm_open_continue(flow->conn, instr);
+	int r = nm_open_continue(flow->conn);
 
 	if (r == 0) {
 		if (accepted)

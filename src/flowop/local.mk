@@ -50,6 +50,10 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/datagram.h \
 	src/flowop/abandoned.c \
 	src/flowop/ask.c \
+	src/flowop/ask_message.c \
+	src/flowop/asking.h \
+	src/flowop/tcp_fallback.c \
+	src/flowop/tcp_fallback.h \
 	src/flowop/ask.h \
 	src/flowop/greet.c \
 	src/flowop/greet.h \

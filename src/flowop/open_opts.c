@@ -136,11 +136,23 @@ uint32_t nm_servers_count(const char *text)
 	return count;
 }
 
-int nm_open_continue(struct nm_conn *conn, const struct nm_instr *instr)
+int nm_opening_begin(struct nm_conn *conn, const struct nm_transport *transport, const void *opts,
+		     const struct nm_addr *to)
+{
+	conn->transport = transport;
+	conn->flags = 0;
+	int r = transport->connect(conn, opts, to);
+
+	if (!(conn->flags & NM_CONN_OPEN))
+		conn->flags = 0;
+	return r;
+}
+
+int nm_open_continue(struct nm_conn *conn)
 {
 	if (!(conn->flags & (NM_CONN_IN | NM_CONN_OUT | NM_CONN_HUP)))
 		return conn->flags & NM_CONN_ARMED_OUT ? -EINPROGRESS : -EAGAIN;
-	int r = instr->transport->established(conn);
+	int r = conn->transport->established(conn);
 
 	if (r == -EINPROGRESS)
 		conn->flags &= ~(uint32_t)NM_CONN_OUT;

@@ -9,9 +9,12 @@
 
 extern const struct nm_opt nm_open_opts[];
 
+/* Begins to open a connection: the transport's own answer. */
+int nm_opening_begin(struct nm_conn *conn, const struct nm_transport *transport, const void *opts,
+		     const struct nm_addr *to);
 /* Goes on with a connection that is not ready yet: 0 when it is, -EINPROGRESS to wait for output,
  * -EAGAIN for input. */
-int nm_open_continue(struct nm_conn *conn, const struct nm_instr *instr);
+int nm_open_continue(struct nm_conn *conn);
 
 /* One of the servers that the option server= names. */
 struct nm_server {

@@ -47,6 +47,11 @@ static const struct nm_opt query_opts[] = {
 	 .type = NM_TYPE_FLAG,
 	 .offset = offsetof(struct nm_opts_ask, dnssec),
 	 .help = "records of DNSSEC are wanted; needs edns"},
+	{.name = "tcp_fallback",
+	 .type = NM_TYPE_FLAG,
+	 .offset = offsetof(struct nm_opts_ask, tcp_fallback),
+	 .help = "over udp, with server: a query whose answer was cut for its length (TC) is asked "
+		 "again over TCP, as resolvers do; without it that answer is one"},
 	NM_OPT_END};
 
 static int query_check(const void *opts, char *why, size_t why_size)

@@ -10,6 +10,8 @@
 #include "flowop/open_opts.h"
 #include "plan/diag.h"
 #include "plan/ir.h"
+#include "plan/plan.h"
+#include "transport/sockopt.h"
 
 static bool is_given(const char *text)
 {
@@ -205,6 +207,60 @@ static void check_verb(struct nm_ir *ir, struct nm_ir_step *step)
 				 step, "canfail");
 }
 
+/* Why answers that were cut cannot be asked for over a stream; NULL: they can. */
+static const char *why_no_fallback(const struct nm_ir_step *step)
+{
+	if (!(step->transport->caps & NM_TRANSPORT_UDP))
+		return "only over udp: a stream cuts no answer";
+	if (!nm_ir_is_to_server(step->opened))
+		return "needs server=...: netmodel's own server cuts no answer";
+	return NULL;
+}
+
+/* The options of the stream: those of the datagrams' sockets, as far as it has them. */
+static const void *fallback_options(struct nm_ir *ir, const struct nm_ir_step *step,
+				    const struct nm_transport *transport)
+{
+	static const struct nm_opt none[] = {NM_OPT_END};
+	const void *defaults = nm_arena_opts(ir->arena, transport->opts, transport->opts_size);
+	/* The strings belong to the originals. */
+	void *opts = nm_arena_opts(ir->arena, none, transport->opts_size);
+
+	if (!defaults || !opts) {
+		nm_diag_error(ir->diags, ir->file, step->line, "out of memory");
+		return NULL;
+	}
+	memcpy(opts, defaults, transport->opts_size);
+	nm_sock_follow(opts, step->opened->transport_opts);
+	return opts;
+}
+
+/* The stream over which a step asks again, which all have that ask the same servers. */
+static void give_fallback(struct nm_ir *ir, struct nm_ir_group *group, struct nm_ir_step *step)
+{
+	const char *why = why_no_fallback(step);
+
+	if (!why && group->n_conns == NM_PLAN_MAX_CONNS)
+		why = "a flow would have too many connections";
+	if (why) {
+		nm_origin_option(nm_step_error(ir, step, " tcp_fallback: %s", why), step,
+				 "tcp_fallback");
+		return;
+	}
+	for (const struct nm_ir_step *other = group->steps; other < step; other++)
+		if (other->opened == step->opened && other->fallback.transport)
+			step->fallback = other->fallback;
+	if (step->fallback.transport)
+		return;
+	const struct nm_transport *tcp = nm_transport_find("tcp");
+
+	step->fallback = (struct nm_instr_fallback){
+		.transport = tcp,
+		.transport_opts = fallback_options(ir, step, tcp),
+		.slot = group->n_conns++,
+	};
+}
+
 void nm_ir_check_apps(struct nm_ir *ir, struct nm_ir_group *group)
 {
 	char list[256];
@@ -220,6 +276,8 @@ void nm_ir_check_apps(struct nm_ir *ir, struct nm_ir_group *group)
 						     ? nm_ir_find_questions(ir, step)
 						     : nm_ir_find_keys(ir, step);
 			nm_ir_check_command(ir, step);
+			if (((const struct nm_opts_ask *)step->opts)->tcp_fallback)
+				give_fallback(ir, group, step);
 			if (step->op->verb == NM_VERB_HTTP)
 				nm_ir_check_http(ir, group, step);
 		}

@@ -261,6 +261,11 @@ static void add_keys(struct nm_table *table, const struct nm_result *result)
 		nm_table_cell(table, "truncated");
 		nm_table_cell(table, "%" PRIu64 " answers", counts->truncated);
 	}
+	if (counts->tcp_fallback) {
+		nm_table_cell(table, "fallback");
+		nm_table_cell(table, "%" PRIu64 " answers were cut, and asked for over TCP",
+			      counts->tcp_fallback);
+	}
 	if (refused) {
 		nm_table_cell(table, "refused");
 		nm_table_cell(table, "%" PRIu64 " requests", refused);

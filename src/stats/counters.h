@@ -19,17 +19,21 @@
 /* Requests of applications, and the classes in one of which each ends: as NM_COUNTERS. */
 #define NM_OUTCOMES(X)                                                                             \
 	X(requests, "requests",                                                                    \
-	  "Requests of this end that have ended, each as one of those below: their sum.")          \
+	  "Requests of this end that have ended, each in a class of those below: their sum.")      \
 	X(hits, "hits", "Keys or names that get, delete or query asked for, and that were there.") \
 	X(misses, "misses", "Those that were not there.")                                          \
 	X(ok, "ok", "Requests that look nothing up (set, ping, echo, http), answered well.")       \
 	X(refused, "refused", "Requests that the server has answered with an error.")              \
-	X(truncated, "truncated", "Answers of DNS that were too long for a datagram (TC).")        \
+	X(truncated, "truncated",                                                                  \
+	  "Answers of DNS that were too long for a datagram (TC), and not asked for again.")       \
 	X(timed_out, "timed_out", "Requests that were not answered within their timeout.")         \
 	X(lost, "lost",                                                                            \
 	  "Requests whose connection ended before their answer was whole, or whose "               \
 	  "server could not be reached (ICMP).")                                                   \
-	X(malformed, "malformed", "Requests answered by what is no answer of the protocol.")
+	X(malformed, "malformed", "Requests answered by what is no answer of the protocol.")       \
+	X(tcp_fallback, "tcp_fallback",                                                            \
+	  "In no sum: queries of DNS that were asked again over TCP, as their answer was too "     \
+	  "long for a datagram (TC). Each has ended as what came of that.")
 
 /* All counters: X(member, its name in results or NULL, its meaning). A new counter takes one line
  * here: nm_counter_add() counts it, slaves send its sum, and results show it in `counts` and in
@@ -115,11 +119,12 @@ struct nm_outcomes {
 };
 #undef NM_COUNT_FIELD
 #define NM_OUTCOMES__COUNT (sizeof(struct nm_outcomes) / sizeof(uint64_t))
-_Static_assert(offsetof(struct nm_counts, malformed) - offsetof(struct nm_counts, requests) ==
-		       offsetof(struct nm_outcomes, malformed),
+_Static_assert(offsetof(struct nm_counts, tcp_fallback) - offsetof(struct nm_counts, requests) ==
+		       offsetof(struct nm_outcomes, tcp_fallback),
 	       "they are next to each other");
-_Static_assert(offsetof(struct nm_counters, malformed) - offsetof(struct nm_counters, requests) ==
-		       offsetof(struct nm_outcome_counters, malformed),
+_Static_assert(offsetof(struct nm_counters, tcp_fallback) -
+			       offsetof(struct nm_counters, requests) ==
+		       offsetof(struct nm_outcome_counters, tcp_fallback),
 	       "they are next to each other");
 
 static inline struct nm_outcome_counters *nm_outcomes_of(struct nm_counters *counters)

@@ -220,6 +220,14 @@ void nm_sock_leave_from(void *opts, const struct nm_addr *addr)
 	o->n_sources = 1;
 }
 
+void nm_sock_follow(void *opts, const void *from)
+{
+	struct nm_sock_opts *o = opts;
+
+	*o = *(const struct nm_sock_opts *)from;
+	o->source_port = 0;
+}
+
 double nm_sock_max_pacing_bps(const void *opts)
 {
 	const struct nm_sock_opts *o = opts;

@@ -152,6 +152,9 @@ bool nm_sock_source(const void *opts, uint32_t number, struct nm_addr *ret);
 void nm_sock_leave_from(void *opts, const struct nm_addr *addr);
 uint64_t nm_sock_busy_poll_ns(const void *opts);
 double nm_sock_max_pacing_bps(const void *opts);
+/* Gives the sockets of `opts` what those of `from` have, but their ports. The strings stay with
+ * `from`. Both structs begin with this one. */
+void nm_sock_follow(void *opts, const void *from);
 /* Whether the addresses of localhost can be bound here, and lead to how->peer (NULL: it is not
  * known): 0, or -errno with a phrase in why. */
 int nm_sock_try_sources(const struct nm_sock_opts *opts, const struct nm_start *how, char *why,

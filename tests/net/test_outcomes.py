@@ -558,4 +558,4 @@ def test_text_and_keys(netmodel: Netmodel, profile: WriteProfile) -> None:
     assert re.search(r"p50 \S+ \S+  p90 \S+ \S+  p95 > timeout  p99 > timeout  p99.9 > timeout$", failing)
     assert "outcomes_malformed=5" in keys and "outcomes_requests=50" in keys
     row = next(line.split() for line in text.splitlines() if line.split()[:3] == ["ping", "Txn1", "Group0"])
-    assert row[4:] == ["50", "0", "0", "45", "0", "0", "0", "0", "5"]
+    assert row[4:] == ["50", "0", "0", "45", "0", "0", "0", "0", "5", "0"]

@@ -25,6 +25,7 @@
 #include "engine/phase/phase.h"
 #include "engine/wait/defer.h"
 #include "engine/wait/waiter.h"
+#include "flowop/ask.h"
 #include "flowop/datagram.h"
 #include "flowop/abandoned.h"
 #include "flowop/flowop.h"
@@ -82,6 +83,8 @@ static void expire(struct nm_worker *worker, struct nm_flow *flow)
 	if (nm_instr_may_wait_in_vain(instr)) {
 		flow->request.outcome = NM_TIMEOUT;
 		nm_datagram_give_up(flow->conn);
+		if (nm_instr_asks(instr))
+			nm_ask_give_up(&worker->io, flow);
 		if (worker->observe.stats)
 			nm_flowop_stats_expired(worker, flow, instr);
 		flow->left = 0;
