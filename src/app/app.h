@@ -138,6 +138,8 @@ struct nm_app_datagram {
 	 * one to an earlier request. */
 	enum nm_parsed (*parse)(struct nm_app_parser *parser, const struct nm_app_request *request,
 				const char *data, size_t n);
+	/* The lower half of the number of the request whose answer a message is, if it is one. */
+	uint16_t (*number)(const char *data, size_t n);
 	/* The server's end: puts the answer to a message into served->out, which has room for
 	 * answer_bytes. False: it is no request, and has no answer. */
 	bool (*serve)(struct nm_app_served *served, const char *data, size_t n);
@@ -189,6 +191,7 @@ struct nm_app_use {
 	};
 	bool fills;    /* its passes go through all keys once */
 	bool begins;   /* a pass begins with it */
+	bool alone;    /* and is nothing else: its times are those of the pass */
 	uint16_t verb; /* of those of the plan (plan/plan.h) */
 };
 

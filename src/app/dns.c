@@ -20,9 +20,12 @@ unsigned char *nm_dns_put_opt(unsigned char *at, unsigned bytes, unsigned high, 
 
 /* The numbers of a connection become ids in an order in which none comes again before all others
  * were there. */
+#define ID_FACTOR  40503u
+#define ID_INVERSE 30599u /* ID_FACTOR * ID_INVERSE is 1 modulo 65536 */
+
 static unsigned id_of(const struct nm_app_request *request)
 {
-	return (request->number * 40503u) & 0xffff;
+	return (request->number * ID_FACTOR) & 0xffff;
 }
 
 /* Writes the query: how many bytes. */
@@ -92,19 +95,18 @@ static enum nm_parsed judge(struct nm_app_parser *parser, const struct nm_app_re
 	if (n < NM_DNS_HEADER || nm_dns_get(data) != id_of(request) ||
 	    (data[2] & (NM_DNS_QR | NM_DNS_OPCODE)) != NM_DNS_QR)
 		return NM_PARSED_BAD;
-	const struct nm_questions *asked = nm_questions_of(request->keyspace);
 	unsigned count = nm_dns_get(data + 4);
-	bool bare = n == NM_DNS_HEADER || count == 0;
-	size_t question = bare ? 0 : nm_question_length(asked, request->key);
+	size_t question = 0;
 
+	if (n > NM_DNS_HEADER && count) {
+		question = nm_question_take(nm_questions_of(request->keyspace), request->key,
+					    data + NM_DNS_HEADER, n - NM_DNS_HEADER);
+		if (count != 1 || !question)
+			return NM_PARSED_BAD;
+	}
 	parser->class = (uint8_t)class_of(rcode_of(data, n, question));
-	if (bare)
-		return parser->class != NM_CLASS_OK || (data[2] & NM_DNS_TC) ? NM_PARSED_DONE
-									     : NM_PARSED_BAD;
-	if (count != 1 ||
-	    !nm_question_is(asked, request->key, data + NM_DNS_HEADER, n - NM_DNS_HEADER))
-		return NM_PARSED_BAD;
-	return NM_PARSED_DONE;
+	return question || parser->class != NM_CLASS_OK || (data[2] & NM_DNS_TC) ? NM_PARSED_DONE
+										 : NM_PARSED_BAD;
 }
 
 static enum nm_parsed dns_parse_message(struct nm_app_parser *parser,
@@ -159,9 +161,16 @@ static enum nm_parsed dns_parse(struct nm_app_parser *parser, const struct nm_ap
 	return parser->left ? NM_PARSED_MORE : NM_PARSED_DONE;
 }
 
+static uint16_t dns_number(const char *data, size_t n)
+{
+	return n < NM_DNS_HEADER ? 0
+				 : (uint16_t)(nm_dns_get((const unsigned char *)data) * ID_INVERSE);
+}
+
 static const struct nm_app_datagram dns_datagram = {
 	.encode = dns_encode_message,
 	.parse = dns_parse_message,
+	.number = dns_number,
 	.serve = nm_dns_serve,
 };
 

@@ -37,13 +37,6 @@ size_t nm_question_put(const struct nm_questions *questions, uint64_t key, unsig
 	return (size_t)(at - buf) + question->length;
 }
 
-size_t nm_question_length(const struct nm_questions *questions, uint64_t key)
-{
-	const size_t label = questions->labels ? 1u + questions->keys.length : 0;
-
-	return label + questions->list[questions->labels ? 0 : key].length;
-}
-
 /* Whether two pieces of a name are the same; lengths of labels are no letters. */
 static bool is_same(const unsigned char *a, const unsigned char *b, size_t n)
 {
@@ -55,8 +48,8 @@ static bool is_same(const unsigned char *a, const unsigned char *b, size_t n)
 	return true;
 }
 
-bool nm_question_is(const struct nm_questions *questions, uint64_t key, const unsigned char *data,
-		    size_t n)
+size_t nm_question_take(const struct nm_questions *questions, uint64_t key,
+			const unsigned char *data, size_t n)
 {
 	const struct nm_question *question = &questions->list[questions->labels ? 0 : key];
 	const size_t label = questions->labels ? 1u + questions->keys.length : 0;
@@ -64,16 +57,18 @@ bool nm_question_is(const struct nm_questions *questions, uint64_t key, const un
 	unsigned char text[NM_LABEL_MAX];
 
 	if (n < label + question->length)
-		return false;
+		return 0;
 	if (label) {
 		nm_keyspace_put(&questions->keys, key, (char *)text);
 		if (*data != questions->keys.length || !is_same(text, data + 1, label - 1))
-			return false;
+			return 0;
 		data += label;
 	}
-	return __builtin_expect(memcmp(question->wire, data, question->length) == 0, 1) ||
-	       (is_same(question->wire, data, name) &&
-		memcmp(question->wire + name, data + name, END_BYTES) == 0);
+	if (__builtin_expect(memcmp(question->wire, data, question->length) == 0, 1) ||
+	    (is_same(question->wire, data, name) &&
+	     memcmp(question->wire + name, data + name, END_BYTES) == 0))
+		return label + question->length;
+	return 0;
 }
 
 /* One character, or what is written for it behind a backslash: how many bytes of the text it has;

@@ -40,12 +40,10 @@ static inline const struct nm_questions *nm_questions_of(const struct nm_keyspac
 uint16_t nm_question_end(unsigned char *name, uint8_t length, uint16_t type);
 /* Writes the name, the type and the class of what a key asks for: how many bytes. */
 size_t nm_question_put(const struct nm_questions *questions, uint64_t key, unsigned char *buf);
-/* How many bytes these are. */
-size_t nm_question_length(const struct nm_questions *questions, uint64_t key);
-/* Whether data, of which n bytes are there, begins with that question, letters in any case: the
- * other end may change it. */
-bool nm_question_is(const struct nm_questions *questions, uint64_t key, const unsigned char *data,
-		    size_t n);
+/* How many bytes the question has with which data begins, of which n bytes are there, if it is that
+ * one, letters in any case: the other end may change it. 0: it is not. */
+size_t nm_question_take(const struct nm_questions *questions, uint64_t key,
+			const unsigned char *data, size_t n);
 
 /* Reads n bytes of a name as zone files have it, "www.example.com", with \. and \DDD; it is
  * absolute. wire has room for NM_NAME_MAX bytes. 0, or -EINVAL with a phrase in why. */

@@ -76,7 +76,7 @@ static int init_verbs(const struct nm_worker *worker, const struct nm_phase *pha
 		for (unsigned t = 0; t < NM_TIME__SIZED; t++) {
 			if (t == NM_TIME_PASS || !tally->times[t] || verb->times[t])
 				continue;
-			verb->times[t] = new_hist(shared);
+			verb->times[t] = instr->ask.alone ? tally->times[t] : new_hist(shared);
 			if (!verb->times[t])
 				return -ENOMEM;
 		}
@@ -86,11 +86,13 @@ static int init_verbs(const struct nm_worker *worker, const struct nm_phase *pha
 
 static void free_tally(struct nm_tally *tally, bool shared)
 {
-	for (unsigned t = 0; t < NM_TIME__COUNT; t++)
-		nm_engine_release(tally->times[t], sizeof(struct nm_hist), shared);
 	for (uint32_t v = 0; v < tally->n_verbs; v++)
 		for (unsigned t = 0; t < NM_TIME__SIZED; t++)
-			nm_engine_release(tally->verbs[v].times[t], sizeof(struct nm_hist), shared);
+			if (tally->verbs[v].times[t] != tally->times[t])
+				nm_engine_release(tally->verbs[v].times[t], sizeof(struct nm_hist),
+						  shared);
+	for (unsigned t = 0; t < NM_TIME__COUNT; t++)
+		nm_engine_release(tally->times[t], sizeof(struct nm_hist), shared);
 	nm_engine_release(tally->verbs, tally->n_verbs * sizeof(*tally->verbs), shared);
 }
 

@@ -239,25 +239,37 @@ static uint64_t key_of(const struct nm_io *io, const struct nm_flow *flow,
 	return nm_keyspace_draw(keyspace, ~nm_step_key(io, flow, instr), flow->repeated);
 }
 
-static void draw(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
-		 struct nm_asking *asking)
+/* What all requests of the instruction have in common. */
+static void take_options(const struct nm_io *io, const struct nm_instr *instr,
+			 struct nm_asking *asking)
 {
 	const struct nm_opts_ask *opts = instr->opts;
-	struct nm_app_request *request = &asking->request;
 
-	if (!asking->n_requests++)
-		asking->first = (uint32_t)nm_rng(io->seed, flow->index);
-	*request = (struct nm_app_request){
+	asking->drawn_by = instr;
+	asking->request = (struct nm_app_request){
 		.verb = (enum nm_verb)instr->op->verb,
 		.verify = opts->verify,
 		.flags = (uint32_t)opts->flags,
 		.ttl_s = (opts->ttl_ns + 999999999) / 1000000000,
-		.size = instr->size ? nm_message_bytes(io, flow, instr) : 0,
+		.size = instr->size,
 		.pool = io->apps.pool,
 		.keyspace = instr->ask.keyspace,
 		.http = instr->ask.http,
-		.number = asking->first + asking->n_requests,
 	};
+}
+
+void nm_asking_draw(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
+		    struct nm_asking *asking)
+{
+	struct nm_app_request *request = &asking->request;
+
+	if (!asking->n_requests++)
+		asking->first = (uint32_t)nm_rng(io->seed, flow->index);
+	if (asking->drawn_by != instr)
+		take_options(io, instr, asking);
+	if (instr->message.law)
+		request->size = nm_message_bytes(io, flow, instr);
+	request->number = asking->first + asking->n_requests;
 	if (request->keyspace) {
 		request->key = key_of(io, flow, instr, asking);
 		request->at = nm_pool_at(request->key);
@@ -282,7 +294,7 @@ enum nm_step nm_asking_begin(struct nm_io *io, struct nm_flow *flow, const struc
 	bool again = asking->again;
 
 	if (!again) {
-		draw(io, flow, instr, asking);
+		nm_asking_draw(io, flow, instr, asking);
 		note_begin(io, flow, instr, asking);
 		asking->due_ns = 0;
 	}
@@ -333,8 +345,9 @@ enum nm_step nm_asking_send(struct nm_io *io, struct nm_flow *flow, const struct
 
 /* --- the answer --- */
 
-static void record_times(const struct nm_flow *flow, const struct nm_verb_tally *verb,
-			 const struct nm_asking *asking)
+static __attribute__((noinline)) void record_times(const struct nm_flow *flow,
+						   const struct nm_verb_tally *verb,
+						   const struct nm_asking *asking)
 {
 	uint64_t now_ns = nm_clock_ns();
 
@@ -352,7 +365,7 @@ enum nm_step nm_asking_end(const struct nm_io *io, struct nm_flow *flow,
 
 	nm_counter_add(&verb->outcomes.requests, 1);
 	nm_app_count(&verb->outcomes, asking->request.verb, (enum nm_class)asking->parser.class);
-	if (verb->latency)
+	if (verb->latency && !instr->ask.alone)
 		record_times(flow, verb, asking);
 	flow->conn->traits |= NM_CONN_ANSWERED | NM_CONN_HEARD |
 			      (asking->parser.last || asking->cut ? (uint32_t)NM_CONN_LAST : 0u);

@@ -8,9 +8,9 @@
 #include "flowop/tcp_fallback.h"
 #include "transport/io.h"
 
-/* NEXT: the message is on its way, or lost already. */
-static enum nm_step send_message(struct nm_io *io, struct nm_flow *flow,
-				 const struct nm_instr *instr, struct nm_asking *asking)
+enum nm_step nm_asking_send_message(struct nm_io *io, struct nm_flow *flow,
+				    const struct nm_instr *instr, struct nm_asking *asking,
+				    bool *ret_refused)
 {
 	struct nm_conn *conn = flow->conn;
 
@@ -19,8 +19,10 @@ static enum nm_step send_message(struct nm_io *io, struct nm_flow *flow,
 	size_t size = instr->ask.app->datagram->encode(&asking->request, io->tx);
 	ssize_t n = nm_conn_call_send(conn, NULL, io->tx, size);
 
-	if (nm_datagram_is_unreachable(n)) /* perhaps an earlier one; this is not sent yet */
+	if (nm_datagram_is_unreachable(n)) { /* perhaps an earlier one; this is not sent yet */
+		*ret_refused = true;
 		n = nm_conn_call_send(conn, NULL, io->tx, size);
+	}
 	if (n < 0 && !nm_datagram_is_unreachable(n)) {
 		if (nm_io_sent_nothing(conn, n) == NM_IO_AGAIN)
 			return NM_STEP_WAIT_OUT;
@@ -109,12 +111,13 @@ enum nm_step nm_ask_datagram_step(struct nm_io *io, struct nm_flow *flow,
 {
 	struct nm_asking *asking = nm_app_state(io, flow);
 	enum nm_step answer = NM_STEP_NEXT;
+	bool refused; /* an earlier one, which is over */
 
 	if (flow->progress == NM_ASK_BEGIN)
 		answer = nm_asking_begin(io, flow, instr, asking);
 	else if (asking->instead_of)
 		return nm_tcp_fallback_step(io, flow, instr, asking);
 	if (flow->progress == NM_ASK_SENDING)
-		answer = send_message(io, flow, instr, asking);
+		answer = nm_asking_send_message(io, flow, instr, asking, &refused);
 	return answer == NM_STEP_NEXT ? await_message(io, flow, instr, asking) : answer;
 }

@@ -11,6 +11,7 @@ enum nm_asking_progress { NM_ASK_BEGIN, NM_ASK_SENDING, NM_ASK_AWAITING, NM_ASK_
 
 struct nm_asking {
 	struct nm_app_request request;
+	const struct nm_instr *drawn_by; /* the request; NULL: none is */
 	struct nm_app_parser parser;
 	uint64_t total; /* bytes of the request */
 	bool any;	/* of the answer, bytes have come */
@@ -42,6 +43,14 @@ bool nm_asking_is_late_by_now(struct nm_asking *asking, const struct nm_instr *i
 /* Draws the next request, or begins with that which is to be sent again. NEXT: it is to be sent. */
 enum nm_step nm_asking_begin(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 			     struct nm_asking *asking);
+/* Draws it alone. */
+void nm_asking_draw(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
+		    struct nm_asking *asking);
+/* Sends it where messages may be lost. NEXT: it is on its way, or lost already. *ret_refused: as the
+ * network says, one before it was. */
+enum nm_step nm_asking_send_message(struct nm_io *io, struct nm_flow *flow,
+				    const struct nm_instr *instr, struct nm_asking *asking,
+				    bool *ret_refused);
 /* The request is over, with an answer. */
 enum nm_step nm_asking_end(const struct nm_io *io, struct nm_flow *flow,
 			   const struct nm_instr *instr, const struct nm_asking *asking);

@@ -80,6 +80,9 @@ int nm_plan_number_verbs(struct nm_plan *plan)
 					continue;
 				first[i].ask.verb = number_of(plan, name_of(&first[i]));
 				first[i].ask.begins = begins_pass(first, &first[i]);
+				first[i].ask.alone = first[i].ask.begins && !nm_instr_mix(first) &&
+						     i + 1 + (group->phases[p].pipeline > 0) ==
+							     group->phases[p].n_instrs;
 			}
 		}
 	}

@@ -97,7 +97,7 @@ static inline enum nm_time nm_time_of_class(unsigned size_class)
 	}
 
 /* The requests of one verb: what has come of them, and how long they took. Of the distributions
- * `pass` is never kept. */
+ * `pass` is never kept; where each pass is one such request, the others are those of the passes. */
 struct nm_verb_tally {
 	const char *name; /* borrowed; NULL: nothing of this tally asks so */
 	struct nm_outcome_counters outcomes;

@@ -28,18 +28,27 @@ static uint64_t now_of(struct nm_worker *worker)
 	return worker->io.now_ns;
 }
 
+void nm_deadline_of_request(struct nm_worker *worker, struct nm_flow *flow)
+{
+	uint64_t *due_ns = nm_ask_due_ns(&worker->io, flow);
+
+	worker->busy = true;
+	/* The worker may have sent the requests of many flows since it looked at the clock. */
+	if (!*due_ns)
+		*due_ns = nm_clock_ns() + flow->at->timeout_ns;
+	flow->timer.at_ns = *due_ns;
+	worker->lifted_deadline.flow = NULL;
+	nm_timers_add(&worker->timers, &flow->timer);
+}
+
 void nm_deadline_set(struct nm_worker *worker, struct nm_flow *flow)
 {
-	worker->busy = true;
 	if (nm_instr_asks(flow->at)) {
-		uint64_t *due_ns = nm_ask_due_ns(&worker->io, flow);
-
-		/* The worker may have sent the requests of many flows since it looked at the
-		 * clock. */
-		if (!*due_ns)
-			*due_ns = nm_clock_ns() + flow->at->timeout_ns;
-		flow->timer.at_ns = *due_ns;
-	} else if (goes_on(&worker->lifted_deadline, flow)) {
+		nm_deadline_of_request(worker, flow);
+		return;
+	}
+	worker->busy = true;
+	if (goes_on(&worker->lifted_deadline, flow)) {
 		flow->timer.at_ns = worker->lifted_deadline.due_ns;
 	} else {
 		flow->timer.at_ns = now_of(worker) + flow->at->timeout_ns;

@@ -21,6 +21,8 @@ struct nm_deadline {
 /* The flow waits at its step, which has a timeout: it counts from now on, or from when this very
  * wait began. */
 void nm_deadline_set(struct nm_worker *worker, struct nm_flow *flow);
+/* The same of a step that asks, whose request has one limit. */
+void nm_deadline_of_request(struct nm_worker *worker, struct nm_flow *flow);
 /* Something has come for the flow: lifts its deadline. The caller runs the flow before any other
  * flow begins to wait with a deadline. */
 void nm_deadline_lift(struct nm_worker *worker, struct nm_flow *flow);

@@ -18,6 +18,7 @@
 #include "flowop/flowop.h"
 #include "flowop/pipeline.h"
 #include "host/clock.h"
+#include "plan/shape.h"
 
 #if defined __has_attribute
 #if __has_attribute(no_stack_protector)
@@ -248,6 +249,12 @@ static inline __attribute__((always_inline)) bool end_pass(struct nm_worker *wor
 	return go_on(worker, flow, done);
 }
 
+/* Whether the wait for input that begins is that of a request with a limit, and needs no call. */
+static inline bool awaits_answer(const struct nm_flow *flow, const struct nm_instr *instr)
+{
+	return nm_instr_asks(instr) && instr->timeout_ns && (flow->conn->flags & NM_CONN_ARMED);
+}
+
 /* Answers up to NEXT_WAIT_IN but NEXT are waits for input, of this instruction or the next. */
 static_assert(NM_STEP_NEXT == 0 && NM_STEP_WAIT_IN == 1 && NM_STEP_NEXT_WAIT_IN == 2 &&
 		      NM_STEPS <= 9,
@@ -274,6 +281,10 @@ static inline __attribute__((always_inline)) void run_flow(struct nm_worker *wor
 			} else if (answer == NM_STEP_JUMP) {
 				instr = flow->at;
 				continue;
+			} else if (answer == NM_STEP_WAIT_IN && awaits_answer(flow, instr)) {
+				flow->at = instr;
+				flow->state = NM_FLOW_WAITING_UNTIL;
+				nm_deadline_of_request(worker, flow);
 			} else {
 				suspend(worker, flow, instr, answer);
 			}
@@ -346,6 +357,19 @@ static __attribute__((noinline)) bool end_limited(struct nm_worker *worker, stru
 	return true;
 }
 
+/* The same of an event for a flow that awaits the answer to a request, as long as passes are made:
+ * true, or end_limited decides. The limit of the request is noted with it. */
+static inline bool end_request_wait(const struct nm_worker *worker, const struct nm_conn *conn)
+{
+	struct nm_flow *flow = conn->flow;
+
+	if (flow->state != NM_FLOW_WAITING_UNTIL || flow->conn != conn ||
+	    worker->run.state > NM_PHASE_RUN || !nm_instr_asks(flow->at))
+		return false;
+	flow->timer.at_ns = 0;
+	return true;
+}
+
 /* The peer has closed, or the connection has failed; or the kernel tells about sends without a
  * copy, by its error queue. */
 static __attribute__((noinline)) void note_end(struct nm_conn *conn, uint32_t events)
@@ -364,7 +388,7 @@ static inline bool note_event(struct nm_worker *worker, struct nm_conn *conn, ui
 	if (__builtin_expect(events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR), 0))
 		note_end(conn, events);
 	return __builtin_expect(conn->flow->state == NM_FLOW_WAITING, 1) ||
-	       end_limited(worker, conn);
+	       end_request_wait(worker, conn) || end_limited(worker, conn);
 }
 
 void nm_worker_conn_event(struct nm_worker *worker, struct nm_conn *conn, uint32_t events)

@@ -176,14 +176,14 @@ START_TEST(keys_are_labels)
 	ck_assert_mem_eq(buf + 12, "\10k0000042" QUESTION, 9 + N(QUESTION));
 	const unsigned char *data = (unsigned char *)buf + 12;
 
-	ck_assert(nm_question_is(&labelled, 42, data, 9 + N(QUESTION)));
-	ck_assert(!nm_question_is(&labelled, 42, data, 8 + N(QUESTION)));
-	ck_assert(!nm_question_is(&labelled, 43, data, 9 + N(QUESTION)));
-	ck_assert(!nm_question_is(&questions, 0, data, 9 + N(QUESTION)));
+	ck_assert_uint_eq(nm_question_take(&labelled, 42, data, 9 + N(QUESTION)), 9 + N(QUESTION));
+	ck_assert_uint_eq(nm_question_take(&labelled, 42, data, 8 + N(QUESTION)), 0);
+	ck_assert_uint_eq(nm_question_take(&labelled, 43, data, 9 + N(QUESTION)), 0);
+	ck_assert_uint_eq(nm_question_take(&questions, 0, data, 9 + N(QUESTION)), 0);
 	buf[13] = 'K';
-	ck_assert(nm_question_is(&labelled, 42, data, 9 + N(QUESTION)));
+	ck_assert_uint_eq(nm_question_take(&labelled, 42, data, 9 + N(QUESTION)), 9 + N(QUESTION));
 	buf[12]--;
-	ck_assert(!nm_question_is(&labelled, 42, data, 9 + N(QUESTION)));
+	ck_assert_uint_eq(nm_question_take(&labelled, 42, data, 9 + N(QUESTION)), 0);
 }
 END_TEST
 
