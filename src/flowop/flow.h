@@ -145,6 +145,7 @@ struct nm_instr {
 	struct nm_instr_pipeline {
 		uint32_t n_instrs; /* how many instructions before the pipeline belong to it */
 		uint32_t n_asks;   /* how many of these ask, and come first */
+		uint32_t places;   /* of what is outstanding: of a ring, or of a table (window.h) */
 	} pipeline;
 };
 

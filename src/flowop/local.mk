@@ -54,6 +54,8 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/asking.h \
 	src/flowop/tcp_fallback.c \
 	src/flowop/tcp_fallback.h \
+	src/flowop/window.c \
+	src/flowop/window.h \
 	src/flowop/ask.h \
 	src/flowop/greet.c \
 	src/flowop/greet.h \

@@ -91,10 +91,9 @@ static uint64_t due_of(const struct nm_io *io, struct nm_flow *flow, const struc
 	return due;
 }
 
-/* How many requests may be begun now. A pass that has begun is made, even if the control thread
- * stops the phase meanwhile. */
-static uint64_t may_ask(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
-			const struct nm_pipe *pipe)
+/* A pass that has begun is made, even if the control thread stops the phase meanwhile. */
+uint64_t nm_pipe_may_ask(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
+			 const struct nm_pipe *pipe)
 {
 	uint64_t most = instr->count - pipe->outstanding;
 
@@ -112,7 +111,7 @@ static bool begin_asking(const struct nm_io *io, struct nm_flow *flow, const str
 			 struct nm_pipe *pipe)
 {
 	const struct nm_instr *ask = asks_of(instr);
-	uint64_t n = may_ask(io, flow, instr, pipe);
+	uint64_t n = nm_pipe_may_ask(io, flow, instr, pipe);
 	uint64_t fit = io->chunk / (ask->size + !ask->size);
 
 	if (!n)

@@ -248,6 +248,10 @@ static void check_openings(struct nm_ir *ir, const struct nm_ir_group *group)
 /* Why the step cannot be where several requests are outstanding; NULL: it can. */
 static const char *why_not_pipelined(const struct nm_ir_step *step)
 {
+	if (step->op->flags & NM_FLOWOP_ASKS)
+		return "of what asks only a query can be there, alone, over udp, with server=... "
+		       "and "
+		       "without tcp_fallback";
 	if (!nm_flowop_moves_message(step->op))
 		return "only what sends or receives messages can be there, and think of the end "
 		       "that answers";
@@ -264,6 +268,23 @@ static const char *why_not_pipelined(const struct nm_ir_step *step)
 	return NULL;
 }
 
+/* Whether the transaction is nothing but a query of which several may be outstanding on a socket,
+ * as answers are known by their numbers. */
+static bool is_window(const struct nm_ir_group *group, const struct nm_ir_transaction *t)
+{
+	const struct nm_ir_step *step = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n_steps; i++)
+		if (group->steps[t->first + i].common->count) {
+			step = &group->steps[t->first + i];
+			n++;
+		}
+	return n == 1 && step->opened && step->ask.app && step->ask.app->datagram &&
+	       nm_ir_is_to_server(step->opened) && (step->transport->caps & NM_TRANSPORT_UDP) &&
+	       step->common->count == 1 && !step->stride && !step->fallback.transport;
+}
+
 /* First come the flowops that ask, then those that take the answers, all over one connection. */
 static void check_pipeline(struct nm_ir *ir, const struct nm_ir_group *group,
 			   const struct nm_ir_transaction *t)
@@ -273,6 +294,8 @@ static void check_pipeline(struct nm_ir *ir, const struct nm_ir_group *group,
 	const struct nm_ir_step *first = NULL;
 	bool answered = false;
 
+	if (is_window(group, t))
+		return;
 	for (size_t i = 0; i < t->n_steps; i++) {
 		const struct nm_ir_step *step = &group->steps[t->first + i];
 		const char *why = NULL;

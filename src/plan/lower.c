@@ -12,6 +12,7 @@
 #include "flowop/greet.h"
 #include "flowop/pseudo_ops.h"
 #include "flowop/pipeline.h"
+#include "flowop/window.h"
 #include "flowop/copy_modes.h"
 #include "plan/ir.h"
 #include "plan/lower_mix.h"
@@ -253,14 +254,18 @@ static void emit_pipeline(struct nm_group *group, struct nm_phase *phase)
 
 	while (asks < count && !(first[asks].op->flags & NM_FLOWOP_FOLLOWS))
 		asks++;
+	bool window = nm_instr_asks(first);
+	uint32_t places = window ? nm_window_places(phase->pipeline) : phase->pipeline;
+
 	phase->entry = count;
-	if (phase->pipeline > group->pipeline)
-		group->pipeline = phase->pipeline;
+	if (places > group->pipeline)
+		group->pipeline = places;
 	group->instrs[group->n_instrs++] =
-		(struct nm_instr){.step = nm_pseudo_pipeline.step,
+		(struct nm_instr){.step = window ? nm_window_step : nm_pseudo_pipeline.step,
+				  .lossy = window,
 				  .op = &nm_pseudo_pipeline,
 				  .count = phase->pipeline,
-				  .pipeline = {.n_instrs = count, .n_asks = asks},
+				  .pipeline = {.n_instrs = count, .n_asks = asks, .places = places},
 				  .slot = first->slot,
 				  .line = phase->line};
 }

@@ -16,6 +16,7 @@
 #include "flowop/ask.h"
 #include "flowop/flowop.h"
 #include "flowop/pipeline.h"
+#include "flowop/window.h"
 #include "host/clock.h"
 #include "plan/shape.h"
 
@@ -174,11 +175,11 @@ static void add_errors(struct counts *step, struct flow_counts *own, uint64_t er
 
 /* Runs a step that asks or serves, and counts how requests have ended in it. */
 static enum nm_step step_of_requests(struct nm_io *io, struct nm_flow *flow,
-				     const struct nm_instr *instr, uint32_t index)
+				     const struct nm_instr *instr, uint32_t index, uint32_t asks)
 {
 	struct nm_flowop_stats *stats = worker_of(io)->observe.stats;
-	const struct nm_outcome_counters *all = nm_app_outcomes(io, instr);
-	struct nm_outcome_counters *own = &stats->outcomes[index];
+	const struct nm_outcome_counters *all = nm_app_outcomes(io, &stats->instrs[asks]);
+	struct nm_outcome_counters *own = &stats->outcomes[asks];
 	struct nm_outcomes before = {.requests = 0}, after = before;
 
 	nm_outcomes_collect(&before, all);
@@ -199,7 +200,9 @@ static enum nm_step measured_step(struct nm_io *io, struct nm_flow *flow,
 	struct nm_worker *worker = worker_of(io);
 	struct nm_flowop_stats *stats = worker->observe.stats;
 	uint32_t index = (uint32_t)(instr - stats->instrs);
-	struct counts *step = &stats->steps[index];
+	/* What a window does is done for the flowop before it. */
+	uint32_t of = index - nm_instr_is_window(&stats->program[index]);
+	struct counts *step = &stats->steps[of];
 	struct flow_counts *own = &stats->flows[nm_worker_number_of(worker, flow)];
 	bool counts_cpu = stats->flags & NM_OBSERVE_CPU;
 	uint64_t sent = nm_counter_read(&io->count->bytes_sent);
@@ -207,8 +210,9 @@ static enum nm_step measured_step(struct nm_io *io, struct nm_flow *flow,
 	uint64_t errors = nm_counter_read(&io->count->errors);
 	uint64_t cpu_ns = counts_cpu ? thread_cpu_ns() : 0;
 
-	enum nm_step answer = nm_instr_asks(instr) ? step_of_requests(io, flow, instr, index)
-						   : stats->program[index].step(io, flow, instr);
+	enum nm_step answer = nm_instr_asks(&stats->instrs[of])
+				      ? step_of_requests(io, flow, instr, index, of)
+				      : stats->program[index].step(io, flow, instr);
 
 	if (counts_cpu)
 		nm_counter_add(&step->cpu_ns, thread_cpu_ns() - cpu_ns);
@@ -218,7 +222,7 @@ static enum nm_step measured_step(struct nm_io *io, struct nm_flow *flow,
 	add_bytes(&own->counts, sent, received);
 	add_errors(step, own, nm_counter_read(&io->count->errors) - errors);
 	if (answer == NM_STEP_NEXT || answer == NM_STEP_NEXT_WAIT_IN)
-		steps_over(worker, flow, index, false,
+		steps_over(worker, flow, of, false,
 			   instr->message.joins ? nm_pipe_of(io, flow)->joined : 1);
 	return answer;
 }
@@ -317,7 +321,8 @@ static void make_program(struct nm_flowop_stats *stats)
 {
 	memcpy(stats->instrs, stats->program, stats->n_instrs * sizeof *stats->instrs);
 	for (uint32_t i = 0; i < stats->n_instrs; i++) {
-		if (!nm_flowop_is_named(stats->instrs[i].op))
+		if (!nm_flowop_is_named(stats->instrs[i].op) &&
+		    !nm_instr_is_window(&stats->program[i]))
 			continue;
 		stats->instrs[i].step = measured_step;
 		if (stats->times) /* all else is zero already, and stays untouched */

@@ -79,11 +79,31 @@ static bool awaits_answer(const struct nm_flow *flow)
 	return nm_instr_asks(at) || (!at->pass.is_first && nm_instr_receives(at));
 }
 
+/* The requests of a window that are outstanding. */
+static void count_window(struct nm_worker *worker, struct nm_flow *flow)
+{
+	const struct nm_instr *query = flow->at - 1;
+	struct nm_outcome_counters *outcomes = nm_app_outcomes(&worker->io, query);
+	const uint32_t n = nm_pipe_of(&worker->io, flow)->outstanding;
+	const bool lost = nm_ask_is_lost(&worker->io, flow);
+
+	nm_counter_add(&worker->io.count->unanswered, n);
+	nm_counter_add(&outcomes->requests, n);
+	nm_counter_add(lost ? &outcomes->lost : &outcomes->timed_out, n);
+	for (uint32_t i = 0; worker->observe.stats && i < n; i++)
+		nm_flowop_stats_outcome(worker, query,
+					lost ? offsetof(struct nm_outcomes, lost)
+					     : offsetof(struct nm_outcomes, timed_out));
+}
+
 void nm_flows_count_unanswered(struct nm_worker *worker)
 {
 	for (uint32_t i = 0; worker->run.phase->leads && i < worker->n_flows; i++) {
-		const struct nm_flow *flow = nm_worker_flow(worker, i);
+		struct nm_flow *flow = nm_worker_flow(worker, i);
 
+		if (worker->run.phase->pipeline && flow->at->lossy && flow->state != NM_FLOW_IDLE &&
+		    !flow->error)
+			count_window(worker, flow);
 		if (!awaits_answer(flow))
 			continue;
 		nm_counter_add(&worker->io.count->unanswered, 1);
