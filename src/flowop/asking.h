@@ -46,8 +46,8 @@ enum nm_step nm_asking_begin(struct nm_io *io, struct nm_flow *flow, const struc
 /* Draws it alone. */
 void nm_asking_draw(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 		    struct nm_asking *asking);
-/* Sends it where messages may be lost. NEXT: it is on its way, or lost already. *ret_refused: as the
- * network says, one before it was. */
+/* Sends it where messages may be lost. NEXT: it is on its way, or lost already. *ret_refused: as
+ * the network says, one before it was. */
 enum nm_step nm_asking_send_message(struct nm_io *io, struct nm_flow *flow,
 				    const struct nm_instr *instr, struct nm_asking *asking,
 				    bool *ret_refused);

@@ -90,8 +90,7 @@ struct nm_instr {
 	struct nm_app_use ask;
 	struct nm_instr_open {
 		const void *transport_opts; /* the transport's option struct, owned by the plan */
-		/* connect: how long the preamble is repeated until an answer comes; 0: none is to
-		 * come. */
+		/* connect: how long the preamble is repeated until it is answered; 0: it is not */
 		uint64_t preamble_ns;
 		uint16_t port;	      /* accept: where to listen; 0: the kernel chooses */
 		bool has_preamble;    /* the connection begins with a preamble */
@@ -112,8 +111,7 @@ struct nm_instr {
 		bool joins;
 	} message; /* of instructions that move a message */
 	struct nm_instr_datagram {
-		/* How many messages the instruction moves, several with one call; 0: one, with one
-		 * call. */
+		/* How many messages it moves, several with one call; 0: one, with one call. */
 		uint32_t batch;
 		/* A write that nothing answers, whose messages tell when they were sent. */
 		bool timestamped;
@@ -125,8 +123,7 @@ struct nm_instr {
 	} datagram; /* of instructions that move messages that may be lost */
 	struct nm_instr_pass {
 		bool drains; /* a read from a host that may have sent more than the passes need */
-		/* A read before which its connection may be replaced: see
-		 * NM_TRANSPORT_RECONNECTS. */
+		/* A read before which its connection may be replaced: NM_TRANSPORT_RECONNECTS. */
 		bool rekey_point;
 		/* On a stream, at the end that follows: the read's message comes with the next
 		 * pass, which the other end begins when it likes; a limit counts only from there
@@ -135,8 +132,7 @@ struct nm_instr {
 		/* disconnect: the last message of this end may still be on the way */
 		bool sent_last;
 	} pass; /* the place in a pass */
-	/* what asks over messages: the stream over which it asks again what was answered too
-	 * shortly (tcp_fallback.h) */
+	/* where what was answered too shortly is asked again (tcp_fallback.h) */
 	struct nm_instr_fallback {
 		const struct nm_transport *transport; /* NULL: it does not */
 		const void *transport_opts;	      /* owned by the plan */

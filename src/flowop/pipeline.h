@@ -60,7 +60,7 @@ static inline size_t nm_pipe_bytes(uint32_t depth)
 
 /* Empties the pipeline: at the beginning of a phase nothing is asked or outstanding. */
 void nm_pipe_reset(struct nm_pipe *pipe);
-/* How many requests may be begun now; 0: flow->timer.at_ns is when the next one is due, if any is. */
+/* How many requests may be begun now; 0: flow->timer.at_ns is when the next is due, if any is. */
 uint64_t nm_pipe_may_ask(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 			 const struct nm_pipe *pipe);
 /* Which flowop of the pipeline has failed. */

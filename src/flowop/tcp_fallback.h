@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A query whose answer was too long for a datagram is asked again over a stream: a connection of the
- * flow of its own, which is opened when it is needed first, and stays open. The request has one
+/* A query whose answer was too long for a datagram is asked again over a stream: a connection of
+ * the flow of its own, which is opened when it is needed first, and stays open. The request has one
  * latency and one limit, over both. */
 #ifndef NM_FLOWOP_TCP_FALLBACK_H
 #define NM_FLOWOP_TCP_FALLBACK_H

@@ -3,8 +3,9 @@
  * order, and are known by their numbers. What is not answered within its limit is given up by
  * itself; the others go on.
  *
- * The leader's program of such a transaction is the one instruction that asks, and the window behind
- * it, with which its passes begin. A pass ends with an answer, or with a request that is given up.
+ * The leader's program of such a transaction is the one instruction that asks, and the window
+ * behind it, with which its passes begin. A pass ends with an answer, or with a request that is
+ * given up.
  * The state is a pipeline's (flowop/pipeline.h), whose ring is a table of what is outstanding. */
 #ifndef NM_FLOWOP_WINDOW_H
 #define NM_FLOWOP_WINDOW_H
