@@ -21,6 +21,7 @@
 struct nm_command;
 struct nm_http_lines;
 struct nm_store;
+struct nm_transport;
 
 /* What a request asks for; each is a flowop. */
 enum nm_verb {
@@ -189,6 +190,12 @@ struct nm_app_use {
 		const struct nm_http_lines *http;
 		const struct nm_command *command;
 	};
+	/* where what was answered too shortly is asked again (flowop/tcp_fallback.h) */
+	struct nm_app_fallback {
+		const struct nm_transport *transport; /* NULL: nowhere */
+		const void *transport_opts;	      /* owned by the plan */
+		uint32_t slot;			      /* as that of the instruction */
+	} fallback;
 	bool fills;    /* its passes go through all keys once */
 	bool begins;   /* a pass begins with it */
 	bool alone;    /* and is nothing else: its times are those of the pass */

@@ -132,12 +132,6 @@ struct nm_instr {
 		/* disconnect: the last message of this end may still be on the way */
 		bool sent_last;
 	} pass; /* the place in a pass */
-	/* where what was answered too shortly is asked again (tcp_fallback.h) */
-	struct nm_instr_fallback {
-		const struct nm_transport *transport; /* NULL: it does not */
-		const void *transport_opts;	      /* owned by the plan */
-		uint32_t slot;			      /* as that of the instruction */
-	} fallback;
 	struct nm_instr_pipeline {
 		uint32_t n_instrs; /* how many instructions before the pipeline belong to it */
 		uint32_t n_asks;   /* how many of these ask, and come first */

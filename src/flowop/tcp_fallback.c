@@ -25,7 +25,8 @@ static int open_conn(const struct nm_io *io, const struct nm_flow *flow,
 		return nm_open_continue(conn);
 	conn->state = NULL;
 	conn->wishes = 0;
-	int r = nm_opening_begin(conn, instr->fallback.transport, instr->fallback.transport_opts,
+	int r = nm_opening_begin(conn, instr->ask.fallback.transport,
+				 instr->ask.fallback.transport_opts,
 				 nm_flow_endpoint(io, flow, instr));
 
 	if (r == -EINPROGRESS)
@@ -114,7 +115,7 @@ enum nm_step nm_tcp_fallback_begin(struct nm_io *io, struct nm_flow *flow,
 {
 	struct nm_conn *before = flow->conn;
 
-	flow->conn = nm_flow_conn(flow, instr->fallback.slot);
+	flow->conn = nm_flow_conn(flow, instr->ask.fallback.slot);
 	struct nm_asking *asking = nm_app_state(io, flow);
 
 	/* An answer that the end of a phase has cut off would be taken for that to this query. */

@@ -248,13 +248,13 @@ static void give_fallback(struct nm_ir *ir, struct nm_ir_group *group, struct nm
 		return;
 	}
 	for (const struct nm_ir_step *other = group->steps; other < step; other++)
-		if (other->opened == step->opened && other->fallback.transport)
-			step->fallback = other->fallback;
-	if (step->fallback.transport)
+		if (other->opened == step->opened && other->ask.fallback.transport)
+			step->ask.fallback = other->ask.fallback;
+	if (step->ask.fallback.transport)
 		return;
 	const struct nm_transport *tcp = nm_transport_find("tcp");
 
-	step->fallback = (struct nm_instr_fallback){
+	step->ask.fallback = (struct nm_app_fallback){
 		.transport = tcp,
 		.transport_opts = fallback_options(ir, step, tcp),
 		.slot = group->n_conns++,

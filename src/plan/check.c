@@ -282,7 +282,7 @@ static bool is_window(const struct nm_ir_group *group, const struct nm_ir_transa
 		}
 	return n == 1 && step->opened && step->ask.app && step->ask.app->datagram &&
 	       nm_ir_is_to_server(step->opened) && (step->transport->caps & NM_TRANSPORT_UDP) &&
-	       step->common->count == 1 && !step->stride && !step->fallback.transport;
+	       step->common->count == 1 && !step->stride && !step->ask.fallback.transport;
 }
 
 /* First come the flowops that ask, then those that take the answers, all over one connection. */

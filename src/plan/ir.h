@@ -37,7 +37,6 @@ struct nm_ir_step {
 	const void *mirror_transport_opts; /* transport_opts of the other end */
 	const struct nm_ir_step *opened;   /* the step that opens its connection */
 	struct nm_app_use ask;
-	struct nm_instr_fallback fallback;
 	const struct nm_common_opts *common;
 	struct nm_ir_message {
 		const struct nm_transport *transport; /* of the options; NULL: none were given */

@@ -325,8 +325,6 @@ static void complete_ask(struct nm_group *group, const struct nm_ir_step *step,
 
 	instr->opening = step->opened->opening;
 	instr->ask = step->ask;
-	if (side->master)
-		instr->fallback = step->fallback;
 	group->app_bytes = bytes > group->app_bytes ? bytes : group->app_bytes;
 	/* The limit is that of an answer; when the next request comes is the client's choice. */
 	if (!side->master)
