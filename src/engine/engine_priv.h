@@ -170,7 +170,8 @@ static inline void nm_worker_set_end(struct nm_worker *worker, uint64_t end_at)
 	worker->run.end_at = end_at;
 	worker->run.check_at =
 		end_at == UINT64_MAX ? end_at : end_at - (end_at < others ? end_at : others);
-	if (worker->observe.counts_passes || worker->io.asks.stop || worker->reconnect.pending)
+	if (worker->observe.counts_passes || worker->io.asks.stop || worker->reconnect.pending ||
+	    (worker->run.phase && worker->run.phase->anew.lives))
 		worker->run.check_at = 0;
 }
 

@@ -52,6 +52,11 @@ char *nm_ask_said(const struct nm_io *io, const struct nm_flow *flow)
 	return ((struct nm_asking *)nm_app_state(io, flow))->said;
 }
 
+struct nm_life *nm_ask_life(const struct nm_io *io, const struct nm_flow *flow)
+{
+	return &((struct nm_asking *)nm_app_state(io, flow))->life;
+}
+
 bool nm_ask_drop(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct nm_asking *asking = nm_app_state(io, flow);
@@ -359,7 +364,7 @@ static __attribute__((noinline)) void record_times(const struct nm_flow *flow,
 }
 
 enum nm_step nm_asking_end(const struct nm_io *io, struct nm_flow *flow,
-			   const struct nm_instr *instr, const struct nm_asking *asking)
+			   const struct nm_instr *instr, struct nm_asking *asking)
 {
 	struct nm_verb_tally *verb = &io->apps.verbs[instr->ask.verb];
 
@@ -369,6 +374,8 @@ enum nm_step nm_asking_end(const struct nm_io *io, struct nm_flow *flow,
 		record_times(flow, verb, asking);
 	flow->conn->traits |= NM_CONN_ANSWERED | NM_CONN_HEARD |
 			      (asking->parser.last || asking->cut ? (uint32_t)NM_CONN_LAST : 0u);
+	if (instr->ask.lives)
+		nm_life_spend(&asking->life);
 	flow->progress = NM_ASK_BEGIN;
 	return NM_STEP_NEXT;
 }
@@ -418,6 +425,9 @@ enum nm_step nm_ask_step(struct nm_io *io, struct nm_flow *flow, const struct nm
 	enum nm_step answer = NM_STEP_NEXT;
 
 	if (flow->progress == NM_ASK_BEGIN) {
+		if (instr->ask.lives && !(flow->conn->traits & NM_CONN_LAST) &&
+		    nm_life_ends(io, &asking->life))
+			flow->conn->traits |= NM_CONN_LAST | NM_CONN_ANSWERED;
 		answer = flow->conn->traits & NM_CONN_LAST
 				 ? end_of_connection(flow, 0)
 				 : nm_asking_look(io, flow, instr, asking);

@@ -8,6 +8,7 @@
 
 #include "app/app.h"
 #include "flowop/flowop.h"
+#include "flowop/life.h"
 #include "stats/tally.h"
 #include "transport/io.h"
 
@@ -63,6 +64,9 @@ void nm_ask_why(const struct nm_io *io, const struct nm_flow *flow, const struct
  * what is noted of one that is none, of NM_SAID_MAX bytes. */
 struct nm_app_parser *nm_ask_parser(const struct nm_io *io, const struct nm_flow *flow);
 char *nm_ask_said(const struct nm_io *io, const struct nm_flow *flow);
+
+/* How long the flow's present connection, which asks, still lasts. */
+struct nm_life *nm_ask_life(const struct nm_io *io, const struct nm_flow *flow);
 
 /* The state of the flow's present connection. */
 static inline void *nm_app_state(const struct nm_io *io, const struct nm_flow *flow)

@@ -4,6 +4,7 @@
 #define NM_FLOWOP_ASKING_H
 
 #include "flowop/ask.h"
+#include "flowop/life.h"
 #include "host/clock.h"
 
 /* How far the step is: flow->progress. */
@@ -24,6 +25,7 @@ struct nm_asking {
 	uint16_t instead_of;
 	uint64_t due_ns;	/* when the time of the request is over; 0: it has not waited yet */
 	uint64_t sent_ns;	/* when it was begun; of no meaning where no times are kept */
+	struct nm_life life;	/* of the connection */
 	uint32_t n_requests;	/* that were drawn */
 	uint32_t first;		/* its own number, before that of its first request */
 	char said[NM_SAID_MAX]; /* of an answer that is none */
@@ -53,7 +55,7 @@ enum nm_step nm_asking_send_message(struct nm_io *io, struct nm_flow *flow,
 				    bool *ret_refused);
 /* The request is over, with an answer. */
 enum nm_step nm_asking_end(const struct nm_io *io, struct nm_flow *flow,
-			   const struct nm_instr *instr, const struct nm_asking *asking);
+			   const struct nm_instr *instr, struct nm_asking *asking);
 /* The request is over without an answer. */
 void nm_asking_give_up(struct nm_flow *flow, struct nm_outcome_counters *outcomes,
 		       _Atomic uint64_t *class);

@@ -55,6 +55,8 @@ struct nm_opts_open {
 	bool async; /* connect: other flows go on meanwhile */
 	/* connect, to such a server: how long it is tried again and again; 0: never */
 	uint64_t reconnect_ns;
+	/* connect: how long a connection lasts (life.h); a draw of 0: no such limit */
+	struct nm_law requests, lifetime;
 };
 struct nm_opts_message {
 	struct nm_law size; /* bytes */

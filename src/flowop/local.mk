@@ -59,6 +59,10 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/ask.h \
 	src/flowop/greet.c \
 	src/flowop/greet.h \
+	src/flowop/life.c \
+	src/flowop/life.h \
+	src/flowop/living.c \
+	src/flowop/living.h \
 	src/flowop/serve.c \
 	src/flowop/abandoned.h \
 	src/flowop/disconnect.h \

@@ -84,6 +84,20 @@ const struct nm_opt nm_open_opts[] = {
 		 "goes on over another connection. Where that fails it is tried again, after "
 		 "pauses that grow from 10 ms to 1 s; the run is over when a flow has tried for "
 		 "so long, and nothing was answered. 0: the run is over at once"},
+	{.name = "requests",
+	 .type = NM_TYPE_COUNTS,
+	 .offset = offsetof(struct nm_opts_open, requests),
+	 .max = UINT32_MAX,
+	 .def = "0",
+	 .help = "on connect, with app, over streams: a connection over which so many requests "
+		 "have been answered is closed before the next one, and opened anew; a law draws "
+		 "the number for each connection. 0: it lasts until disconnect"},
+	{.name = "lifetime",
+	 .type = NM_TYPE_DURATIONS,
+	 .offset = offsetof(struct nm_opts_open, lifetime),
+	 .def = "0",
+	 .help = "the same by time: a connection that has been open for so long is replaced "
+		 "before the next request"},
 	NM_OPT_END};
 
 #define UNIX_PREFIX "unix:"

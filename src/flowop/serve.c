@@ -110,8 +110,10 @@ static enum nm_step receive(struct nm_io *io, struct nm_conn *conn, struct servi
 		return NM_STEP_WAIT_IN;
 	enum nm_io_status status = nm_conn_recv(io, conn, want_of(io, serving), &n);
 
-	if (status >= NM_IO_EOF)
+	if (status >= NM_IO_EOF) {
+		conn->flow->ended = !serving->n_in && !serving->served.left;
 		return nm_flow_failed(conn->flow, n);
+	}
 	if (status == NM_IO_AGAIN)
 		return NM_STEP_WAIT_IN;
 	*ret = io->rx;

@@ -7,6 +7,7 @@
 #include "base/ascii.h"
 #include "base/diag.h"
 #include "flowop/ask.h"
+#include "flowop/life.h"
 #include "flowop/open_opts.h"
 #include "plan/diag.h"
 #include "plan/ir.h"
@@ -126,6 +127,54 @@ static void check_session(struct nm_ir *ir, const struct nm_ir_step *step)
 		nm_origin_option(nm_step_error(ir, step, " %s: %s", option, why), step, option);
 }
 
+static void refuse_life(struct nm_ir *ir, const struct nm_ir_step *connect, const char *why)
+{
+	const struct nm_opts_open *opts = connect->opts;
+	const char *option = opts->requests.max ? "requests" : "lifetime";
+
+	nm_origin_option(nm_step_error(ir, connect, " %s: %s", option, why), connect, option);
+}
+
+/* Checks how long connections last. */
+static void check_life(struct nm_ir *ir, const struct nm_ir_step *step)
+{
+	if (!nm_lives(step->opts))
+		return;
+	if (step->op->flags & NM_FLOWOP_FOLLOWS)
+		refuse_life(ir, step, "only of connect: the end that asks closes first");
+	else if (!is_given(((const struct nm_opts_open *)step->opts)->app))
+		refuse_life(ir, step, "needs app=..., which says what a request is");
+	else if (!(step->transport->caps & NM_TRANSPORT_SERVERS))
+		refuse_life(ir, step, "only over tcp, mptcp, ssl and unix");
+}
+
+static bool is_within(const struct nm_ir_group *group, const struct nm_ir_transaction *t,
+		      const struct nm_ir_step *step)
+{
+	return step >= &group->steps[t->first] && step < &group->steps[t->first + t->n_steps];
+}
+
+/* The same, once it is known where the connections of a transaction are opened. */
+static void check_lives(struct nm_ir *ir, const struct nm_ir_group *group,
+			const struct nm_ir_transaction *t)
+{
+	const struct nm_ir_step *told = NULL;
+
+	for (size_t i = t->first; i < t->first + t->n_steps; i++) {
+		const struct nm_ir_step *opened = group->steps[i].opened;
+
+		if (!(group->steps[i].op->flags & NM_FLOWOP_ASKS) || !opened || opened == told ||
+		    !nm_lives(opened->opts))
+			continue;
+		if (is_within(group, t, opened))
+			refuse_life(ir, told = opened,
+				    "each pass of its transaction has a connection of its own");
+		else if (opened->stride)
+			refuse_life(ir, told = opened,
+				    "its transaction opens another connection with each pass");
+	}
+}
+
 void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step)
 {
 	const struct nm_opts_open *opts = step->opts;
@@ -156,6 +205,7 @@ void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step)
 					 step, "app");
 	}
 	check_session(ir, step);
+	check_life(ir, step);
 	if (!is_given(opts->server))
 		return;
 	if (opts->reconnect_ns && (step->transport->caps & NM_TRANSPORT_UDP))
@@ -289,6 +339,8 @@ void nm_ir_check_apps(struct nm_ir *ir, struct nm_ir_group *group)
 				step->opened->line, step->opened->ask.app->name,
 				nm_app_verbs(step->opened->ask.app, list, sizeof list));
 	}
+	for (size_t k = 0; k < group->n_transactions; k++)
+		check_lives(ir, group, &group->transactions[k]);
 	for (size_t k = 0; k < group->n_transactions; k++)
 		if (nm_ir_fills(&group->transactions[k]) && group->transactions[k].n_steps)
 			nm_ir_set_fill(ir, group, &group->transactions[k]);

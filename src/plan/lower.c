@@ -10,6 +10,7 @@
 #include "flowop/abandoned.h"
 #include "flowop/ask.h"
 #include "flowop/greet.h"
+#include "flowop/living.h"
 #include "flowop/pseudo_ops.h"
 #include "flowop/pipeline.h"
 #include "flowop/window.h"
@@ -137,6 +138,8 @@ static nm_step_fn step_of(const struct nm_ir_step *step, const struct nm_flowop 
 {
 	if (is_lossy(step) && op->lossy_step)
 		return op->lossy_step;
+	if (op == &nm_flowop_connect && nm_lives(opts))
+		return nm_living_step;
 	if (op == &nm_flowop_connect && nm_ir_is_to_server(step) && nm_greets(opts))
 		return nm_greet_step;
 	if (!nm_flowop_moves_message(op) || !step->transport ||
@@ -325,6 +328,7 @@ static void complete_ask(struct nm_group *group, const struct nm_ir_step *step,
 
 	instr->opening = step->opened->opening;
 	instr->ask = step->ask;
+	instr->ask.lives = nm_lives(step->opened->opts);
 	group->app_bytes = bytes > group->app_bytes ? bytes : group->app_bytes;
 	/* The limit is that of an answer; when the next request comes is the client's choice. */
 	if (!side->master)
@@ -380,10 +384,13 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase, const stru
 			instr->timeout_ns ? instr->timeout_ns : NM_PREAMBLE_LIMIT_NS;
 		instr->timeout_ns = 0;
 	}
-	if (instr->step == nm_greet_step && group->app_bytes < nm_ask_bytes(0))
+	if ((instr->step == nm_greet_step || instr->step == nm_living_step) &&
+	    group->app_bytes < nm_ask_bytes(0))
 		group->app_bytes = nm_ask_bytes(0);
-	if (instr->op->flags & NM_FLOWOP_ASKS)
+	if (instr->op->flags & NM_FLOWOP_ASKS) {
 		complete_ask(group, step, side, instr);
+		phase->anew.lives |= instr->ask.lives;
+	}
 	phase->counts.reliable &= !instr->lossy;
 	phase->counts.can_fail |= instr->can_fail;
 	phase->counts.unmatched |= side->master && is_unmatched(step);

@@ -67,6 +67,12 @@ struct nm_phase_flows {
 	uint32_t instr;
 };
 
+/* Which connections are opened anew while a phase goes on. */
+struct nm_phase_anew {
+	bool between_passes; /* those of transports whose connections may be replaced */
+	bool lives;	     /* those over which is asked, when their life is over */
+};
+
 /* One transaction of one group, on one side. */
 struct nm_phase {
 	char *name; /* owned; "" when it has none */
@@ -89,8 +95,8 @@ struct nm_phase {
 	bool leads; /* this side begins each pass; otherwise it follows, and learns the count */
 	/* slave's plan: it only sends, and leads though another host leads the others */
 	bool open_sender;
-	int rcvlowat;	 /* SO_RCVLOWAT of the connections while it lasts; 0: as they have it */
-	bool reconnects; /* its connections can be opened anew between its passes */
+	int rcvlowat; /* SO_RCVLOWAT of the connections while it lasts; 0: as they have it */
+	struct nm_phase_anew anew;
 	/* master's plan: some hosts are free, and the bytes that they send beyond the passes are
 	 * drained */
 	bool drains;

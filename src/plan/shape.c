@@ -237,17 +237,17 @@ static void note_reconnects(struct nm_group *group, const struct nm_ir_group *fr
 {
 	uint32_t host = NM_NO_HOST;
 
-	phase->reconnects = phase->n_instrs > 0 && !phase->open_sender && !phase->drains &&
-			    !nm_phase_mixes(group, phase);
+	phase->anew.between_passes = phase->n_instrs > 0 && !phase->open_sender && !phase->drains &&
+				     !nm_phase_mixes(group, phase);
 	for (size_t i = 0; i < from->n_steps; i++) {
 		if (!nm_ir_has_conn(&from->steps[i]))
 			continue;
-		phase->reconnects &= host == NM_NO_HOST || host == from->steps[i].host;
+		phase->anew.between_passes &= host == NM_NO_HOST || host == from->steps[i].host;
 		host = from->steps[i].host;
 	}
 	for (uint32_t i = phase->first; i < group->n_instrs && !nm_phase_mixes(group, phase); i++)
 		if (group->instrs[i].transport && !can_reconnect(group, phase, &group->instrs[i]))
-			phase->reconnects = false;
+			phase->anew.between_passes = false;
 }
 
 /* The most that a flow sends without waiting until the kernel has it: there is room for that, most
@@ -560,6 +560,8 @@ static bool suits_recv(const struct nm_group *group, const struct nm_phase *phas
 
 	if (n_flows != 1)
 		say(&shape->why_waiter, "not recv: %u flows", n_flows);
+	else if (phase->anew.lives)
+		say(&shape->why_waiter, "not recv: connections are replaced");
 	else if (!read)
 		say(&shape->why_waiter, "not recv: a pass is no request with its answer");
 	else if (nm_phase_is_open(phase) || (phase->rate_per_s > 0 && phase->leads))
@@ -636,7 +638,7 @@ static bool has_deadlines(const struct nm_phase *phase, const struct conns *conn
 	for (const struct nm_instr *i = conns->first; i <= conns->last; i++)
 		if (i->timeout_ns || nm_instr_opens(i) || nm_instr_closes(i) || nm_instr_asks(i))
 			return true;
-	return phase->pipeline || phase->reconnects;
+	return phase->pipeline || phase->anew.between_passes;
 }
 
 static void find_shape(const struct nm_group *group, const struct nm_phase *phase, bool master,

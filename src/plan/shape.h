@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "flowop/flowop.h"
+#include "flowop/life.h"
 
 struct nm_ir;
 struct nm_ir_group;
@@ -64,6 +65,11 @@ static inline bool nm_instr_opens(const struct nm_instr *instr)
 static inline bool nm_instr_accepts(const struct nm_instr *instr)
 {
 	return nm_instr_opens(instr) && (instr->op->flags & NM_FLOWOP_FOLLOWS);
+}
+/* Whether its connections are replaced when their life is over. */
+static inline bool nm_instr_lives(const struct nm_instr *instr)
+{
+	return nm_instr_opens(instr) && nm_lives(instr->opts);
 }
 /* Whether it sends a request and takes the answer, or the other way round. */
 static inline bool nm_instr_asks(const struct nm_instr *instr)

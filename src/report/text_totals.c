@@ -272,14 +272,16 @@ static void add_keys(struct nm_table *table, const struct nm_result *result)
 	}
 }
 
-/* Requests without an answer, which no latency has: each has taken longer than any that has one, so
- * that the slowest part of all requests has no time. */
+/* Requests without an answer, and connections that have failed or were replaced. No latency has the
+ * former: each has taken longer than any that has one, so that the slowest part of all requests has
+ * no time. */
 static void add_unanswered(struct nm_table *table, const struct nm_result *result)
 {
 	const struct nm_counts *counts = &result->totals.counts;
 	const uint64_t none = counts->timed_out + counts->lost + counts->malformed;
 	const uint64_t failed = result->n_hosts ? result->hosts[0].counts.failed_connects : 0;
 	const uint64_t unsolicited = result->n_hosts ? result->hosts[0].counts.unsolicited : 0;
+	const uint64_t retired = result->n_hosts ? result->hosts[0].counts.retired : 0;
 
 	if (none && counts->requests) {
 		nm_table_cell(table, "no answer");
@@ -296,6 +298,12 @@ static void add_unanswered(struct nm_table *table, const struct nm_result *resul
 	if (unsolicited) {
 		nm_table_cell(table, "unsolicited");
 		nm_table_cell(table, "%" PRIu64 " connections given up", unsolicited);
+	}
+	if (retired) {
+		nm_table_cell(table, "retired");
+		nm_table_cell(table,
+			      "%" PRIu64 " connections replaced, as they had lasted long enough",
+			      retired);
 	}
 }
 

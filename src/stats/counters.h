@@ -96,7 +96,10 @@
 	  "netmodel had ended before any byte of the answer came.")                                \
 	X(unsolicited, "unsolicited",                                                              \
 	  "Connections given up since bytes had come over them although no request was "           \
-	  "outstanding.")
+	  "outstanding.")                                                                          \
+	X(retired, "retired",                                                                      \
+	  "With requests or lifetime of connect: connections that were closed since they had "     \
+	  "lasted that long, and opened anew.")
 
 #define NM_COUNTER_FIELD(name, ...) _Atomic uint64_t name;
 struct nm_counters {

@@ -56,8 +56,10 @@ enum nm_conn_traits {
 	NM_CONN_NO_GRO = 0x40,	   /* a receive must bring datagrams one by one */
 	NM_CONN_NO_GSO = 0x80,	   /* a send must take them one by one */
 	NM_CONN_MULTIPATH = 0x100, /* over Multipath TCP, and not yet known to be plain TCP */
-	NM_CONN_ANSWERED = 0x200,  /* its server has answered a request */
-	NM_CONN_LAST = 0x400,	   /* and has said that it answers no more of them */
+	/* its server has answered a request, or was given up without one */
+	NM_CONN_ANSWERED = 0x200,
+	/* and has said that it answers no more of them, or is asked no more */
+	NM_CONN_LAST = 0x400,
 	/* One has been answered since it was last taken note of: by this connection, or by one that
 	 * the flow had before in its place. */
 	NM_CONN_HEARD = 0x800,

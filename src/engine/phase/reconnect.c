@@ -8,6 +8,9 @@
  * the connection anew as it did the first time, by its connect or its accept. Only the counts of
  * openings differ after that.
  *
+ * Connections that last as long as the profile says (flowop/life.h) are replaced in the same way
+ * by the side that asks over them, and before a request within a pass, too.
+ *
  * A connection that was not replaced in time is dead, and nothing tells so but the transport: a
  * flow that waits for it fails. */
 #include <errno.h>
@@ -20,6 +23,7 @@
 #include "engine/runq.h"
 #include "engine/phase/reconnect.h"
 #include "engine/phase/retry.h"
+#include "flowop/ask.h"
 #include "flowop/flowop.h"
 #include "flowop/copy_modes.h"
 #include "host/clock.h"
@@ -69,7 +73,8 @@ int nm_reconnect_init(struct nm_worker *worker)
 		const struct nm_instr *instr = &group->instrs[i];
 
 		if (!nm_instr_opens(instr) ||
-		    (!nm_transport_reconnects(instr->transport) && !nm_instr_is_to_server(instr)))
+		    (!nm_transport_reconnects(instr->transport) && !nm_instr_is_to_server(instr) &&
+		     !nm_instr_lives(instr)))
 			continue;
 		if (!reconnect->openings)
 			reconnect->openings = calloc(group->n_openings,
@@ -166,8 +171,8 @@ bool nm_reconnect_is_in_vain(const struct nm_worker *worker, const struct nm_flo
 static void count_reconnects(struct nm_worker *worker)
 {
 	worker->reconnect.pending = 0;
-	if (!worker->reconnect.openings || !worker->run.phase || !worker->run.phase->reconnects ||
-	    !worker->run.phase->leads)
+	if (!worker->reconnect.openings || !worker->run.phase ||
+	    !worker->run.phase->anew.between_passes || !worker->run.phase->leads)
 		return;
 	for (uint32_t i = 0; i < worker->n_flows; i++)
 		worker->reconnect.pending += reconnects_of(worker, nm_worker_flow(worker, i), NULL);
@@ -207,10 +212,44 @@ static bool replace(struct nm_worker *worker, struct nm_flow *flow, struct nm_co
 	return opening;
 }
 
+/* The same of the flow's present connection, by the opening of that number. */
+static void replace_by(struct nm_worker *worker, struct nm_flow *flow, uint32_t number,
+		       const struct nm_instr *resume)
+{
+	const struct nm_instr *program =
+		&worker->reconnect.openings[(size_t)NM_REOPEN__COUNT * number];
+
+	nm_reconnect_replace(worker, flow, flow->conn, &program[NM_REOPEN_OPEN], resume);
+}
+
+/* Replaces a connection whose life is over, unless the phase is to end. No request is under way,
+ * and what it takes is no part of a pass. */
+static bool replace_in_time(struct nm_worker *worker, struct nm_flow *flow)
+{
+	if (!worker->run.phase->leads ||
+	    atomic_load_explicit(&worker->commands.stop, memory_order_relaxed))
+		return false;
+	for (uint32_t c = 0; c < worker->group->n_conns; c++) {
+		flow->conn = nm_flow_conn(flow, c);
+		const struct nm_life *life = nm_ask_life(&worker->io, flow);
+
+		if (!(flow->conn->flags & NM_CONN_OPEN) || !nm_life_ends(&worker->io, life))
+			continue;
+		flow->request.sent_ns = 0;
+		if (worker->reconnect.retries)
+			nm_retry_begin(worker, flow);
+		replace_by(worker, flow, life->opening, worker->run.body);
+		return true;
+	}
+	return false;
+}
+
 bool nm_reconnect_before_pass(struct nm_worker *worker, struct nm_flow *flow)
 {
 	struct nm_conn *conn = NULL;
 
+	if (worker->run.phase->anew.lives && replace_in_time(worker, flow))
+		return true;
 	return worker->reconnect.pending && reconnects_of(worker, flow, &conn) &&
 	       replace(worker, flow, conn, worker->run.body);
 }
@@ -266,8 +305,16 @@ void nm_reconnect_command(struct nm_worker *worker)
 static bool replace_after_end(struct nm_worker *worker, struct nm_flow *flow,
 			      const struct nm_instr *instr)
 {
-	if (!worker->run.phase->reconnects || worker->run.phase->leads ||
-	    !instr->pass.rekey_point || flow->repeated)
+	const struct nm_phase *phase = worker->run.phase;
+
+	/* Of netmodel's own server: the end that asks has had enough of it. */
+	if (phase->anew.lives && nm_instr_asks(instr) &&
+	    (!phase->leads || (flow->conn->traits & NM_CONN_LAST))) {
+		replace_by(worker, flow, instr->opening, instr);
+		return true;
+	}
+	if (!phase->anew.between_passes || phase->leads || !instr->pass.rekey_point ||
+	    flow->repeated)
 		return false;
 	return replace(worker, flow, flow->conn, instr);
 }
@@ -276,7 +323,7 @@ static bool replace_after_end(struct nm_worker *worker, struct nm_flow *flow,
  * go on within its pass, or to replace another connection first. */
 static bool finish(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *done)
 {
-	if (nm_instr_is_to_server(done)) {
+	if (flow->request.sent_ns && (nm_instr_is_to_server(done) || nm_instr_asks(flow->resume))) {
 		/* The pass goes on, and has taken that much longer. */
 		flow->at = flow->resume;
 		nm_worker_queue(worker, flow);

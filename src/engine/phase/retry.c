@@ -230,6 +230,11 @@ static void start_afresh(const struct nm_worker *worker, struct nm_flow *flow, u
 	flow->conn->traits &= ~(uint32_t)NM_CONN_HEARD;
 }
 
+void nm_retry_begin(const struct nm_worker *worker, struct nm_flow *flow)
+{
+	start_afresh(worker, flow, nm_clock_ns());
+}
+
 /* The pause before the next attempt, which may still begin within the limit. */
 static uint64_t next_pause_ns(const struct nm_worker *worker, const struct nm_flow *flow,
 			      const struct nm_instr *instr)

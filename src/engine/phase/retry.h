@@ -16,6 +16,8 @@ struct nm_worker;
 /* How a number of flows have tried, none of which has begun to: owned, for free(). NULL: out of
  * memory. Any thread. */
 struct nm_retry *nm_retry_new(uint32_t n_flows);
+/* The flow is about to open a connection anew that has not failed. */
+void nm_retry_begin(const struct nm_worker *worker, struct nm_flow *flow);
 /* Limits one attempt to open a connection anew, where the profile does not. Any thread. */
 void nm_retry_limit(struct nm_instr *opening);
 /* When the attempt that the flow makes now, and that is to end at due_ns, has to end. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The messages of test_golden.c as protocol 11 has them: test_golden print writes them. */
+/* The messages of test_golden.c as protocol 12 has them: test_golden print writes them. */
 #ifndef NM_TESTS_UNIT_CONTROL_GOLDEN_H
 #define NM_TESTS_UNIT_CONTROL_GOLDEN_H
 

@@ -18,7 +18,7 @@
 
 static void ask_to_reconnect(void)
 {
-	f.phase.reconnects = true;
+	f.phase.anew.between_passes = true;
 	nm_engine_reconnect(&f.engine, 0);
 	nm_worker_commands(&f.worker);
 }
@@ -74,7 +74,7 @@ START_TEST(elsewhere_the_end_of_a_stream_is_a_failure)
 	struct nm_flow *flow = &f.flows[0].flow;
 
 	ck_assert_int_eq(after_end(flow), NM_RECONNECT_NO);
-	f.phase.reconnects = true;
+	f.phase.anew.between_passes = true;
 	ck_assert_int_eq(after_end(flow), NM_RECONNECT_NO);
 	f.phase.leads = false;
 	f.instrs[1].pass.rekey_point = false;

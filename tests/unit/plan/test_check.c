@@ -25,7 +25,7 @@
 
 #define CONNECT_NAMES                                                                              \
 	"remotehost, protocol, port, app, server, auth_file, user, db, resp, async_connect, "      \
-	"reconnect, conn, count, repeat, "                                                         \
+	"reconnect, requests, lifetime, conn, count, repeat, "                                     \
 	"batch_size, timeout, poll_timeout, canfail, when, unless, non_blocking, and those of "    \
 	"--describe tcp"
 #define COMMON_NAMES                                                                               \

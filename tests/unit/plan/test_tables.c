@@ -45,6 +45,12 @@ static void assert_help(const char *whose, const char *help)
 	ck_assert_msg(help[strlen(help) - 1] != '.', "the help of %s ends with a dot", whose);
 }
 
+/* A law is a struct, and aligned as its numbers are. */
+static size_t alignment_of(enum nm_type type)
+{
+	return sizes[type] < sizeof(uint64_t) ? sizes[type] : sizeof(uint64_t);
+}
+
 /* `size` 0: of an element, whose struct this test does not know. */
 static void assert_table(const char *whose, const struct nm_opt *table, size_t size)
 {
@@ -59,7 +65,8 @@ static void assert_table(const char *whose, const struct nm_opt *table, size_t s
 		if (size)
 			ck_assert_msg(opt->offset + sizes[opt->type] <= size,
 				      "%s of %s is beyond the struct", opt->name, whose);
-		ck_assert_msg(opt->offset % sizes[opt->type] == 0, "%s of %s", opt->name, whose);
+		ck_assert_msg(opt->offset % alignment_of(opt->type) == 0, "%s of %s", opt->name,
+			      whose);
 		ck_assert_int_eq(opt->type == NM_TYPE_ENUM, opt->choices != NULL);
 		ck_assert_msg(!opt->required || !opt->def, "%s needs no default", opt->name);
 	}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long a connection that asks lasts, by the options `requests` and `lifetime` of its connect:
+ * when it is over, the connection is closed before the next request, and opened anew. Used by the
+ * flow's worker. */
+#ifndef NM_FLOWOP_LIFE_H
+#define NM_FLOWOP_LIFE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "flowop/flow.h"
+#include "flowop/flowop.h"
+
+/* Of one connection after the other in the same place. */
+struct nm_life {
+	uint64_t end_ns;  /* 0: no time ends it; NM_LIFE_OVER: its last request has been answered */
+	uint32_t left;	  /* requests until then; 0: no number of them ends it */
+	uint32_t drawn;	  /* connections so far */
+	uint32_t opening; /* the one that it was opened by: see struct nm_instr */
+};
+#define NM_LIFE_OVER 1u
+
+/* Whether connections last as long as a law says. */
+bool nm_lives(const struct nm_opts_open *open);
+/* A connection has been opened: draws how long it lasts. */
+void nm_life_draw(const struct nm_io *io, const struct nm_flow *flow,
+		  const struct nm_instr *connect, struct nm_life *life);
+
+/* A request has been answered. */
+static inline void nm_life_spend(struct nm_life *life)
+{
+	if (life->left && !--life->left)
+		life->end_ns = NM_LIFE_OVER;
+}
+
+/* Whether the connection is to be replaced now, which is counted. */
+bool nm_life_ends(const struct nm_io *io, const struct nm_life *life);
+
+#endif
