@@ -165,6 +165,13 @@ static const struct nm_opt group_attrs[] = {
 		 "on. The latter "
 		 "is for transactions of nothing but reads and writes of a fixed size over tcp or "
 		 "unix, and needs Linux 6.1; others are run as ever"},
+	{.name = "connect_rate",
+	 .type = NM_TYPE_RATE,
+	 .offset = ATTR(nm_group_attrs, connect_rate_per_s),
+	 .min = 1,
+	 .help = "connections a second, of all flows together, that transactions open which do "
+		 "nothing else and have no rate of their own; the flows take turns. As fast as "
+		 "possible when not given"},
 	NM_OPT_END};
 
 static const struct nm_opt transaction_attrs[] = {

@@ -27,7 +27,8 @@ struct nm_group_attrs {
 	uint64_t buffer_bytes; /* 0: not given */
 	uint64_t maxevents;
 	bool edge_trigger;
-	int engine; /* enum nm_engine_kind */
+	int engine;		   /* enum nm_engine_kind */
+	double connect_rate_per_s; /* 0: not given */
 };
 enum nm_engine_kind { NM_ENGINE_EPOLL, NM_ENGINE_IO_URING };
 enum nm_wait { NM_WAIT_SLEEP, NM_WAIT_AWAKE, NM_WAIT_SPIN };

@@ -572,6 +572,7 @@ static void read_group(struct nm_ir *ir, const struct nm_node *node)
 	for (size_t i = 0; i < node->n_children; i++)
 		if (expect(ir, node, node->children[i], in_group))
 			read_transaction(ir, node->children[i], group);
+	nm_ir_pace_connects(ir, group);
 	if (n_flowops == 0 && ir->diags->n_errors == errors)
 		nm_node_error(ir, node, ": has no flowops in any of its transactions");
 }

@@ -212,6 +212,8 @@ void nm_ir_check_http(struct nm_ir *ir, const struct nm_ir_group *group, struct 
 void nm_ir_read_keyspace(struct nm_ir *ir, const struct nm_node *node);
 const struct nm_keyspace *nm_ir_find_keys(struct nm_ir *ir, const struct nm_ir_step *step);
 void nm_ir_set_fill(struct nm_ir *ir, struct nm_ir_group *group, struct nm_ir_transaction *t);
+/* Gives transactions that open connections the rate of their group (connect_rate.c). */
+void nm_ir_pace_connects(struct nm_ir *ir, struct nm_ir_group *group);
 /* What a query asks for: its questions, which begin with a keyspace (questions.c). */
 const struct nm_keyspace *nm_ir_find_questions(struct nm_ir *ir, const struct nm_ir_step *step);
 /* Reads the names of a query that has a file of them, as only the master does. */

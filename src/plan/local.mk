@@ -29,6 +29,7 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/params_priv.h \
 	src/plan/pass_bytes.c \
 	src/plan/plateau.c \
+	src/plan/connect_rate.c \
 	src/plan/plateau.h \
 	src/plan/plan.c \
 	src/plan/plan.h \

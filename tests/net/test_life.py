@@ -166,3 +166,27 @@ def test_not_within_one_pass(netmodel: Netmodel, profile: WriteProfile) -> None:
     passes = '<flowop type="connect" options="remotehost=local app=ping lifetime=1s"/><flowop type="ping"/><flowop type="disconnect"/>'
     result = netmodel.run("-m", profile(f"<group><transaction>{passes}</transaction></group>"), code=1)
     assert "<flowop connect> lifetime: each pass of its transaction has a connection of its own" in result.err
+
+
+# --- how fast connections are opened ---
+
+
+@pytest.mark.parametrize("server", [True, False])
+def test_connect_rate(server: bool, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """20 flows that open two connections each at 100 a second take turns for 380 ms, of whichever worker they are."""
+    with serving(pong) as other:
+        place = f"server={other.place}" if server else ""
+        path = profile(living(f"app=ping count=2 {place}", attributes="nflows='20' nthreads='2' connect_rate='100/s'", how='iterations="1"'))
+        document = netmodel.measure(path)
+    assert_complete(document)
+    connect, ask, _ = document["groups"][0]["phases"]
+    assert 0.38 <= connect["seconds"] < 60
+    assert master_of(document)["counts"]["connects"] == 40
+    assert ask["transactions"] == 20
+
+
+def test_connect_rate_in_vain(netmodel: Netmodel, profile: WriteProfile) -> None:
+    passes = '<flowop type="connect" options="remotehost=local"/><flowop type="write" options="size=1"/><flowop type="disconnect"/>'
+    path = profile(f"<group connect_rate='10/s'>\n<transaction>{passes}</transaction></group>")
+    why = "error: <group> connect_rate: no transaction does nothing but open connections, without a duration or a rate of its own"
+    assert f"{path}:{line_of(path, 'connect_rate')}: {why}" in netmodel.run("-m", path, code=1).err
