@@ -231,8 +231,7 @@ static inline bool nm_ir_fills(const struct nm_ir_transaction *t)
 	return t->attrs.fill && *t->attrs.fill;
 }
 
-/* How long a step waits by itself, as think does: its option of the name `duration`; 0: not at
- * all. */
+/* How long a step waits by itself, as think does: its option `duration`; 0: not at all. */
 uint64_t nm_ir_wait_ns(const struct nm_ir_step *step);
 
 /* Reads a flowop's options (step->written) into step->opts and step->transport_opts (options.c). */
