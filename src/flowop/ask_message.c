@@ -67,7 +67,7 @@ static enum nm_step end_late_message(struct nm_io *io, struct nm_flow *flow,
 
 /* The answer is there, in time. */
 static enum nm_step take(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
-			 const struct nm_asking *asking)
+			 struct nm_asking *asking)
 {
 	if (asking->parser.class == NM_CLASS_TRUNCATED && instr->ask.fallback.transport)
 		return nm_tcp_fallback_begin(io, flow, instr, asking);

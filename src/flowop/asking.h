@@ -4,7 +4,6 @@
 #define NM_FLOWOP_ASKING_H
 
 #include "flowop/ask.h"
-#include "flowop/life.h"
 #include "host/clock.h"
 
 /* How far the step is: flow->progress. */
