@@ -15,6 +15,7 @@
 
 #include "cli/cli.h"
 #include "control/master/run.h"
+#include "host/wake.h"
 
 #define GRACE_S 2	    /* for a run to end in order */
 #define ECHO_NS 200000000u  /* a signal to a process and then to its group counts once */
@@ -71,9 +72,8 @@ static void take_signal(int number, uint64_t now_ns)
 {
 	const struct itimerval watch = {.it_value = {.tv_sec = 1}, .it_interval = {.tv_sec = 1}};
 	const char byte = number == SIGALRM ? NM_INTERRUPT_LIMIT : (char)number;
-	ssize_t written = write(pipe_write, &byte, 1);
 
-	(void)written;
+	nm_wake_with(pipe_write, &byte, 1);
 	atomic_store(&counted_ns, now_ns);
 	count++;
 	if (count == 2)

@@ -201,7 +201,7 @@ static bool append(struct nm_sink *sink, const char *bytes, size_t size)
 		sink->from = 0;
 	}
 	if (sink->to + size > sink->capacity) {
-		size_t capacity = sink->capacity ? sink->capacity : FIRST_CAPACITY;
+		size_t capacity = sink->capacity;
 
 		while (capacity < sink->to + size)
 			capacity *= 2;
@@ -263,8 +263,15 @@ static int open_stream(struct nm_sink *sink)
 {
 	static const cookie_io_functions_t functions = {.write = take};
 
-	sink->stream = fopencookie(sink, "w", functions);
-	return sink->stream ? 0 : -ENOMEM;
+	/* So that no memory is needed for what is told first. */
+	sink->queue = malloc(FIRST_CAPACITY);
+	sink->capacity = FIRST_CAPACITY;
+	sink->stream = sink->queue ? fopencookie(sink, "w", functions) : NULL;
+	if (sink->stream)
+		return 0;
+	free(sink->queue);
+	sink->queue = NULL;
+	return -ENOMEM;
 }
 
 static int open_on(struct nm_sink *sink, int fd, size_t room, bool owns_fd)

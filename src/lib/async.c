@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "host/clock.h"
+#include "host/wake.h"
 #include "lib/netmodel_priv.h"
 #include "lib/samples.h"
 
@@ -100,12 +101,11 @@ enum netmodel_status netmodel_run(struct netmodel *nm)
 
 static void *run_thread(void *arg)
 {
-	const uint64_t one = 1;
 	struct netmodel *nm = arg;
 
 	nm->run.status = run_taken(nm);
 	atomic_store(&nm->run.state, NM_IDLE);
-	(void)!write(nm->run.done_fd, &one, sizeof(one));
+	nm_wake(nm->run.done_fd);
 	return NULL;
 }
 
@@ -165,10 +165,8 @@ void netmodel_stop(struct netmodel *nm)
 {
 	int saved = errno; /* may be called by a signal handler */
 
-	if (atomic_load(&nm->run.state) == NM_RUNNING) {
-		ssize_t written = write(nm->run.stop_write, "", 1);
-		(void)written; /* a full pipe has requests enough */
-	}
+	if (atomic_load(&nm->run.state) == NM_RUNNING)
+		nm_wake_with(nm->run.stop_write, "", 1);
 	errno = saved;
 }
 

@@ -46,3 +46,22 @@ def test_when_a_system_call_fails_a_run_ends_with_a_word_or_is_right(injector: I
         assert outcome.wrong is None, (function, outcome)
         hits += outcome.hit
     assert hits > len(CALLS) // 2
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_no_write_that_fails_holds_a_run_up(injector: Injector, side: str) -> None:
+    """Most of them wake a thread, which nothing else would do."""
+    hits = 0
+    while True:
+        outcome = injector.run(side, "write", hits + 1)
+        assert outcome.wrong is None, (hits + 1, outcome)
+        if not outcome.hit:
+            break
+        hits += 1
+    assert hits > 3
+
+
+def test_a_slave_without_memory_for_what_it_tells_first_ends(injector: Injector) -> None:
+    for number in range(1, 16):
+        outcome = injector.run("slave", ALLOCATIONS, number)
+        assert outcome.wrong is None, (number, outcome)

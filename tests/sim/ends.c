@@ -9,50 +9,12 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/rng.h"
 #include "engine/engine.h"
 #include "engine/flowop_stats.h"
 #include "host/clock.h"
 #include "plan/plan.h"
-#include "profile/tree.h"
+#include "profile.h"
 #include "world.h"
-
-#define OP(name, options)	"<flowop type=\"" name "\" options=\"" options "\"/>"
-#define ONCE(body)		"<transaction iterations=\"1\">" body "</transaction>"
-#define TIMES(n, body)		"<transaction iterations=\"" #n "\">" body "</transaction>"
-#define FOR(time, more, body)	"<transaction duration=\"" time "\" " more ">" body "</transaction>"
-#define GROUP(attributes, body) "<profile><group " attributes ">" body "</group></profile>"
-#define CONNECT			OP("connect", "remotehost=h")
-#define ASK			OP("write", "size=10") OP("read", "size=20")
-#define CLOSE			OP("disconnect", "")
-#define RESET			OP("disconnect", "close=rst")
-
-const char *const sim_profiles[] = {
-	GROUP("", ONCE(CONNECT) TIMES(30, ASK) ONCE(CLOSE)),
-	GROUP("", ONCE(CONNECT) FOR("20ms", "", ASK) ONCE(CLOSE)),
-	GROUP("nflows=\"5\"", ONCE(CONNECT) FOR("20ms", "", ASK) ONCE(CLOSE)),
-	GROUP("nflows=\"3\" edge_trigger=\"no\"", ONCE(CONNECT) FOR("20ms", "", ASK) ONCE(CLOSE)),
-	GROUP("nflows=\"4\"", ONCE(CONNECT) FOR("20ms", "rate=\"5000\"", ASK) ONCE(CLOSE)),
-	GROUP("nflows=\"2\"", ONCE(CONNECT) FOR("20ms", "pipeline=\"4\"", ASK) ONCE(CLOSE)),
-	GROUP("nflows=\"2\"", ONCE(CONNECT) FOR("20ms", "", OP("write", "size=100k")) ONCE(CLOSE)),
-	GROUP("nflows=\"2\"",
-	      ONCE(CONNECT) FOR("20ms", "", OP("write", "size=10 rsize=5k")) ONCE(CLOSE)),
-	GROUP("nflows=\"2\"", ONCE(CONNECT) FOR("20ms", "", OP("read", "size=10k")) ONCE(CLOSE)),
-	GROUP("", ONCE(CONNECT) TIMES(20, ASK OP("think", "duration=1ms")) ONCE(CLOSE)),
-	GROUP("", ONCE(CONNECT) TIMES(3, OP("write", "size=10 count=3")
-						 OP("read", "size=5 count=2")) ONCE(CLOSE)),
-	GROUP("nflows=\"70\"", ONCE(CONNECT) TIMES(3, ASK) ONCE(CLOSE)),
-	GROUP("", TIMES(20, CONNECT ASK RESET)),
-	GROUP("nflows=\"4\"", FOR("20ms", "", CONNECT ASK RESET)),
-	GROUP("nflows=\"4\"", TIMES(5, CONNECT ASK CLOSE)),
-	GROUP("nflows=\"4\" edge_trigger=\"no\"", TIMES(5, CONNECT ASK CLOSE)),
-	GROUP("nflows=\"4\"", FOR("20ms", "rate=\"3000\"", CONNECT ASK RESET)),
-	GROUP("nflows=\"4\"",
-	      ONCE(CONNECT) FOR("20ms", "arrivals=\"poisson(5k)\"", ASK) ONCE(CLOSE)),
-	GROUP("nflows=\"2\"", FOR("20ms", "arrivals=\"const(10k)\"", CONNECT ASK RESET)),
-	GROUP("nflows=\"2\"", TIMES(5, OP("connect", "remotehost=h protocol=null") ASK CLOSE)),
-};
-const size_t sim_n_profiles = sizeof sim_profiles / sizeof *sim_profiles;
 
 #define LIMIT_NS UINT64_C(60000000000) /* of the world's time, for a run */
 #define LOOK_MS	 1
@@ -60,7 +22,7 @@ const size_t sim_n_profiles = sizeof sim_profiles / sizeof *sim_profiles;
 enum side { MASTER, SLAVE };
 
 static struct {
-	struct nm_node *root;
+	struct nm_loaded loaded;
 	struct nm_diags diags;
 	struct nm_plan *plans[2];
 	struct nm_engine *engines[2];
@@ -80,16 +42,16 @@ static __attribute__((format(printf, 1, 2))) bool wrong(const char *format, ...)
 	return false;
 }
 
-static bool compile(const char *text)
+static bool compile(const struct sim_choices *choices)
 {
-	ends.root = nm_profile_parse("sim.xml", text, strlen(text), &ends.diags);
-	if (ends.root)
-		ends.plans[MASTER] = nm_plan_compile(ends.root, "sim.xml", &ends.diags);
-	if (!ends.plans[MASTER])
+	struct nm_loaded *loaded = &ends.loaded;
+
+	if (sim_profile_load(choices, loaded, &ends.diags) != 0)
 		return wrong("the profile: %s", ends.diags.count ? ends.diags.items[0].text : "?");
-	if (ends.plans[MASTER]->n_hosts)
-		ends.plans[SLAVE] = nm_plan_compile_mirror(
-			ends.root, "sim.xml", ends.plans[MASTER]->hosts[0], &ends.diags);
+	ends.plans[MASTER] = loaded->plan;
+	if (loaded->plan->n_hosts)
+		ends.plans[SLAVE] = nm_plan_compile_mirror(loaded->root, loaded->name,
+							   loaded->plan->hosts[0], &ends.diags);
 	return true;
 }
 
@@ -258,7 +220,7 @@ static bool compare(uint32_t number)
 }
 
 /* A request and its answer take at least the link's delay there and back. */
-static bool compare_times(uint32_t number, const struct sim_kernel_config *config)
+static bool compare_times(uint32_t number, const struct sim_choices *config)
 {
 	const struct nm_phase *phase = phase_of(MASTER, 0, number);
 	struct nm_tally_snap sample;
@@ -282,47 +244,30 @@ static bool compare_times(uint32_t number, const struct sim_kernel_config *confi
 	return true;
 }
 
-struct sim_kernel_config sim_config_of(uint64_t seed)
+void sim_run_ends(const struct sim_choices *choices, struct sim_outcome *ret)
 {
-	uint64_t key = nm_rng(seed, 1);
-
-	return (struct sim_kernel_config){
-		.delay_ns = 1000 + nm_rng_below(key, 0, 200000),
-		.jitter_ns = nm_rng_below(key, 1, 3) * nm_rng_below(key, 2, 50000),
-		.send_buffer = 2000 + nm_rng_below(key, 3, 200000),
-		.call_ns = 300 + nm_rng_below(key, 4, 5000),
-		.partial_in = nm_rng_below(key, 5, 4) * 3,
-		.spurious_in = nm_rng_below(key, 6, 3) * 5,
-	};
-}
-
-void sim_run_ends(const char *profile, uint64_t seed, const struct sim_kernel_config *config,
-		  struct sim_outcome *ret)
-{
-	const struct sim_kernel_config own = config ? *config : sim_config_of(seed);
 	const struct nm_diags none = {0};
 
 	*ret = (struct sim_outcome){.hash = 0};
 	memset(&ends, 0, sizeof ends);
 	ends.diags = none;
 	ends.outcome = ret;
-	sim_begin(seed);
-	sim_kernel_begin(&own);
+	sim_begin(choices->seed);
+	sim_kernel_begin(choices);
 	ends.begin_ns = sim_now();
-	bool right = compile(profile) && start(seed);
+	bool right = compile(choices) && start(choices->seed);
 
 	for (uint32_t p = 0; right && p < ends.plans[MASTER]->n_phases; p++)
-		right = run_phase(p) && compare(p) && compare_times(p, &own);
-	for (enum side side = MASTER; side <= SLAVE; side++) {
+		right = run_phase(p) && compare(p) && compare_times(p, choices);
+	for (enum side side = MASTER; side <= SLAVE; side++)
 		ends.engines[side] = nm_engine_free(ends.engines[side]);
-		ends.plans[side] = nm_plan_free(ends.plans[side]);
-	}
+	ends.plans[SLAVE] = nm_plan_free(ends.plans[SLAVE]);
+	nm_loaded_fini(&ends.loaded);
 	ret->time_ns = sim_now() - ends.begin_ns;
 	ret->hash = sim_trace_hash();
 	sim_kernel_end(&ret->kernel);
 	if (ret->kernel.descriptors)
 		(void)wrong("%u descriptors are left open", ret->kernel.descriptors);
 	sim_end();
-	nm_node_free(ends.root);
 	nm_diags_fini(&ends.diags);
 }

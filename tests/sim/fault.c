@@ -14,7 +14,7 @@ static const struct {
 	const char *call;
 	int errors[4];
 	uint64_t most; /* the last call that may fail */
-} calls[] = {
+} calls[SIM_FAULT_CALLS] = {
 	{.call = "socket", .errors = {EMFILE, ENFILE, ENOBUFS, ENOMEM}, .most = 20},
 	{.call = "bind", .errors = {EADDRINUSE, EACCES, ENOMEM, EADDRINUSE}, .most = 4},
 	{.call = "listen", .errors = {EADDRINUSE, EADDRINUSE, EADDRINUSE, EADDRINUSE}, .most = 4},
@@ -30,11 +30,12 @@ static const struct {
 	{.call = "recv", .errors = {ENOMEM, ECONNRESET, EHOSTUNREACH, ETIMEDOUT}, .most = 200},
 	{.call = "setsockopt", .errors = {ENOMEM, ENOBUFS, EPERM, EINVAL}, .most = 40},
 	{.call = "getsockname", .errors = {ENOBUFS, ENOBUFS, ENOBUFS, ENOBUFS}, .most = 10},
+	{.call = "read", .errors = {EINTR, EINTR, EINTR, EIO}, .most = 60},
+	{.call = "write", .errors = {EINTR, EINTR, EINTR, EIO}, .most = 60},
 };
-#define N_CALLS (sizeof calls / sizeof *calls)
 
 static struct {
-	struct sim_fault fault;
+	const struct sim_choices *choices; /* NULL: nothing fails */
 	uint64_t seen;
 	bool struck;
 	uint64_t heals_ns;
@@ -48,84 +49,89 @@ static uint64_t number_to(uint64_t key, uint64_t most)
 	return 1 + nm_rng_below(key, 11, limit);
 }
 
-struct sim_fault sim_fault_of(uint64_t seed)
+uint64_t sim_fault_call(const char *name)
 {
-	uint64_t key = nm_rng(seed, 77);
-	size_t call = (size_t)nm_rng_below(key, 1, N_CALLS);
-	struct sim_fault fault = {.kind = (enum sim_fault_kind)nm_rng_below(key, 0, 5)};
+	uint64_t i = 0;
 
-	switch (fault.kind) {
+	while (strcmp(calls[i].call, name) != 0)
+		i++;
+	return i;
+}
+
+void sim_fault_choose(struct sim_choices *choices)
+{
+	uint64_t key = nm_rng(choices->seed, 77);
+	size_t call = (size_t)nm_rng_below(key, 1, SIM_FAULT_CALLS);
+
+	choices->fault = nm_rng_below(key, 0, 5);
+	switch ((enum sim_fault_kind)choices->fault) {
 	case SIM_NO_FAULT:
 		break;
 	case SIM_KILL:
 #ifdef SIM_SANITIZED /* what the process had would count as leaked */
-		fault.kind = SIM_NO_FAULT;
+		choices->fault = SIM_NO_FAULT;
 #endif
-		fault.nth = number_to(key, 3000);
+		choices->nth = number_to(key, 3000);
 		break;
 	case SIM_ERROR:
-		fault.call = calls[call].call;
-		fault.error = calls[call].errors[nm_rng_below(key, 2, 4)];
-		fault.nth = number_to(key, calls[call].most);
+		choices->call = call;
+		choices->error = (uint64_t)calls[call].errors[nm_rng_below(key, 2, 4)];
+		choices->nth = number_to(key, calls[call].most);
 		break;
 	case SIM_NO_MEMORY:
-		fault.nth = number_to(key, 8000);
+		choices->nth = number_to(key, 8000);
 		break;
 	case SIM_PARTITION:
-		fault.nth = number_to(key, 2000);
-		fault.length_ns = 1000000 << nm_rng_below(key, 3, 16);
+		choices->nth = number_to(key, 2000);
+		choices->length_ns = UINT64_C(1000000) << nm_rng_below(key, 3, 16);
 		break;
 	}
-	return fault;
 }
 
-void sim_fault_arm(const struct sim_fault *fault)
+void sim_fault_arm(const struct sim_choices *choices)
 {
 	memset(&state, 0, sizeof state);
-	state.fault = *fault;
+	state.choices = choices;
 }
 
 bool sim_fault_disarm(void)
 {
-	state.fault.kind = SIM_NO_FAULT;
+	state.choices = NULL;
 	return state.struck;
 }
 
 /* Whether this is the one that fails. */
 static bool strikes(void)
 {
-	if (sim_process()->pid == 1 || ++state.seen != state.fault.nth)
+	uint64_t side = state.choices->side;
+
+	if (sim_process()->pid == 1 || (side && side != sim_process()->host + 1) ||
+	    ++state.seen != state.choices->nth)
 		return false;
 	state.struck = true;
+	sim_trace("fault", (int64_t)state.choices->fault, (int64_t)state.seen);
 	return true;
+}
+
+static bool is(enum sim_fault_kind kind)
+{
+	return state.choices && state.choices->fault == kind;
 }
 
 int sim_fault_of_call(const char *what)
 {
-	switch (state.fault.kind) {
-	case SIM_KILL:
-		if (strikes())
-			sim_process_die();
-		return 0;
-	case SIM_ERROR:
-		if (strcmp(what, state.fault.call) != 0 || !strikes())
-			return 0;
-		sim_trace("fault", state.fault.error, 0);
-		return -state.fault.error;
-	case SIM_PARTITION:
-		if (strikes())
-			state.heals_ns = sim_now() + state.fault.length_ns;
-		return 0;
-	case SIM_NO_FAULT:
-	case SIM_NO_MEMORY:
-		break;
-	}
+	if (is(SIM_KILL) && strikes())
+		sim_process_die();
+	if (is(SIM_PARTITION) && strikes())
+		state.heals_ns = sim_now() + state.choices->length_ns;
+	if (is(SIM_ERROR) && strcmp(what, calls[state.choices->call].call) == 0 && strikes())
+		return -(int)state.choices->error;
 	return 0;
 }
 
 bool sim_fault_of_memory(void)
 {
-	return state.fault.kind == SIM_NO_MEMORY && strikes();
+	return is(SIM_NO_MEMORY) && strikes();
 }
 
 uint64_t sim_fault_heals_ns(void)

@@ -6,26 +6,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "choices.h"
+
 enum sim_fault_kind {
 	SIM_NO_FAULT,
 	SIM_KILL,      /* the process that makes the nth call dies of it */
-	SIM_ERROR,     /* the nth call of that name fails */
+	SIM_ERROR,     /* the nth of those calls fails */
 	SIM_NO_MEMORY, /* the nth allocation finds nothing */
 	SIM_PARTITION, /* from the nth call on nothing comes from one host to another for a while */
 };
 
-struct sim_fault {
-	enum sim_fault_kind kind;
-	uint64_t nth;
-	const char *call; /* SIM_ERROR: as sim_call is told */
-	int error;
-	uint64_t length_ns; /* SIM_PARTITION */
-};
+#define SIM_FAULT_CALLS 17 /* that may fail */
 
-/* The fault that follows from a seed. */
-struct sim_fault sim_fault_of(uint64_t seed);
+/* The number of that call, which may fail. */
+uint64_t sim_fault_call(const char *name);
+/* The fault that follows from the seed of the choices. */
+void sim_fault_choose(struct sim_choices *choices);
 /* Begins to count. */
-void sim_fault_arm(const struct sim_fault *fault);
+void sim_fault_arm(const struct sim_choices *choices);
 /* Nothing fails any more. False: nothing has failed. */
 bool sim_fault_disarm(void);
 /* By each call: 0, or -errno. */

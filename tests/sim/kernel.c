@@ -400,7 +400,10 @@ ssize_t sim_read(int fd, void *data, size_t size)
 
 	if (object && (object->kind == STREAM || object->kind == DATAGRAM))
 		return sim_recv(fd, data, size, 0, NULL, NULL);
-	sim_call("read", fd);
+	int fault = sim_call("read", fd);
+
+	if (fault)
+		return fault;
 	if (object && object->kind == PIPE)
 		return read_pipe(object, data, size);
 	if (!object || object->kind != EVENT || size < sizeof object->count)
@@ -419,7 +422,10 @@ ssize_t sim_write(int fd, const void *data, size_t size)
 
 	if (object && (object->kind == STREAM || object->kind == DATAGRAM))
 		return sim_send(fd, data, size, 0, NULL);
-	sim_call("write", fd);
+	int fault = sim_call("write", fd);
+
+	if (fault)
+		return fault;
 	if (object && object->kind == PIPE)
 		return write_pipe(object, data, size);
 	if (!object || object->kind != EVENT || size < sizeof count)
@@ -432,13 +438,11 @@ ssize_t sim_write(int fd, const void *data, size_t size)
 
 /* --- a run --- */
 
-void sim_kernel_begin(const struct sim_kernel_config *config)
+void sim_kernel_begin(const struct sim_choices *choices)
 {
-	const struct sim_fault none = {.kind = SIM_NO_FAULT};
-
 	memset(&sim_kernel, 0, sizeof sim_kernel);
-	sim_kernel.config = *config;
-	sim_fault_arm(&none);
+	sim_kernel.config = *choices;
+	sim_fault_arm(NULL);
 	sim_processes_begin();
 }
 

@@ -14,19 +14,10 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
+#include "choices.h"
+
 /* The address of a host, in the order of this machine. */
 #define SIM_ADDRESS(host) (UINT32_C(0x0a000001) + (host))
-
-/* What the kernel and its link are like in a run. */
-struct sim_kernel_config {
-	uint64_t delay_ns;    /* one way */
-	uint64_t jitter_ns;   /* at most so much more; segments of a connection stay in order */
-	uint64_t send_buffer; /* bytes that a connection holds in each direction */
-	uint64_t lose_in;     /* one of so many datagrams is lost, or comes twice; 0: none */
-	uint64_t call_ns;     /* what a call takes, at most; at least a third of it */
-	uint64_t partial_in; /* one of so many sends finds less room, or comes in pieces; 0: none */
-	uint64_t spurious_in; /* one of so many waits reports an event twice; 0: none */
-};
 
 /* What is there, for the invariants at the end of a run. */
 struct sim_kernel_state {
@@ -38,7 +29,8 @@ struct sim_kernel_state {
 	uint64_t calls;
 };
 
-void sim_kernel_begin(const struct sim_kernel_config *config);
+/* With the link and the limits of the choices, which stay the caller's. */
+void sim_kernel_begin(const struct sim_choices *choices);
 /* What is there so far. */
 struct sim_kernel_state sim_kernel_state(void);
 void sim_kernel_end(struct sim_kernel_state *ret_state);

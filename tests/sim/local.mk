@@ -23,6 +23,9 @@ SIM_PRODUCT = \
 	src/transport/handshake.c \
 	src/transport/io.c
 SIM = \
+	tests/sim/choices.c \
+	tests/sim/choices.def \
+	tests/sim/choices.h \
 	tests/sim/datagram.c \
 	tests/sim/ends.c \
 	tests/sim/ends.h \
@@ -38,6 +41,8 @@ SIM = \
 	tests/sim/object.h \
 	tests/sim/process.c \
 	tests/sim/process.h \
+	tests/sim/profile.c \
+	tests/sim/profile.h \
 	tests/sim/run.c \
 	tests/sim/run.h \
 	tests/sim/socket.c \
@@ -51,10 +56,11 @@ SIM_CPPFLAGS = $(AM_CPPFLAGS) $(NL_CFLAGS) $(XML_CFLAGS) -DNM_SYSCALLS_BY_LIBC=1
 tests_sim_test_ends_SOURCES = tests/sim/test_ends.c $(SIM) $(SIM_PRODUCT)
 tests_sim_test_ends_CPPFLAGS = $(SIM_CPPFLAGS)
 tests_sim_test_ends_LDADD = $(CHECK_LIBS) $(LIB_LIBS)
-tests_sim_test_run_SOURCES = tests/sim/test_run.c $(SIM) $(SIM_PRODUCT)
-tests_sim_test_run_CPPFLAGS = $(SIM_CPPFLAGS)
+tests_sim_test_run_SOURCES = tests/sim/test_run.c tests/sim/shrink.c tests/sim/shrink.h $(SIM) $(SIM_PRODUCT)
+tests_sim_test_run_CPPFLAGS = $(SIM_CPPFLAGS) -DSIM_KEPT='"$(abs_top_srcdir)/tests/sim/kept.txt"'
+EXTRA_DIST += tests/sim/kept.txt
 tests_sim_test_run_LDADD = $(CHECK_LIBS) $(LIB_LIBS)
-tests_sim_sim_SOURCES = tests/sim/sim.c $(SIM) $(SIM_PRODUCT)
+tests_sim_sim_SOURCES = tests/sim/sim.c tests/sim/shrink.c tests/sim/shrink.h $(SIM) $(SIM_PRODUCT)
 tests_sim_sim_CPPFLAGS = $(SIM_CPPFLAGS)
 tests_sim_sim_LDADD = $(LIB_LIBS)
 EXTRA_PROGRAMS = tests/sim/sim

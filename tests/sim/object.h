@@ -70,7 +70,7 @@ struct object {
 };
 
 struct sim_kernel {
-	struct sim_kernel_config config;
+	struct sim_choices config;
 	struct sim_kernel_state state;
 	struct object *objects[SIM_MOST]; /* [0] is not used */
 	uint64_t lives[SIM_MOST];	  /* how many objects a place has had */

@@ -11,56 +11,20 @@
 #include <unistd.h>
 
 #include "base/diag.h"
-#include "base/rng.h"
 #include "control/slave/daemon.h"
-#include "lib/load.h"
 #include "fault.h"
 #include "process.h"
+#include "profile.h"
 #include "transport/preamble.h"
 #include "world.h"
-
-#define FIRST_SLAVE "10.0.0.2"
-#define OTHER_SLAVE "10.0.0.3"
-#define ASKS(host)                                                                                 \
-	"<group nflows=\"2\">"                                                                     \
-	"<transaction iterations=\"1\"><flowop type=\"connect\" options=\"remotehost=" host        \
-	"\"/></transaction>"                                                                       \
-	"<transaction duration=\"30ms\"><flowop type=\"write\" options=\"size=10\"/>"              \
-	"<flowop type=\"read\" options=\"size=20\"/></transaction>"                                \
-	"<transaction iterations=\"1\"><flowop type=\"disconnect\"/></transaction></group>"
-
-const struct sim_case sim_cases[] = {
-	{.stock = "tcp_rr",
-	 .n_slaves = 1,
-	 .defines = {{"host", FIRST_SLAVE}, {"test_length", "30ms"}}},
-	{.stock = "tcp_stream",
-	 .n_slaves = 1,
-	 .defines = {{"host", FIRST_SLAVE}, {"test_length", "30ms"}}},
-	{.stock = "tcp_crr",
-	 .n_slaves = 1,
-	 .defines = {{"host", FIRST_SLAVE}, {"test_length", "30ms"}, {"num_flows", "3"}}},
-	{.stock = "udp_rr",
-	 .n_slaves = 1,
-	 .datagrams = true,
-	 .defines = {{"host", FIRST_SLAVE},
-		     {"test_length", "30ms"},
-		     {"num_flows", "3"},
-		     {"timeout", "5ms"},
-		     {"request_size", "64"},
-		     {"response_size", "64"}}},
-	{.text = "<profile>" ASKS(FIRST_SLAVE) ASKS(OTHER_SLAVE) "</profile>", .n_slaves = 2},
-};
-const size_t sim_n_cases = sizeof sim_cases / sizeof *sim_cases;
 
 #define LIMIT_NS UINT64_C(60000000000) /* of the world's time, for a run */
 
 static struct {
-	const struct sim_case *one;
-	uint64_t seed;
-	struct sim_kernel_config config;
+	const struct sim_profile *profile;
+	const struct sim_choices *choices;
 	struct nm_loaded loaded;
 	struct nm_diags diags;
-	struct sim_fault fault;
 	bool struck;		  /* the fault has, in the present run */
 	struct nm_result *result; /* of the last run */
 	enum nm_run_status status;
@@ -110,7 +74,7 @@ static bool ended_well(pid_t pid, const char *who)
 
 static bool agree(const struct nm_counts *ours, const struct nm_counts *its)
 {
-	if (world.one->datagrams) /* a request that is not answered may have come, or not */
+	if (world.profile->datagrams) /* a request that is not answered may have come, or not */
 		return ours->iterations <= its->iterations &&
 		       its->iterations <= ours->iterations + ours->unanswered;
 	return ours->iterations == its->iterations && ours->bytes_sent == its->bytes_received &&
@@ -137,7 +101,7 @@ static bool compare_phases(const struct nm_result_group *group)
 static bool compare_times(const struct nm_result_group *group)
 {
 	const struct nm_latency *latency = &group->totals.latency;
-	double least_s = 2 * (double)world.config.delay_ns / 1e9;
+	double least_s = 2 * (double)world.choices->delay_ns / 1e9;
 
 	if (latency->count && group->totals.counts.bytes_sent &&
 	    group->totals.counts.bytes_received && latency->min_s < least_s)
@@ -165,12 +129,12 @@ static bool compare_bytes(const struct sim_kernel_state *before)
 	for (size_t h = 1; h < world.result->n_hosts; h++)
 		counted += world.result->hosts[h].counts.bytes_sent +
 			   world.result->hosts[h].counts.bytes_received;
-	if (world.one->datagrams) /* those that were sent may have been lost */
+	if (world.profile->datagrams) /* those that were sent may have been lost */
 		counted = received_by_all();
 	rest = carried - counted;
 	/* Preambles of datagrams are answered, and sent again where they are lost. */
-	if (world.one->datagrams ? rest % NM_PREAMBLE_BYTES
-				 : rest && rest != connections * NM_PREAMBLE_BYTES)
+	if (world.profile->datagrams ? rest % NM_PREAMBLE_BYTES
+				     : rest && rest != connections * NM_PREAMBLE_BYTES)
 		return wrong("%llu bytes were counted, and %llu carried over %llu connections",
 			     (unsigned long long)counted, (unsigned long long)carried,
 			     (unsigned long long)connections);
@@ -199,7 +163,7 @@ static bool compare(const struct sim_kernel_state *before)
 			     result && result->verdict.incomplete_why
 				     ? result->verdict.incomplete_why
 				     : "?");
-	if (result->verdict.reconciled != NM_RECONCILED_YES && !world.one->datagrams)
+	if (result->verdict.reconciled != NM_RECONCILED_YES && !world.profile->datagrams)
 		return wrong("the counts are not reconciled: %s",
 			     result->verdict.reconcile_text ? result->verdict.reconcile_text : "?");
 	for (size_t g = 0; g < result->n_groups; g++)
@@ -221,7 +185,7 @@ static void be_master(const void *arg)
 
 	(void)arg;
 	nm_run_options_default(&options);
-	options.seed = world.seed;
+	options.seed = world.choices->seed;
 	options.interval_ns = 10000000;
 	options.wait.slaves_ns = 1000000000;
 	world.status = nm_run(&job, &options, &world.result, &diags);
@@ -234,32 +198,6 @@ static void be_master(const void *arg)
 }
 
 /* --- a world --- */
-
-static bool load(void)
-{
-	char path[512];
-
-	if (!world.one->stock)
-		return nm_loaded_copy(&world.loaded, "sim", world.one->text,
-				      strlen(world.one->text), &world.diags) == 0;
-	(void)snprintf(path, sizeof path, SIM_PROFILES "/%s.xml", world.one->stock);
-	return nm_loaded_read(&world.loaded, path, &world.diags) == 0;
-}
-
-static bool compile(void)
-{
-	struct nm_define defines[8];
-	struct nm_param_values values = {.defines = defines};
-
-	for (size_t i = 0; i < 8 && world.one->defines[i][0]; i++)
-		defines[values.n_defines++] =
-			(struct nm_define){.name = (char *)(uintptr_t)world.one->defines[i][0],
-					   .value = (char *)(uintptr_t)world.one->defines[i][1]};
-	if (!load() || nm_loaded_compile(&world.loaded, &values, &world.diags) != 0)
-		return wrong("the profile: %s",
-			     world.diags.count ? world.diags.items[0].text : "?");
-	return true;
-}
 
 #define MOST_SLAVES 2
 
@@ -276,7 +214,7 @@ static void start_slave(struct slave *slave, unsigned host)
 /* A slave that a fault has ended is started again. */
 static void revive(struct slave *slaves)
 {
-	for (unsigned h = 0; h < world.one->n_slaves; h++)
+	for (unsigned h = 0; h < world.profile->n_slaves; h++)
 		if (waitpid(slaves[h].pid, NULL, WNOHANG) == slaves[h].pid)
 			start_slave(&slaves[h], h + 1);
 }
@@ -291,6 +229,7 @@ static bool run_once(void)
 
 	(void)waitpid(master, &status, 0);
 	world.struck |= sim_fault_disarm();
+	world.outcome->struck |= world.struck;
 	if (!WIFEXITED(status) && !world.struck)
 		return wrong("the master has ended with status %d", status);
 	if (sim_now() - begin_ns > LIMIT_NS)
@@ -310,16 +249,16 @@ static void run_all(void)
 	struct slave slaves[MOST_SLAVES];
 	bool right;
 
-	for (unsigned h = 0; h < world.one->n_slaves; h++) {
+	for (unsigned h = 0; h < world.profile->n_slaves; h++) {
 		if (pipe2(slaves[h].stop, 0) < 0)
 			abort();
 		start_slave(&slaves[h], h + 1);
 	}
-	sim_fault_arm(&world.fault);
+	sim_fault_arm(world.choices);
 	right = run_once();
 	revive(slaves);
 	right = right && run_once();
-	for (unsigned h = 0; h < world.one->n_slaves; h++) {
+	for (unsigned h = 0; h < world.profile->n_slaves; h++) {
 		if (write(slaves[h].stop[1], "x", 1) == 1 && right)
 			right = ended_well(slaves[h].pid, "slave");
 		(void)close(slaves[h].stop[0]);
@@ -328,21 +267,18 @@ static void run_all(void)
 	(void)sim_block(is_alone, NULL, sim_now() + LIMIT_NS, "the end of all");
 }
 
-static void run_case(const struct sim_case *one, uint64_t seed, bool fails, struct sim_outcome *ret)
+static void run_whole(const struct sim_choices *choices, struct sim_outcome *ret)
 {
 	*ret = (struct sim_outcome){.hash = 0};
 	memset(&world, 0, sizeof world);
-	world.one = one;
-	world.seed = seed;
-	world.config = sim_config_of(seed);
-	if (one->datagrams)
-		world.config.lose_in = nm_rng_below(seed, 2, 3) * 40;
-	if (fails)
-		world.fault = sim_fault_of(seed);
+	world.profile = &sim_profiles[choices->profile];
+	world.choices = choices;
 	world.outcome = ret;
-	if (compile()) {
-		sim_begin(seed);
-		sim_kernel_begin(&world.config);
+	if (sim_profile_load(choices, &world.loaded, &world.diags) != 0) {
+		(void)wrong("the profile: %s", world.diags.count ? world.diags.items[0].text : "?");
+	} else {
+		sim_begin(choices->seed);
+		sim_kernel_begin(choices);
 		uint64_t begin_ns = sim_now();
 
 		run_all();
@@ -367,18 +303,22 @@ static void warm_up(void)
 {
 	static bool warm;
 	struct sim_outcome outcome;
+	const struct sim_choices plain = sim_choices_of(1, sim_n_ends, false);
 	bool shows = sim_show_trace;
 
 	if (warm)
 		return;
 	warm = true;
 	sim_show_trace = false;
-	run_case(&sim_cases[0], 1, false, &outcome);
+	run_whole(&plain, &outcome);
 	sim_show_trace = shows;
 }
 
-void sim_run_case(const struct sim_case *one, uint64_t seed, bool fails, struct sim_outcome *ret)
+void sim_run(const struct sim_choices *choices, struct sim_outcome *ret)
 {
 	warm_up();
-	run_case(one, seed, fails, ret);
+	if (sim_profiles[choices->profile].n_slaves)
+		run_whole(choices, ret);
+	else
+		sim_run_ends(choices, ret);
 }

@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole runs in a simulated world: slaves on hosts of their own, and a master that runs a loaded
- * profile with them, as the command does. */
+/* A world from its beginning to its end: two engines (ends.h), or whole runs, in which slaves are
+ * on hosts of their own and a master runs a loaded profile with them, as the command does. */
 #ifndef NM_TESTS_SIM_RUN_H
 #define NM_TESTS_SIM_RUN_H
 
 #include "ends.h"
 
-/* A profile, with its slaves on the hosts 1 to n_slaves. */
-struct sim_case {
-	const char *stock; /* the name of a stock profile, or NULL */
-	const char *text;  /* otherwise the profile itself */
-	unsigned n_slaves;
-	bool datagrams;		   /* which may be lost: the ends need not agree about them */
-	const char *defines[8][2]; /* name and value, up to NULL */
-};
-
-/* Runs the case twice with the same slaves. Kernel and world follow from the seed; where it fails,
- * there is a fault in the first run, too. */
-void sim_run_case(const struct sim_case *one, uint64_t seed, bool fails, struct sim_outcome *ret);
-
-extern const struct sim_case sim_cases[];
-extern const size_t sim_n_cases;
+/* A whole run is made twice with the same slaves, and the fault is in the first. */
+void sim_run(const struct sim_choices *choices, struct sim_outcome *ret);
 
 #endif

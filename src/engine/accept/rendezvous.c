@@ -23,6 +23,7 @@
 #include "engine/engine_priv.h"
 #include "host/clock.h"
 #include "host/procfile.h"
+#include "host/wake.h"
 #include "plan/shape.h"
 #include "transport/preamble.h"
 #include "transport/prover.h"
@@ -543,8 +544,6 @@ static void tell_no_port(struct nm_rendezvous *all, const struct nm_instr *accep
 			 const struct nm_preamble *preamble)
 {
 	const struct nm_group *group = &all->engine->plan->groups[preamble->group];
-	uint64_t one = 1;
-
 	uint64_t now_ns = nm_clock_ns();
 
 	if (!all->no_port_ns)
@@ -560,7 +559,7 @@ static void tell_no_port(struct nm_rendezvous *all, const struct nm_instr *accep
 						.error = EAGAIN,
 						.count = 1};
 	atomic_store_explicit(&all->lacks_port, true, memory_order_release);
-	(void)!write(all->engine->event_fd, &one, sizeof one);
+	nm_wake(all->engine->event_fd);
 }
 
 /* Makes the other end of a connection over a transport that has none of its own. The answer leaves
@@ -702,13 +701,11 @@ int nm_rendezvous_start(struct nm_rendezvous *rendezvous)
 
 struct nm_rendezvous *nm_rendezvous_free(struct nm_rendezvous *rendezvous)
 {
-	const uint64_t one = 1;
-
 	if (!rendezvous)
 		return NULL;
 	atomic_store_explicit(&rendezvous->ends, true, memory_order_relaxed);
 	if (rendezvous->thread.started)
-		(void)!write(rendezvous->quit.fd, &one, sizeof one);
+		nm_wake(rendezvous->quit.fd);
 	nm_thread_join(&rendezvous->thread);
 	while (rendezvous->newcomers) {
 		(void)close(rendezvous->newcomers->source.fd);
