@@ -62,6 +62,8 @@ struct sim_choices sim_choices_of(uint64_t seed, size_t profile, bool fails)
 	choices.spurious_in = nm_rng_below(key, 6, 3) * 5;
 	if (sim_profiles[profile].datagrams)
 		choices.lose_in = nm_rng_below(seed, 2, 3) * 40;
+	else if (sim_profiles[profile].n_slaves)
+		choices.lose_resets_in = nm_rng_below(key, 7, 3) * 20;
 	if (fails)
 		sim_fault_choose(&choices);
 	return choices;

@@ -47,6 +47,7 @@ struct object {
 	uint64_t held;	    /* bytes that this end has sent and the other has not read */
 	bool has_sent;	    /* the first bytes of a connection always have room together */
 	bool stuffed;	    /* there is no room until the other end has read something */
+	uint64_t heard_ns;  /* when something has come last */
 	uint64_t clear_ns;  /* when the last segment of this end arrives */
 	uint64_t sleep_ns;  /* SO_RCVTIMEO; 0: none */
 	uint64_t low_water; /* SO_RCVLOWAT */

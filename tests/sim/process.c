@@ -69,6 +69,14 @@ bool sim_is_alone(void)
 	return true;
 }
 
+bool sim_has_sessions(void)
+{
+	for (const struct sim_process *process = first->next; process; process = process->next)
+		if (!process->ended && process->parent != first)
+			return true;
+	return false;
+}
+
 bool sim_processes_end(void)
 {
 	bool alone = sim_is_alone();
@@ -202,6 +210,16 @@ static struct sim_process *find(pid_t pid)
 	while (at && (at->pid != pid || at->reaped))
 		at = at->next;
 	return at;
+}
+
+unsigned sim_n_descriptors(pid_t pid)
+{
+	const struct sim_process *process = pid ? find(pid) : sim_process();
+	unsigned n = 0;
+
+	for (unsigned i = 1; process && i < SIM_MOST; i++)
+		n += process->places[i] != 0;
+	return n;
 }
 
 static bool has_ended(void *process)

@@ -34,8 +34,13 @@ bool sim_processes_end(void);
 /* Whether all but the first one have ended. */
 bool sim_is_alone(void);
 
+/* Whether one is there that another than the first has started. */
+bool sim_has_sessions(void);
+
 /* That of the present task. */
 struct sim_process *sim_process(void);
+/* How many descriptors the process has; pid 0: the present one. */
+unsigned sim_n_descriptors(pid_t pid);
 /* Starts run(arg) as a child of the present process, on another host. It has its turn at once. */
 pid_t sim_start(unsigned host, void (*run)(const void *arg), const void *arg);
 pid_t sim_getppid(void);

@@ -18,7 +18,8 @@
 #include "transport/preamble.h"
 #include "world.h"
 
-#define LIMIT_NS UINT64_C(60000000000) /* of the world's time, for a run */
+#define LIMIT_NS   UINT64_C(60000000000) /* of the world's time, for a run */
+#define SESSION_NS UINT64_C(500000000)	 /* for a session, when its master has ended */
 
 static struct {
 	const struct sim_profile *profile;
@@ -203,11 +204,13 @@ static void be_master(const void *arg)
 
 struct slave {
 	pid_t pid;
-	int stop[2]; /* a pipe */
+	int stop[2];	    /* a pipe */
+	unsigned inherited; /* descriptors */
 };
 
 static void start_slave(struct slave *slave, unsigned host)
 {
+	slave->inherited = sim_n_descriptors(0);
 	slave->pid = sim_start(host, be_slave, &slave->stop[0]);
 }
 
@@ -217,6 +220,21 @@ static void revive(struct slave *slaves)
 	for (unsigned h = 0; h < world.profile->n_slaves; h++)
 		if (waitpid(slaves[h].pid, NULL, WNOHANG) == slaves[h].pid)
 			start_slave(&slaves[h], h + 1);
+}
+
+static bool has_no_sessions(void *arg)
+{
+	(void)arg;
+	return !sim_has_sessions();
+}
+
+/* Unless it cannot hear of it: the network is parted. */
+static bool sessions_end_with_their_master(void)
+{
+	return world.choices->fault == SIM_PARTITION ||
+	       sim_block(has_no_sessions, NULL, sim_now() + SESSION_NS, "the end of sessions") ||
+	       wrong("a session is there %.1f s after the end of its master",
+		     (double)SESSION_NS / 1e9);
 }
 
 static bool run_once(void)
@@ -234,7 +252,33 @@ static bool run_once(void)
 		return wrong("the master has ended with status %d", status);
 	if (sim_now() - begin_ns > LIMIT_NS)
 		return wrong("the run took %.3f s", (double)(sim_now() - begin_ns) / 1e9);
-	return !*world.outcome->why;
+	return !*world.outcome->why && sessions_end_with_their_master();
+}
+
+/* Of a slave that has nothing to do, beyond those that it was started with; as the first run of all
+ * has found it. */
+static unsigned descriptors_at_rest;
+
+static bool is_at_rest(void *arg)
+{
+	const struct slave *slave = arg;
+
+	return descriptors_at_rest &&
+	       sim_n_descriptors(slave->pid) <= slave->inherited + descriptors_at_rest;
+}
+
+static bool come_to_rest(struct slave *slaves)
+{
+	for (unsigned h = 0; h < world.profile->n_slaves; h++) {
+		bool rests = sim_block(is_at_rest, &slaves[h], sim_now() + SESSION_NS, "rest");
+		unsigned n = sim_n_descriptors(slaves[h].pid);
+
+		if (!descriptors_at_rest)
+			descriptors_at_rest = n - slaves[h].inherited;
+		else if (!rests)
+			return wrong("slave %u has %u descriptors when it has nothing to do", h, n);
+	}
+	return true;
 }
 
 static bool is_alone(void *arg)
@@ -257,7 +301,7 @@ static void run_all(void)
 	sim_fault_arm(world.choices);
 	right = run_once();
 	revive(slaves);
-	right = right && run_once();
+	right = right && run_once() && come_to_rest(slaves);
 	for (unsigned h = 0; h < world.profile->n_slaves; h++) {
 		if (write(slaves[h].stop[1], "x", 1) == 1 && right)
 			right = ended_well(slaves[h].pid, "slave");
@@ -298,8 +342,7 @@ static void run_whole(const struct sim_choices *choices, struct sim_outcome *ret
 	nm_diags_fini(&world.diags);
 }
 
-/* Libraries keep what they allocate in the first run. */
-static void warm_up(void)
+void sim_warm_up(void)
 {
 	static bool warm;
 	struct sim_outcome outcome;
@@ -316,7 +359,7 @@ static void warm_up(void)
 
 void sim_run(const struct sim_choices *choices, struct sim_outcome *ret)
 {
-	warm_up();
+	sim_warm_up();
 	if (sim_profiles[choices->profile].n_slaves)
 		run_whole(choices, ret);
 	else

@@ -8,5 +8,7 @@
 
 /* A whole run is made twice with the same slaves, and the fault is in the first. */
 void sim_run(const struct sim_choices *choices, struct sim_outcome *ret);
+/* Libraries keep what they allocate in the first run: this makes one, once. */
+void sim_warm_up(void);
 
 #endif

@@ -3,6 +3,7 @@
 #include "shrink.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +16,21 @@
 #define MOST_TRIES 1000
 #define LIMIT_S	   60 /* of the machine's time, for one world */
 
+/* Libraries tell of memory that they do not get. */
+static void silence(void)
+{
+	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		(void)dup2(fd, STDERR_FILENO);
+}
+
 static _Noreturn void be_world(const struct sim_choices *choices, int fd)
 {
 	struct sim_outcome outcome;
 
 	(void)alarm(LIMIT_S);
-	(void)!freopen("/dev/null", "w", stderr);
+	silence();
 	sim_run(choices, &outcome);
 	(void)!write(fd, &outcome, sizeof outcome);
 	_exit(0);
@@ -134,6 +144,7 @@ unsigned sim_shrink(struct sim_choices *choices, char why[SIM_WHY_BYTES])
 {
 	struct sim_outcome outcome;
 
+	sim_warm_up();
 	shrinking.best = *choices;
 	shrinking.why = why;
 	shrinking.tries = 1;

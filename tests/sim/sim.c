@@ -37,7 +37,13 @@ static bool run_one(const struct sim_choices *choices)
 	if (!*outcome.why)
 		return true;
 	printf("%s: %s\n", present, outcome.why);
+	(void)fflush(stdout);
 	return false;
+}
+
+static struct sim_choices choices_of(const struct worlds *worlds)
+{
+	return worlds->is_line ? worlds->choices : sim_choices_of_seed(worlds->first);
 }
 
 static int run(const struct worlds *worlds)
@@ -52,8 +58,9 @@ static int run(const struct worlds *worlds)
 
 		failed += !run_one(&choices);
 	}
-	printf("%" PRIu64 " seeds, %" PRIu64 " failed, %.1f s\n", worlds->last - worlds->first + 1,
-	       failed, (double)(clock() - begin) / CLOCKS_PER_SEC);
+	printf("%" PRIu64 " seeds, %" PRIu64 " failed, %.1f s of CPU time\n",
+	       worlds->last - worlds->first + 1, failed,
+	       (double)(clock() - begin) / CLOCKS_PER_SEC);
 	return failed ? 1 : 0;
 }
 
@@ -65,8 +72,7 @@ static int trace(const struct worlds *worlds)
 
 static int shrink(const struct worlds *worlds)
 {
-	struct sim_choices choices =
-		worlds->is_line ? worlds->choices : sim_choices_of_seed(worlds->first);
+	struct sim_choices choices = choices_of(worlds);
 	char why[SIM_WHY_BYTES], line[SIM_LINE_BYTES];
 	unsigned tries = sim_shrink(&choices, why);
 

@@ -7,6 +7,7 @@
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/time.h>
@@ -200,6 +201,21 @@ int sim_set_option(int fd, int level, int name, const void *value, socklen_t siz
 	return 0; /* all others change nothing here */
 }
 
+/* What is known of a connection, as far as it is asked for. */
+static void tell_tcp(const struct object *object, void *ret, size_t size)
+{
+	const uint64_t heard_ms = (sim_now() - object->heard_ns) / 1000000;
+	const struct tcp_info info = {
+		.tcpi_state = object->state == ESTABLISHED ? TCP_ESTABLISHED : TCP_CLOSE,
+		.tcpi_unacked = object->held != 0,
+		.tcpi_rto = 200000,
+		.tcpi_last_data_recv = (uint32_t)heard_ms,
+		.tcpi_last_ack_recv = (uint32_t)heard_ms,
+	};
+
+	memcpy(ret, &info, size < sizeof info ? size : sizeof info);
+}
+
 int sim_get_option(int fd, int level, int name, void *value, socklen_t *size)
 {
 	struct object *object = sim_object_of(fd, FREE);
@@ -219,6 +235,8 @@ int sim_get_option(int fd, int level, int name, void *value, socklen_t *size)
 		const int domain = AF_INET;
 
 		memcpy(value, &domain, sizeof domain);
+	} else if (level == IPPROTO_TCP && name == TCP_INFO) {
+		tell_tcp(object, value, *size);
 	}
 	return 0;
 }

@@ -29,6 +29,7 @@ struct segment {
 /* --- segments --- */
 
 static void data_arrives(struct segment *segment);
+static void fin_arrives(struct segment *segment);
 static void refuse(const struct segment *segment);
 
 static void arrive(void *arg)
@@ -37,7 +38,7 @@ static void arrive(void *arg)
 
 	if (sim_kernel.objects[segment->to] && sim_kernel.lives[segment->to] == segment->to_life)
 		segment->arrive(segment);
-	else if (segment->arrive == data_arrives)
+	else if (segment->arrive == data_arrives || segment->arrive == fin_arrives)
 		refuse(segment);
 	free(segment);
 }
@@ -125,6 +126,7 @@ static void data_arrives(struct segment *segment)
 	if (object->state != ESTABLISHED)
 		return;
 	sim_append(object, segment->data, segment->size);
+	object->heard_ns = sim_now();
 	object->edges++;
 	if (!is_control(object))
 		sim_kernel.state.carried_bytes += segment->size;
@@ -136,6 +138,7 @@ static void room_arrives(struct segment *segment)
 	struct object *object = sim_kernel.objects[segment->to];
 
 	object->held -= segment->size;
+	object->heard_ns = sim_now();
 	object->stuffed = false;
 	object->edges++;
 }
@@ -433,6 +436,17 @@ void sim_listener_close(struct object *object)
 	}
 }
 
+/* One that nobody has asked for is not sent again. */
+static void send_reset(struct object *object, unsigned at)
+{
+	uint64_t lose_in = sim_kernel.config.lose_resets_in;
+
+	if (!lose_in || is_control(object) || !sim_once_in(lose_in))
+		emit(object, to_peer(at, 0, reset_arrives));
+	else
+		sim_trace("lost rst", (int64_t)at, 0);
+}
+
 void sim_stream_close(unsigned at)
 {
 	struct object *object = sim_kernel.objects[at];
@@ -442,7 +456,7 @@ void sim_stream_close(unsigned at)
 		return;
 	}
 	if (object->aborts || object->rx_size) {
-		emit(object, to_peer(at, 0, reset_arrives));
+		send_reset(object, at);
 		sim_discard(at);
 		return;
 	}
