@@ -60,6 +60,10 @@ struct sim_choices sim_choices_of(uint64_t seed, size_t profile, bool fails)
 	choices.call_ns = 300 + nm_rng_below(key, 4, 5000);
 	choices.partial_in = nm_rng_below(key, 5, 4) * 3;
 	choices.spurious_in = nm_rng_below(key, 6, 3) * 5;
+	if (sim_profiles[profile].n_slaves) {
+		choices.ahead_ns = nm_rng_below(key, 8, 3) * nm_rng(key, 9) / 1000;
+		choices.drift_ppm = nm_rng_below(key, 10, 3) * 200;
+	}
 	if (sim_profiles[profile].datagrams)
 		choices.lose_in = nm_rng_below(seed, 2, 3) * 40;
 	else if (sim_profiles[profile].n_slaves)

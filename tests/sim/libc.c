@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "kernel.h"
+#include "process.h"
 #include "world.h"
 
 #define CLOCK_READ_NS 20
@@ -304,8 +305,8 @@ int clock_gettime(clockid_t clock, struct timespec *ret)
 	if (!sim_runs())
 		return (int)answer(MACHINE(clock_gettime, clock, ret));
 	sim_spend(CLOCK_READ_NS);
-	*ret = (struct timespec){.tv_sec = (time_t)(sim_now() / 1000000000),
-				 .tv_nsec = (long)(sim_now() % 1000000000)};
+	*ret = (struct timespec){.tv_sec = (time_t)(sim_clock_ns() / 1000000000),
+				 .tv_nsec = (long)(sim_clock_ns() % 1000000000)};
 	return 0;
 }
 

@@ -212,6 +212,17 @@ static struct sim_process *find(pid_t pid)
 	return at;
 }
 
+uint64_t sim_clock_ns(void)
+{
+	const unsigned host = sim_process()->host;
+	const uint64_t now_ns = sim_now();
+	const uint64_t drift_ns = now_ns * sim_kernel.config.drift_ppm / 1000000;
+
+	if (!host)
+		return now_ns;
+	return now_ns + host * sim_kernel.config.ahead_ns + (host % 2 ? drift_ns : -drift_ns);
+}
+
 unsigned sim_n_descriptors(pid_t pid)
 {
 	const struct sim_process *process = pid ? find(pid) : sim_process();

@@ -5,6 +5,7 @@
 #define NM_TESTS_SIM_PROCESS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #define SIM_MOST 4096 /* descriptors of a process, and objects */
@@ -39,6 +40,8 @@ bool sim_has_sessions(void);
 
 /* That of the present task. */
 struct sim_process *sim_process(void);
+/* What the clock of its host says. */
+uint64_t sim_clock_ns(void);
 /* How many descriptors the process has; pid 0: the present one. */
 unsigned sim_n_descriptors(pid_t pid);
 /* Starts run(arg) as a child of the present process, on another host. It has its turn at once. */
