@@ -111,6 +111,7 @@ void nm_local_result(struct nm_local *local, uint64_t now_ns, struct nm_msg_resu
 		ret->has_usage = window->has_usage;
 		ret->usage = window->usage;
 		ret->cpus = window->cpus;
+		ret->vectors = window->vectors;
 		ret->counters = window->counters;
 		ret->arrived = window->arrived;
 		ret->window = window->counted;

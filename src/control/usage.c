@@ -34,6 +34,7 @@ struct nm_usage_sampler {
 	struct nm_usage before, after;
 	struct nm_unhalted_window *unhalted; /* NULL: none, or it has ended */
 	struct nm_cpu_loads cpus_before, cpus_after;
+	struct nm_vectors vectors_before, vectors_after;
 	struct nm_perf_values counters_before, counters_after;
 	struct nm_arrived arrived;
 	struct nm_host_window window;
@@ -267,7 +268,7 @@ static void close_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 	nm_usage_read_with_cpus(&usage->after, &usage->cpus_after);
 	nm_usage_unhalted_end(usage->unhalted, &usage->after);
 	usage->unhalted = NULL;
-	nm_usage_read_vectors(&usage->after, &usage->before);
+	nm_vectors_read(&usage->after, &usage->before, &usage->vectors_after);
 	read_frequencies(usage);
 	usage->has_after = true;
 }
@@ -286,7 +287,7 @@ static void open_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 	nm_unhalted_drop(usage->unhalted);
 	usage->unhalted = nm_usage_unhalted_begin(&usage->before);
 	/* The last, as at the end: they may be many. */
-	nm_usage_read_vectors(&usage->before, NULL);
+	nm_vectors_read(&usage->before, NULL, &usage->vectors_before);
 }
 
 /* When so much of the time of the transactions has passed on this host: it began with the first
@@ -449,6 +450,8 @@ void nm_usage_sampler_window(struct nm_usage_sampler *usage, uint64_t now_ns,
 	if (usage->has_before) {
 		nm_usage_delta(&usage->before, &usage->after, &ret_window->usage);
 		nm_cpu_loads_delta(&usage->cpus_before, &usage->cpus_after, &ret_window->cpus);
+		nm_vectors_delta(&usage->vectors_before, &usage->vectors_after, &ret_window->usage,
+				 &ret_window->vectors);
 		nm_perf_delta(&usage->counters_before, &usage->counters_after,
 			      &ret_window->counters);
 	}

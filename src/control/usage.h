@@ -12,6 +12,7 @@
 #include "host/cpu_loads.h"
 #include "host/perf.h"
 #include "host/usage.h"
+#include "host/vectors.h"
 #include "result/result.h"
 
 struct nm_usage_sampler;
@@ -42,6 +43,7 @@ struct nm_usage_window {
 	bool has_usage; /* false: the window was never opened */
 	struct nm_usage usage;
 	struct nm_cpu_loads cpus;
+	struct nm_vectors vectors;
 	struct nm_perf_values counters; /* no values when not known */
 	struct nm_arrived arrived;
 	struct nm_host_window counted; /* by this host's clock */

@@ -52,6 +52,7 @@ src_libnm_host_la_SOURCES = \
 	src/host/usage_fields.c \
 	src/host/usage_priv.h \
 	src/host/vectors.c \
+	src/host/vectors.h \
 	src/host/wake.h
 src_libnm_host_la_CFLAGS = $(ROOM_CFLAGS)
 src_libnm_host_la_CPPFLAGS = $(AM_CPPFLAGS) $(NL_CFLAGS) $(SECCOMP_CFLAGS) $(ZLIB_CFLAGS)

@@ -221,7 +221,7 @@ static uint64_t grown(uint64_t before, uint64_t after)
 }
 
 /* The kernel adds up counters that have 32 bits on each CPU, and begin at 0 again. */
-static uint64_t counted(uint64_t before, uint64_t after)
+uint64_t host__counted(uint64_t before, uint64_t after)
 {
 	return after >= before ? after - before : (after - before) & UINT32_MAX;
 }
@@ -231,19 +231,19 @@ static void interrupts_delta(const struct nm_usage *b, const struct nm_usage *a,
 	const struct nm_softirqs *softirqs = &b->softirqs;
 
 	d->interrupts = (struct nm_interrupts){
-		.hardware = counted(b->interrupts.hardware, a->interrupts.hardware),
+		.hardware = host__counted(b->interrupts.hardware, a->interrupts.hardware),
 		.context_switches =
 			grown(b->interrupts.context_switches, a->interrupts.context_switches)};
-	d->softirqs.total = counted(softirqs->total, a->softirqs.total);
+	d->softirqs.total = host__counted(softirqs->total, a->softirqs.total);
 	d->softirqs.known = softirqs->known & a->softirqs.known;
 	for (size_t i = 0; i < NM_N_SOFTIRQS; i++)
-		d->softirqs.kinds[i] = counted(softirqs->kinds[i], a->softirqs.kinds[i]);
+		d->softirqs.kinds[i] = host__counted(softirqs->kinds[i], a->softirqs.kinds[i]);
 }
 
 static void softnet_delta(const struct nm_softnet *before, const struct nm_softnet *after,
 			  struct nm_softnet *delta)
 {
-#define COUNTED(member, ...) delta->member = counted(before->member, after->member);
+#define COUNTED(member, ...) delta->member = host__counted(before->member, after->member);
 	NM_SOFTNET_COUNTERS(COUNTED)
 #undef COUNTED
 }
@@ -268,7 +268,7 @@ static bool are_same_vectors(const struct nm_nic *old, const struct nm_nic *nic)
 static void nic_delta(const struct nm_nic *old, struct nm_nic *nic)
 {
 	bool known = old && are_same_vectors(old, nic);
-	uint64_t interrupts = known ? counted(old->interrupts, nic->interrupts) : 0;
+	uint64_t interrupts = known ? host__counted(old->interrupts, nic->interrupts) : 0;
 	uint64_t vectors = known ? nic->vectors : 0;
 
 	if (old)

@@ -127,7 +127,7 @@ struct nm_softnet {
 struct nm_nic {
 	char name[32];
 	NM_NIC_COUNTERS(NM_USAGE_MEMBER)
-	/* Of its own interrupt vectors, and how many these are; 0: not known. */
+	/* Of its own interrupt vectors, and how many these are; 0: not known. By host/vectors.h. */
 	uint64_t interrupts, vectors;
 	/* Of a reading on this host: which vectors these are, as one number, and whose. */
 	uint64_t which;
@@ -208,9 +208,6 @@ extern const struct nm_field nm_cpu_fields[], nm_unhalted_fields[], nm_cpufreq_f
 void nm_usage_read(struct nm_usage *ret_usage);
 /* And the times of each CPU, which are of the same moment as those of all. */
 void nm_usage_read_with_cpus(struct nm_usage *ret_usage, struct nm_cpu_loads *ret_cpus);
-/* Adds the interrupts of each interface's own vectors, a file for each of these: of all interfaces
- * that are up; after another reading, of those that have moved packets since. */
-void nm_usage_read_vectors(struct nm_usage *usage, const struct nm_usage *before);
 /* Adds the present frequencies of some CPUs, a file for each of them. It may take 0.2 s. */
 void nm_usage_read_cpufreq(struct nm_usage *usage);
 /* To a reading the frequencies of another one. */

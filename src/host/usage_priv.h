@@ -5,6 +5,7 @@
 
 #include "host/cpu_loads.h"
 #include "host/usage.h"
+#include "host/vectors.h"
 
 /* Room for a file of /proc with a line for each CPU: for 4000 of them. */
 #define HOST__PROC_TEXT (512 * 1024)
@@ -45,7 +46,10 @@ const struct nm_nic *host__find_nic(const struct nm_usage *usage, const char *na
 /* Whether a tree as /sys means this interface by the name: it shows the network namespace in which
  * it was mounted, which may be another one. */
 bool host__is_nic_in_sysfs(const char *sys, const char *name, const struct nm_nic_id *id);
-/* The interrupts and vectors of one, in a tree as /sys; left as they are where not known. */
-void host__read_vectors(const char *sys, struct nm_nic *nic);
+/* What a counter has grown by that begins at 0 again after 2^32. */
+uint64_t host__counted(uint64_t before, uint64_t after);
+/* The interrupts and vectors of one, in a tree as /sys; left as they are where not known. Those that
+ * there is no room for are counted only. */
+void host__read_vectors(const char *sys, struct nm_nic *nic, struct nm_vectors *add);
 
 #endif

@@ -53,7 +53,7 @@ extern const struct nm_object nm_cpu_object, nm_cpu_load_object;
 extern const struct nm_figure nm_softirqs_figures[];
 extern const struct nm_object nm_unhalted_object, nm_cpufreq_object, nm_interrupts_object,
 	nm_softirqs_object, nm_softnet_object, nm_pressure_object, nm_rusage_object, nm_tcp_object,
-	nm_throttling_object, nm_nic_object, nm_psp_object;
+	nm_throttling_object, nm_nic_object, nm_vector_object, nm_psp_object;
 
 /* figures_host.c: struct nm_result_host and its other parts. */
 extern const struct nm_object nm_facts_object, nm_counts_object, nm_connections_object,

@@ -349,6 +349,14 @@ static json_t *make_nics(const struct nm_at *at)
 		       : part(at, false, usage->nics_why, NULL, NULL);
 }
 
+static json_t *make_vectors(const struct nm_at *at)
+{
+	const struct nm_vectors *vectors = &host_of(at)->vectors;
+
+	return nm_objects_json(&nm_vector_object, at, vectors->items, vectors->count,
+			       sizeof(vectors->items[0]));
+}
+
 static json_t *make_psp(const struct nm_at *at)
 {
 	const struct nm_usage *usage = &host_of(at)->usage;
@@ -481,6 +489,8 @@ static const struct nm_figure host_figures[] = {
 		.object = &nm_throttling_object),
 	NM_MADE("nics", make_nics, NM_SCHEMA_LIST_IF_AVAILABLE("nic"),
 		.doc = "Over the measured window."),
+	NM_MADE("vectors", make_vectors, NM_SCHEMA_LIST("vector"),
+		.doc = "Interrupts of each vector of the interfaces, over the measured window."),
 	NM_MADE("tcp", make_tcp, NM_SCHEMA_IF_AVAILABLE("tcp"), .object = &nm_tcp_object),
 	NM_MADE("psp", make_psp, NM_SCHEMA_LIST_IF_AVAILABLE("psp_device"),
 		.doc = "PSP devices over the measured window; none where the kernel has no PSP."),

@@ -231,6 +231,17 @@ static const struct nm_figure nic_figures[] = {
 
 const struct nm_object nm_nic_object = {.name = "nic", .figures = nic_figures};
 
+static const struct nm_figure vector_figures[] = {
+	NM_FIGURE(STRING, struct nm_vector, nic, "nic", .doc = "The interface whose it is."),
+	NM_FIGURE(COUNT32, struct nm_vector, irq, "irq", .is_label = true),
+	NM_FIGURE(CHARS, struct nm_vector, name, "name", .schema = NM_SCHEMA_ANY_TEXT,
+		  .doc = "That its driver has given it."),
+	NM_FIGURE(COUNT, struct nm_vector, interrupts, "interrupts"),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_vector_object = {.name = "vector", .figures = vector_figures};
+
 static const struct nm_figure psp_figures[] = {
 	NM_FIGURE(CHARS, struct nm_psp_usage, name, "name", .schema = NM_SCHEMA_ANY_TEXT,
 		  .doc = "Of the interface; null when it is in another network namespace."),

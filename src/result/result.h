@@ -12,6 +12,7 @@
 #include "host/facts.h"
 #include "host/perf.h"
 #include "host/usage.h"
+#include "host/vectors.h"
 #include "plan/params.h"
 #include "plan/throughput.h"
 #include "result/statistics.h"
@@ -127,6 +128,7 @@ struct nm_result_host {
 	bool has_usage;
 	struct nm_usage usage; /* delta over the measured window */
 	struct nm_cpu_loads cpus;
+	struct nm_vectors vectors;
 	struct nm_perf_values counters; /* counters of its hardware; none unless asked for */
 	struct nm_arrived arrived;
 	struct nm_host_window window;

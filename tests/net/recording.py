@@ -128,7 +128,7 @@ _BY_CHANCE = re.compile(
     # What a busy machine makes of open arrivals, and of which sizes flows were.
     r'|.*\bload\W{1,3}(verdict \W)?(ok|connections|generator|overload|errors)\b|.*\bload\.advice '
     r"|(.*\.)?(complete|slowdown)_(under_|over_)?\d+(_|kb|mb).*[ =]|  .*  (complete|slowdown)  #"
-    r"|  #-#s  |.*#/s planned$|hosts\[\]\.(throttling|pressure|unhalted|cpus|cpufreq)|(remote_)?thrott\w+_periods="
+    r"|  #-#s  |.*#/s planned$|hosts\[\]\.(throttling|pressure|unhalted|cpus|cpufreq|vectors)|(remote_)?thrott\w+_periods="
     r"|.*half of its flows have taken less than # of their ideal time"  # the machine's loopback is a fast link
     # A flow that a busy machine keeps from its CPU is late.
     r"|  after that  #|  what hosts have used is over #|(run|groups\[\])\.(transactions_after|after_s)\b"

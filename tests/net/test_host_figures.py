@@ -192,6 +192,62 @@ def test_interrupts_of_the_window(netmodel: Netmodel, validate: Validate, embedd
         assert counts["hardware"] > 0
 
 
+def vectors_so_far() -> dict[int, tuple[str, int]]:
+    """The test's own reading of /proc/interrupts: each MSI vector by its number, with its name and its count."""
+    head, *lines = Path("/proc/interrupts").read_text().splitlines()
+    n_cpus, found = len(head.split()), {}
+    for line in lines:
+        number, _, rest = line.partition(":")
+        words = rest.split()
+        if number.strip().isdecimal() and "MSI" in line and Path(f"/sys/kernel/irq/{number.strip()}").exists():
+            found[int(number)] = (words[-1], sum(map(int, words[:n_cpus])))
+    return found
+
+
+def write_through(path: Path, over: threading.Event) -> None:
+    """Has the disk interrupt."""
+    with path.open("wb") as file:
+        while not over.wait(0.01):
+            file.write(b"x" * 4096)
+            os.fsync(file.fileno())
+
+
+@pytest.mark.needs("root", "mountns")
+def test_each_vector_has_what_proc_interrupts_has(netmodel: Netmodel, validate: Validate, tmp_path: Path) -> None:
+    """Vectors of this machine, as if they were those of the loopback interface."""
+    before = vectors_so_far()
+    if not before:
+        pytest.skip("this machine has no MSI vectors")
+    device = "/sys/class/net/lo/device"
+    script = (
+        f"mount -t tmpfs none /sys/class/net && mkdir -p {device}/net/lo {device}/msi_irqs && echo 1 >{device}/../ifindex "
+        f"&& echo 00:00:00:00:00:00 >{device}/../address && cd {device}/msi_irqs && touch $0 && exec \"$@\""
+    )
+    prefix = ("unshare", "--mount", "sh", "-c", script.replace("$0", " ".join(map(str, before))), "sh")
+    over = threading.Event()
+    writer = threading.Thread(target=write_through, args=(tmp_path / "file", over))
+    writer.start()
+    try:
+        document = netmodel.measure("tcp_rr", *defines(test_length="1s"), prefix=prefix)
+    finally:
+        over.set()
+        writer.join()
+    after = vectors_so_far()
+    validate(document)
+    for host in document["hosts"]:
+        loopback = next(nic for nic in host["nics"] if nic["name"] == "lo")
+        vectors = host["vectors"]
+        assert {vector["irq"]: vector["name"] for vector in vectors} == {irq: name for irq, (name, _) in before.items()}
+        assert {vector["nic"] for vector in vectors} == {"lo"}
+        for vector in vectors:
+            grown = after[vector["irq"]][1] - before[vector["irq"]][1]
+            assert 0 <= vector["interrupts"] <= grown, vector["name"]
+        assert sum(vector["interrupts"] for vector in vectors) == loopback["interrupts"]
+        assert loopback["vectors"] == len(vectors)
+        if sum(count for _, count in after.values()) - sum(count for _, count in before.values()) > 100:
+            assert loopback["interrupts"] > 0
+
+
 @pytest.mark.needs("root", "mountns", "softirqs")
 def test_interrupts_that_cannot_be_read_are_not_none(netmodel: Netmodel, validate: Validate, tmp_path: Path) -> None:
     (tmp_path / "stat").write_text("cpu  9 9 9 9 9 9 9 9\nintr 0\nctxt 0\n")

@@ -29,7 +29,8 @@ HOST_TESTS = \
 	tests/unit/host/test_perf \
 	tests/unit/host/test_sandbox \
 	tests/unit/host/test_unhalted \
-	tests/unit/host/test_usage
+	tests/unit/host/test_usage \
+	tests/unit/host/test_vectors
 $(HOST_TESTS): LDADD = $(CHECK_LIBS) $(HOST_LIBS)
 $(HOST_TESTS): $(filter %.la,$(HOST_LIBS))
 

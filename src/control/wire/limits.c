@@ -10,6 +10,7 @@
 #include "control/wire/tokens.h"
 #include "engine/flowop_stats.h"
 #include "host/cpu_loads.h"
+#include "host/vectors.h"
 #include "stats/hist.h"
 
 /* A payload with an unknown word is told to its sender, so it must be short. */

@@ -269,6 +269,9 @@ static json_t *result(void)
 	fill_usage(&sent->usage);
 	sent->cpus.count = 1;
 	sent->cpus.items[0] = (struct nm_cpu_load){5, 1, 2, 3, 4, 5, 6, 7, 8};
+	sent->vectors.count = 1;
+	sent->vectors.items[0] =
+		(struct nm_vector){.nic = "eth0", .irq = 24, .name = "eth0-rx-0", .interrupts = 9};
 	sent->counters.count = 2;
 	sent->counters.items[0] = (struct nm_perf_value){
 		.name = "cycles", .has_user = true, .user = 12, .why = "no kernel", .share = 0.5};
