@@ -4,6 +4,8 @@ from. What is not known is None, never 0."""
 
 from __future__ import annotations
 
+import re
+import statistics
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -97,15 +99,19 @@ def _flows(document: Json) -> float | None:
     return _sum(reach(group, "flows") for group in groups) if isinstance(groups, list) and groups else None
 
 
+def _cycles(host: Json) -> float | None:
+    """Of all CPUs while they were awake."""
+    awake_s, frequency_hz = reach(host, "unhalted", "awake_s"), reach(host, "unhalted", "frequency_hz")
+    return None if awake_s is None or frequency_hz is None else awake_s * frequency_hz
+
+
 def _cycles_per(what: str) -> Callable[[Json, Json], float | None]:
-    """Cycles of all CPUs while they were awake, by what was on the interface."""
+    """By what was on the interface."""
+    return lambda _document, host: ratio(_cycles(host), _on_wire(host, what))
 
-    def take(_document: Json, host: Json) -> float | None:
-        awake_s, frequency_hz = reach(host, "unhalted", "awake_s"), reach(host, "unhalted", "frequency_hz")
-        cycles = None if awake_s is None or frequency_hz is None else awake_s * frequency_hz
-        return ratio(cycles, _on_wire(host, what))
 
-    return take
+def _cycles_per_transaction(document: Json, host: Json) -> float | None:
+    return ratio(_cycles(host), reach(document, "totals", "transactions"))
 
 
 def _cpu_together(*names: str) -> Callable[[Json, Json], float | None]:
@@ -195,6 +201,32 @@ def _packets_per_nic_interrupt(_document: Json, host: Json) -> float | None:
     return ratio(_on_wire(host, "packets"), reach(_interface(host), "interrupts"))
 
 
+# "eth0-TxRx-3", "virtio2-input.3", "mlx5_comp3@pci:0000:3b:00.0": the number of a queue.
+_QUEUE = re.compile(r"(\d+)(?:@.*)?$")
+
+
+def _queues(host: Json) -> list[float]:
+    """The interrupts of each queue of the interface, by the names of its vectors. A queue may have one vector for each
+    direction; vectors for other things are named after the interface alone, or have no number."""
+    nic, found = _interface(host).get("name"), dict[str, float]()
+    for vector in host.get("vectors") or []:
+        name = vector.get("name") or ""
+        queue = _QUEUE.search(name)
+        if queue and vector.get("nic") == nic != name and "async" not in name:
+            found[queue[1]] = found.get(queue[1], 0.0) + vector["interrupts"]
+    return list(found.values())
+
+
+def _over_queues(figure: Callable[[list[float]], float], scale: float) -> Callable[[Json, Json], float | None]:
+    """A figure of the interrupts of the queues, by their mean. Of one queue there is none."""
+
+    def take(_document: Json, host: Json) -> float | None:
+        queues = _queues(host)
+        return ratio(figure(queues), statistics.fmean(queues), scale) if len(queues) > 1 else None
+
+    return take
+
+
 def _per_wire(busy: Callable[[Json, Json], float | None]) -> Callable[[Json, Json], float | None]:
     return lambda document, host: ratio(busy(document, host), _wire("bytes", 1e-9)(document, host))
 
@@ -232,6 +264,7 @@ END = (
     OfEnd(Column("freq_GHz", "GHz", "Frequency of CPUs that are awake"), _frequency),
     OfEnd(Column("cycles_per_byte", "", "Cycles per byte on the interface", "lower"), _cycles_per("bytes")),
     OfEnd(Column("cycles_per_packet", "", "Cycles per packet", "lower"), _cycles_per("packets")),
+    OfEnd(Column("cycles_per_transaction", "", "Cycles per transaction", "lower"), _cycles_per_transaction),
     OfEnd(
         Column("psi_cpu_pct", "%", "Time in which a task waited for a CPU", "lower", is_ratio=False),
         _rate("pressure", "cpu_some_s", scale=100),
@@ -258,6 +291,14 @@ END = (
         _per_wire(_awake("busy")),
     ),
     OfEnd(Column("irq_nic_kps", "1000/s", "Interrupts of the interface", "lower"), _nic_interrupts),
+    OfEnd(
+        Column("irq_nic_spread_pct", "%", "Deviation of interrupts over the queues", "lower", is_ratio=False),
+        _over_queues(statistics.pstdev, 100.0),
+    ),
+    OfEnd(
+        Column("irq_nic_max_over_mean", "", "Interrupts of the busiest queue, by their mean", "lower"),
+        _over_queues(max, 1.0),
+    ),
     OfEnd(Column("irq_all_kps", "1000/s", "Hardware interrupts", "lower"), _rate("interrupts", "hardware")),
     OfEnd(
         Column("softirq_net_kps", "1000/s", "Softirqs of the network", "lower"), _rate("softirqs", "net_rx", "net_tx")

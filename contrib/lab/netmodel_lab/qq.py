@@ -27,6 +27,7 @@ QQ = {
     "ps_net_irq_rateK/s": "irq_nic_kps",
     "ps_net_sftirq_rateK/s": "softirq_net_kps",
     "ps_cs_rateK/s": "cs_kps",
+    "pct_stdev_int/q": "irq_nic_spread_pct",
     "outs": "pipeline",
     "bw(MB/s)": "wire_MBps",
     "pktsK/s": "wire_kpps",
@@ -52,7 +53,6 @@ ABSENT = {
     "cfg_cur": "as cfg",
     "cfg_q_sz": "as cfg",
     "RPS(k)": "netmodel counts transactions, and not the messages of streams: transactions_per_s has these",
-    "pct_stdev_int/q": "results have the interrupts of all vectors together; it was 0 in the lines, too",
 }
 _KEPT = ("point", "cell", "block", "seq", "run_id", "start", "ok", "why", "met", "profile")
 

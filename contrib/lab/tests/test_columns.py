@@ -39,6 +39,22 @@ def host(role: str, boot: str) -> Json:
                 **{"vectors": 2, "interrupts": 500},
             },
         ],
+        # The last is of no queue: the interface's own name, whose number is not one of a queue.
+        "vectors": [
+            {"nic": nic, "irq": irq, "name": name, "interrupts": interrupts}
+            for irq, (nic, name, interrupts) in enumerate(
+                (
+                    ("eth0", "eth0-rx-0", 100),
+                    ("eth0", "eth0-tx-0", 100),
+                    ("eth0", "mlx5_comp1@pci:0000:3b:00.0", 300),
+                    ("eth0", "virtio2-config", 90),
+                    ("eth0", "mlx5_async0@pci:0000:3b:00.0", 90),
+                    ("eth1", "eth1-rx-2", 90),
+                    ("eth0", None, 90),
+                    ("eth0", "eth0", 90),
+                )
+            )
+        ],
         "tcp": {"retransmitted_segments": 100, "resets_sent": None, "delayed_acks": 8},
     }
 
@@ -66,12 +82,15 @@ def host(role: str, boot: str) -> Json:
         ("softirq_net_kps", 2),
         ("irq_nic_kps", 0.25),
         ("packets_per_nic_irq", 8),
+        ("irq_nic_spread_pct", 20),
+        ("irq_nic_max_over_mean", 1.2),
         ("packets_per_irq", 0.5),
         ("packets_per_cs", 8),
         ("tcp_retransmitted_segments_ps", 50),
         ("tcp_resets_sent_ps", None),
         ("tcp_delayed_acks_ps", 4),
         ("cpu_us_per_transaction", None),
+        ("cycles_per_transaction", None),
     ],
 )
 def test_a_figure_of_an_end(name: str, value: float | None) -> None:
@@ -79,6 +98,24 @@ def test_a_figure_of_an_end(name: str, value: float | None) -> None:
     expected = None if value is None else pytest.approx(value)
     assert found[f"{name}.master"] == expected
     assert found[f"{name}.slave"] == expected
+
+
+def test_cost_of_a_transaction() -> None:
+    totals = {"transactions": 1000, "seconds": 2.0}
+    found = dict(figures({"totals": totals, "hosts": [host("master", "a")]}))
+    assert found["cycles_per_transaction.master"] == 4 * 3e9 / 1000
+    assert found["cpu_us_per_transaction.master"] == pytest.approx(3e6 / 1000)
+
+
+def test_one_queue_has_no_spread() -> None:
+    alone = host("master", "a")
+    alone["vectors"] = [{"nic": "eth0", "irq": 1, "name": "virtio2-input.0", "interrupts": 5}]
+    quiet = host("slave", "b")
+    for vector in quiet["vectors"]:
+        vector["interrupts"] = 0
+    found = dict(figures({"totals": {}, "hosts": [alone, quiet]}))
+    for end in ("master", "slave"):
+        assert found[f"irq_nic_spread_pct.{end}"] is found[f"irq_nic_max_over_mean.{end}"] is None
 
 
 def test_ends_on_one_machine_are_told_once() -> None:
