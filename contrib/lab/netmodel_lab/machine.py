@@ -35,7 +35,7 @@ _SSH = (
 )
 # Makes a folder of its own, takes the program into it from standard input when there is one, and starts a guard, which
 # is told to remove all of it at the end; the shell removes it where this host was gone before it told that. A folder
-# for a program must be one from which programs may be started.
+# for a program must be one that has room for it, and from which programs may be started.
 KEEP = """
 umask 077
 folder=
@@ -43,7 +43,8 @@ for base in "$XDG_RUNTIME_DIR" "${TMPDIR:-/tmp}" "$HOME/.cache"; do
 	[ -n "$base" ] && mkdir -p "$base" 2>/dev/null || continue
 	folder=$(mktemp -d "$base/netmodel-lab.XXXXXX" 2>/dev/null) || { folder=; continue; }
 	[ SIZE -gt 0 ] || break
-	printf '#!/bin/sh\\nexit 0\\n' >"$folder/netmodel" && chmod 700 "$folder/netmodel" &&
+	head -c SIZE /dev/zero 2>/dev/null >"$folder/netmodel" && [ "$(wc -c <"$folder/netmodel")" -eq SIZE ] &&
+		printf '#!/bin/sh\\nexit 0\\n' >"$folder/netmodel" && chmod 700 "$folder/netmodel" &&
 		"$folder/netmodel" 2>/dev/null && break
 	rm -f "$folder/netmodel"; rmdir "$folder"; folder=
 done
@@ -61,14 +62,19 @@ printf '%s\n' "$folder"
 "$program" --guard LEASE
 """
 _HINTS = (
-    ("Host key verification failed", "connect once by hand, so that ssh knows its key"),
     ("REMOTE HOST IDENTIFICATION HAS CHANGED", "its key is another one than before: ssh-keygen -R, if that is right"),
+    ("Host key verification failed", "connect once by hand, so that ssh knows its key"),
+    ("no folder takes a program", "make room there, or name a program that is there with netmodel=PATH"),
+    ("No space left on device", "make room there"),
     ("Permission denied", "ssh must come in without a password: a key in authorized_keys there, and in the agent here"),
     ("command not found", "copy=yes copies the program, netmodel=PATH names it"),
     ("not found", "copy=yes copies the program, netmodel=PATH names it"),
     ("Exec format error", "the machine is of another kind: build there, and name the program with netmodel=PATH"),
     ("error while loading shared libraries", "install the library there, or build there and give netmodel=PATH"),
 )
+
+# What login shells read differently between quotes (csh: ! and ends of lines), as printf %b has it.
+_PLAIN = str.maketrans({"\\": r"\0134", "\n": r"\0012", "!": r"\0041", "'": r"\0047"})
 
 _SHELL = re.compile(r"sh: (?:line )?\d+: (?:exec: )?")  # what a shell says before an error
 
@@ -113,7 +119,8 @@ class Machine:
         port = ("-p", str(spec.port)) if spec.port else ()
         marked = f"printf '%s\\n' {shlex.quote(MARK)}; {script}"
         # Whatever the login shell is, it can do this much.
-        return [*ssh_command(), *_SSH, *shared, *options, *port, spec.target, f"exec sh -c {shlex.quote(marked)}"]
+        command = f"""exec sh -c 'eval "$(printf %b "$1")"' sh '{marked.translate(_PLAIN)}'"""
+        return [*ssh_command(), *_SSH, *shared, *options, *port, spec.target, command]
 
     def start(
         self, words: Sequence[str], orders: Sequence[str], *, out: Path | None = None, err: Path | None = None
@@ -145,11 +152,11 @@ class Machine:
             raise self._problem(["does not answer"]) from None
         except OSError as error:
             raise self._problem([f"{argv[0]}: {error.strerror}"]) from None
-        text = done.stdout.decode(errors="replace")
-        if self.spec.kind == "ssh":
-            text = after_mark(text) or ""
-        if done.returncode != 0 and not (is_script and text):
-            raise self._problem(done.stderr.decode(errors="replace").splitlines())
+        said = done.stdout.decode(errors="replace")
+        text = after_mark(said) if self.spec.kind == "ssh" else said
+        if text is None or (done.returncode != 0 and not (is_script and text)):
+            lines = done.stderr.decode(errors="replace").splitlines()
+            raise self._problem(lines or said[:_LONGEST_BANNER].splitlines())
         return text
 
     def _problem(self, said: Sequence[str]) -> EnvironmentProblem:
@@ -159,7 +166,7 @@ class Machine:
         hint = next((f"; {hint}" for text, hint in _HINTS if text in whole), "")
         if "REMOTE HOST" in whole:
             last = "Host key verification failed"
-        return EnvironmentProblem([f"{self.title}: {last}{hint}"])
+        return EnvironmentProblem([f"{self.title}: {last.removesuffix('.') if hint else last}{hint}"])
 
     # --- opened and closed ---
 
@@ -200,12 +207,12 @@ class Machine:
         script = KEEP.replace("SIZE", str(len(before))).replace("LEASE", LEASE)
         argv = self._ssh(script.replace("PROGRAM", shlex.quote(self.path)), "-o", "ControlMaster=yes")
         self._keeper = Guarded(argv, (), out=subprocess.PIPE, before=before, cwd=self._folder)
-        there = ""
-        if read_mark(self._keeper.stdout) is not None:
+        there, instead = "", read_mark(self._keeper.stdout)
+        if instead is None:
             there = self._keeper.stdout.readline().decode(errors="replace").strip()
         if not there.startswith("/"):
             self._keeper.end()
-            raise self._problem(self._keeper.lines)
+            raise self._problem(self._keeper.lines or instead or ())
         self._there = there
         if self.spec.copy_program:
             self.path = f"{there}/netmodel"
@@ -354,17 +361,17 @@ class Machine:
         return int(interfaces[0]["node"])
 
 
-def read_mark(stream: IO[bytes]) -> bytes | None:
-    """Reads up to our mark, and returns what others have said before it; None: it never came."""
+def read_mark(stream: IO[bytes]) -> list[str] | None:
+    """Reads up to our mark. Returns what others have said instead, where it never came."""
     banner = b""
     while len(banner) < _LONGEST_BANNER:
         line = stream.readline()
-        if not line:
-            return None
         if line.rstrip(b"\r\n") == MARK.encode():
-            return banner
+            return None
         banner += line
-    return None
+        if not line:
+            break
+    return banner.decode(errors="replace").splitlines()
 
 
 def after_mark(text: str) -> str | None:

@@ -20,20 +20,30 @@ HERE, THERE = "10.213.0.1", "10.213.0.2"
 UNPACKED = TOP / "build" / "sshd"
 
 
+def unpack(*packages: str, into: Path) -> None:
+    """Debian's packages, unless they are there already; whoever wants something of them looks whether it came."""
+    if into.exists() or not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
+        return
+    # In a folder that only this process has: others may be at it, too.
+    half = into.with_name(f"{into.name}-{os.getpid()}")
+    half.mkdir(parents=True)
+    quiet = {"check": False, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run(["apt-get", "download", *packages], cwd=half, **quiet)  # type: ignore[call-overload]
+    found = list(half.glob("*.deb"))
+    for package in found:
+        subprocess.run(["dpkg-deb", "-x", package, half / "root"], **quiet)  # type: ignore[call-overload]
+    if found:
+        with suppress(OSError):
+            (half / "root").rename(into)
+    shutil.rmtree(half)
+
+
 def find_sshd() -> str:
     """Skips where there is none, and none to be had."""
     found = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
     unpacked = UNPACKED / "usr" / "sbin" / "sshd"
-    if not found and not unpacked.exists() and shutil.which("apt-get") and shutil.which("dpkg-deb"):
-        UNPACKED.mkdir(parents=True, exist_ok=True)
-        # In a folder that only this process has: others may be at it, too.
-        half = UNPACKED.with_name(f"sshd-{os.getpid()}")
-        half.mkdir()
-        quiet = {"check": False, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        subprocess.run(["apt-get", "download", "openssh-server", "libwrap0"], cwd=half, **quiet)  # type: ignore[call-overload]
-        for package in half.glob("*.deb"):
-            subprocess.run(["dpkg-deb", "-x", package, UNPACKED], **quiet)  # type: ignore[call-overload]
-        shutil.rmtree(half)
+    if not found:
+        unpack("openssh-server", "libwrap0", into=UNPACKED)
     if not found and not unpacked.exists():
         pytest.skip("there is no sshd, and openssh-server cannot be had")
     return found or str(unpacked)
