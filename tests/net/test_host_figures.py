@@ -7,8 +7,9 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from itertools import repeat
 from pathlib import Path
 
 import pytest
@@ -99,37 +100,63 @@ def test_cpu_by_the_hardware(netmodel: Netmodel, validate: Validate) -> None:
         assert -0.1 < awake["hidden"] < 1.1
 
 
-def feed(fifo: Path, over: threading.Event) -> None:
-    """Answers each reader after half a second, as a kernel that is slow to tell a frequency."""
+def feed(fifo: Path, over: threading.Event, frequencies: Iterable[int], after_s: float = 0) -> None:
+    """Answers each reader with the next frequency, as a kernel that may be slow to tell it."""
+    left = iter(frequencies)
     while not over.wait(0.005):
         try:
             file = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
         except OSError:  # nobody reads
             continue
-        over.wait(0.5)
+        over.wait(after_s)
         with suppress(OSError):
-            os.write(file, b"2000000\n")
+            os.write(file, b"%d\n" % next(left, 0))
         os.close(file)
+        while not over.wait(0.005) and has_reader(fifo):
+            pass
+
+
+def has_reader(fifo: Path) -> bool:
+    try:
+        os.close(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK))
+    except OSError:
+        return False
+    return True
+
+
+@contextmanager
+def told_by(folder: Path, frequencies: Iterable[int], after_s: float = 0) -> Iterator[tuple[str, ...]]:
+    """What runs a program on a machine of one CPU with these frequencies, in kHz, one for each reading."""
+    fifo = folder / "cpu0" / "cpufreq" / "scaling_cur_freq"
+    fifo.parent.mkdir(parents=True)
+    os.mkfifo(fifo)
+    over = threading.Event()
+    feeder = threading.Thread(target=feed, args=(fifo, over, frequencies, after_s))
+    feeder.start()
+    try:
+        yield ("unshare", "--mount", "sh", "-c", 'mount --bind "$0" /sys/devices/system/cpu && exec "$@"', str(folder))
+    finally:
+        over.set()
+        feeder.join()
 
 
 @pytest.mark.needs("root", "mountns")
 @pytest.mark.alone
 def test_a_slow_frequency_is_read_outside_of_the_window(netmodel: Netmodel, tmp_path: Path) -> None:
-    fifo = tmp_path / "cpu0" / "cpufreq" / "scaling_cur_freq"
-    fifo.parent.mkdir(parents=True)
-    os.mkfifo(fifo)
-    prefix = ("unshare", "--mount", "sh", "-c", 'mount --bind "$0" /sys/devices/system/cpu && exec "$@"', str(tmp_path))
-    over = threading.Event()
-    feeder = threading.Thread(target=feed, args=(fifo, over))
-    feeder.start()
-    try:
+    with told_by(tmp_path, repeat(2000000), 0.5) as prefix:
         document = netmodel.measure("tcp_rr", *defines(test_length="1s"), prefix=prefix)
-    finally:
-        over.set()
-        feeder.join()
     assert document["totals"]["seconds"] < 1.3
     known = [host["cpufreq"] for host in document["hosts"] if "unavailable" not in host["cpufreq"]]
     assert [entry["frequency_hz"] for entry in known] == [2e9] * len(known)
+
+
+@pytest.mark.needs("root", "mountns")
+def test_frequencies_are_of_a_warm_up_and_of_the_end(netmodel: Netmodel, tmp_path: Path) -> None:
+    """Of the master alone, so that it is known who reads."""
+    with netmodel.slave() as slave, told_by(tmp_path, (1000000, 3000000)) as prefix:
+        words = ("-P", str(slave.port), *defines(host="127.0.0.1", test_length="600ms"), "--warmup", "300ms")
+        document = netmodel.measure("tcp_rr", *words, prefix=prefix)
+    assert master_of(document)["cpufreq"] == {"n_cpus": 1, "frequency_hz": 2e9}
 
 
 @pytest.mark.needs("root", "mountns")

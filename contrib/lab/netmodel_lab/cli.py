@@ -241,12 +241,18 @@ def _k8s(argv: Sequence[str]) -> argparse.Namespace:
     return command.parse(argv, Parser)
 
 
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
 def _interrupt(_number: int, _frame: object) -> NoReturn:
+    """Once: what ends then, and what is called for that, is not to be interrupted."""
+    for number in _ENDING:
+        signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in _ENDING:
         signal.signal(number, _interrupt)
     try:
         options = _parse(sys.argv[1:] if argv is None else argv)

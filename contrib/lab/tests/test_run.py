@@ -6,11 +6,14 @@ from __future__ import annotations
 import csv
 import json
 import os
+import pty
 import random
+import select
 import shutil
 import signal
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
@@ -19,6 +22,20 @@ from conftest import NETMODEL, SHORT, Lab, argv, environment, rows
 
 KILLS = int(os.environ.get("NETMODEL_LAB_KILLS") or 4)
 LONGER = ("tcp_rr", "num_flows=1,2", "--set", "test_length=20ms", "--repeat", "8", "--seed", "7", "--no-report")
+
+# The command, which is killed when it has renamed so many files.
+KILLED_BEHIND = """
+import os, pathlib, signal, sys
+from netmodel_lab.cli import main
+left, rename = [{rename}], pathlib.Path.rename
+def rename_and_die(*names):
+    rename(*names)
+    left[0] -= 1
+    if not left[0]:
+        os.kill(os.getpid(), signal.SIGKILL)
+pathlib.Path.rename = rename_and_die
+sys.exit(main(sys.argv[1:]))
+"""
 
 
 def test_what_a_study_leaves(study: Path) -> None:
@@ -232,6 +249,48 @@ def test_one_at_a_time(lab: Lab, tmp_path: Path) -> None:
     assert not list((tmp_path / "s" / "runs").iterdir())
 
 
+def test_who_comes_second_disturbs_nothing(lab: Lab, tmp_path: Path) -> None:
+    words = ("run", "tcp_rr", "--set", "test_length=3s", "--repeat", "1", "-o", "s", "--no-report")
+    with subprocess.Popen(argv(*words), cwd=tmp_path, env=environment(), stderr=subprocess.DEVNULL) as first:
+        _wait(lambda: _begun(tmp_path / "s"))
+        for again in (words, ("resume", "s", "--no-report")):
+            done = lab(*again)
+            assert done.returncode == 2
+            assert done.stderr.startswith("netmodel-lab: s: is ")
+        assert first.poll() is None
+    assert first.returncode == 0
+    assert [(row["ok"], row["attempt"]) for row in rows(tmp_path / "s")] == [(True, 1)]
+    journal = (tmp_path / "s" / "journal.jsonl").read_text().splitlines()
+    assert [json.loads(line)["event"] for line in journal] == ["start", "begin", "end", "stop"]
+
+
+def test_interrupted_again_and_again(lab: Lab, tmp_path: Path) -> None:
+    """On a terminal, until it has ended: nothing is left, and the terminal is as it was."""
+    terminal, its_end = pty.openpty()
+    before = termios.tcgetattr(its_end)
+    words = argv("run", "tcp_rr", "--set", "test_length=60s", "--repeat", "1", "-o", "s", "--no-report")
+    said = b""
+    with subprocess.Popen(
+        words, cwd=tmp_path, env=environment(), stdin=its_end, stdout=its_end, stderr=its_end, start_new_session=True
+    ) as first:
+        _wait(lambda: _begun(tmp_path / "s"))
+        children = Path(f"/proc/{first.pid}/task/{first.pid}/children").read_text().split()
+        while first.poll() is None or select.select([terminal], [], [], 0)[0]:
+            first.send_signal(signal.SIGINT)
+            if select.select([terminal], [], [], 0.02)[0]:
+                said += os.read(terminal, 65536)
+    assert first.returncode == 130
+    assert b"Traceback" not in said
+    assert termios.tcgetattr(its_end) == before
+    assert children
+    _wait(lambda: not any(Path(f"/proc/{pid}").exists() for pid in children))
+    assert said.endswith(b"\n")
+    os.close(terminal)
+    os.close(its_end)
+    assert lab("status", "s").stdout == "s: 1 points, 0 done, 0 failed, 1 left\n"
+    assert not list((tmp_path / "s" / "runs").glob("[0-9]*"))
+
+
 def test_killed_at_any_moment(lab: Lab, tmp_path: Path, study: Path) -> None:
     """What is left to do is done, once, and nothing else."""
     whole = tmp_path / "whole"
@@ -290,6 +349,27 @@ def test_after_a_torn_journal_and_a_damaged_result(lab: Lab, tmp_path: Path, stu
     ]
     assert (path / "runs" / "letter").exists()
     assert json.loads(journal.read_text().splitlines()[-1])["event"] == "stop"
+
+
+@pytest.mark.parametrize(
+    ("rename", "event"),
+    [(1, None), (2, "begin"), (4, "begin"), (6, "stop"), (7, "stop")],
+    ids=["manifest", "first run", "third run", "rows.jsonl", "rows.csv"],
+)
+def test_killed_behind_a_rename(lab: Lab, tmp_path: Path, study: Path, rename: int, event: str | None) -> None:
+    """What was renamed is there, and the journal does not tell it yet: it counts, and is not done again."""
+    path = tmp_path / "s"
+    words = [sys.executable, "-c", KILLED_BEHIND.format(rename=rename), "run", *SHORT, "--no-report", "-o", path]
+    done = subprocess.run(words, env=environment(), check=False, capture_output=True)
+    assert done.returncode == -signal.SIGKILL
+    runs = sorted(entry.name for entry in (path / "runs").glob("[0-9]*"))
+    assert len(runs) == min(rename - 1, 4)
+    journal = path / "journal.jsonl"
+    events = [json.loads(line)["event"] for line in journal.read_text().splitlines()] if event else [None]
+    assert events[-1] == event
+    assert lab("resume", path, "--no-report").returncode == 0
+    _check_equal(study, path)
+    assert len([line for line in journal.read_text().splitlines() if '"begin"' in line]) == 4
 
 
 def test_an_order_as_given_is_told(lab: Lab, tmp_path: Path, study: Path) -> None:
