@@ -110,8 +110,7 @@ void nm_local_result(struct nm_local *local, uint64_t now_ns, struct nm_msg_resu
 		nm_usage_sampler_window(local->usage, now_ns, window);
 		ret->has_usage = window->has_usage;
 		ret->usage = window->usage;
-		ret->cpus = window->cpus;
-		ret->vectors = window->vectors;
+		ret->each = window->each;
 		ret->counters = window->counters;
 		ret->arrived = window->arrived;
 		ret->window = window->counted;

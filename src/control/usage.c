@@ -449,9 +449,9 @@ void nm_usage_sampler_window(struct nm_usage_sampler *usage, uint64_t now_ns,
 		close_window(usage, now_ns);
 	if (usage->has_before) {
 		nm_usage_delta(&usage->before, &usage->after, &ret_window->usage);
-		nm_cpu_loads_delta(&usage->cpus_before, &usage->cpus_after, &ret_window->cpus);
+		nm_cpu_loads_delta(&usage->cpus_before, &usage->cpus_after, &ret_window->each.cpus);
 		nm_vectors_delta(&usage->vectors_before, &usage->vectors_after, &ret_window->usage,
-				 &ret_window->vectors);
+				 &ret_window->each.vectors);
 		nm_perf_delta(&usage->counters_before, &usage->counters_after,
 			      &ret_window->counters);
 	}

@@ -9,10 +9,8 @@
 
 #include "control/sampler.h"
 #include "engine/engine.h"
-#include "host/cpu_loads.h"
 #include "host/perf.h"
 #include "host/usage.h"
-#include "host/vectors.h"
 #include "result/result.h"
 
 struct nm_usage_sampler;
@@ -42,8 +40,7 @@ void nm_usage_sampler_cut(struct nm_usage_sampler *usage, uint32_t group, uint64
 struct nm_usage_window {
 	bool has_usage; /* false: the window was never opened */
 	struct nm_usage usage;
-	struct nm_cpu_loads cpus;
-	struct nm_vectors vectors;
+	struct nm_usage_each each;
 	struct nm_perf_values counters; /* no values when not known */
 	struct nm_arrived arrived;
 	struct nm_host_window counted; /* by this host's clock */

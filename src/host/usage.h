@@ -11,6 +11,7 @@
 #include "host/cpu_loads.h"
 #include "host/psp.h"
 #include "host/unhalted.h"
+#include "host/vectors.h"
 
 /* Whole-machine CPU time from /proc/stat, ns summed over CPUs. */
 struct nm_cpu_times {
@@ -195,6 +196,12 @@ struct nm_usage {
 	struct nm_nic nics[NM_USAGE_MAX_NICS];
 	size_t n_psp; /* devices; 0 too where the kernel has no PSP */
 	struct nm_psp_usage psp[NM_PSP_MAX_DEVICES];
+};
+
+/* What single CPUs and vectors have had of it. */
+struct nm_usage_each {
+	struct nm_cpu_loads cpus;
+	struct nm_vectors vectors;
 };
 
 /* The members of the structs above, in the order of the control protocol. */

@@ -48,8 +48,8 @@ const struct nm_nic *host__find_nic(const struct nm_usage *usage, const char *na
 bool host__is_nic_in_sysfs(const char *sys, const char *name, const struct nm_nic_id *id);
 /* What a counter has grown by that begins at 0 again after 2^32. */
 uint64_t host__counted(uint64_t before, uint64_t after);
-/* The interrupts and vectors of one, in a tree as /sys; left as they are where not known. Those that
- * there is no room for are counted only. */
+/* The interrupts and vectors of one, in a tree as /sys; left as they are where not known. Those
+ * that there is no room for are counted only. */
 void host__read_vectors(const char *sys, struct nm_nic *nic, struct nm_vectors *add);
 
 #endif

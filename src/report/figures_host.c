@@ -318,7 +318,7 @@ static json_t *make_cpu(const struct nm_at *at)
 
 static json_t *make_cpus(const struct nm_at *at)
 {
-	const struct nm_cpu_loads *cpus = &host_of(at)->cpus;
+	const struct nm_cpu_loads *cpus = &host_of(at)->each.cpus;
 
 	return host_of(at)->has_usage && cpus->count
 		       ? nm_objects_json(&nm_cpu_load_object, at, cpus->items, cpus->count,
@@ -351,7 +351,7 @@ static json_t *make_nics(const struct nm_at *at)
 
 static json_t *make_vectors(const struct nm_at *at)
 {
-	const struct nm_vectors *vectors = &host_of(at)->vectors;
+	const struct nm_vectors *vectors = &host_of(at)->each.vectors;
 
 	return nm_objects_json(&nm_vector_object, at, vectors->items, vectors->count,
 			       sizeof(vectors->items[0]));

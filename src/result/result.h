@@ -8,11 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "host/cpu_loads.h"
 #include "host/facts.h"
 #include "host/perf.h"
 #include "host/usage.h"
-#include "host/vectors.h"
 #include "plan/params.h"
 #include "plan/throughput.h"
 #include "result/statistics.h"
@@ -127,8 +125,7 @@ struct nm_result_host {
 	struct nm_counts counts; /* their sum */
 	bool has_usage;
 	struct nm_usage usage; /* delta over the measured window */
-	struct nm_cpu_loads cpus;
-	struct nm_vectors vectors;
+	struct nm_usage_each each;
 	struct nm_perf_values counters; /* counters of its hardware; none unless asked for */
 	struct nm_arrived arrived;
 	struct nm_host_window window;

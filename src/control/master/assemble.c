@@ -115,8 +115,7 @@ static void take_result(const struct nm_master *master, struct nm_result_host *h
 	host->connections = result->connections;
 	host->has_usage = result->has_usage;
 	host->usage = result->usage;
-	host->cpus = result->cpus;
-	host->vectors = result->vectors;
+	host->each = result->each;
 	host->counters = result->counters;
 	host->arrived = result->arrived;
 	host->window = result->window;

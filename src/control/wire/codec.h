@@ -21,7 +21,6 @@
 #include "host/facts.h"
 #include "host/perf.h"
 #include "host/usage.h"
-#include "host/vectors.h"
 #include "plan/plan.h"
 #include "result/result.h"
 #include "transport/address.h"
@@ -199,8 +198,7 @@ struct nm_msg_result {
 	struct nm_conn_report connections;
 	bool has_usage;
 	struct nm_usage usage;
-	struct nm_cpu_loads cpus;
-	struct nm_vectors vectors;
+	struct nm_usage_each each;
 	struct nm_perf_values counters;
 	struct nm_arrived arrived;
 	struct nm_host_window window;

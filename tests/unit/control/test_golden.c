@@ -267,10 +267,10 @@ static json_t *result(void)
 						    .tls = {4, 3, 2, 1, "TLSv1.3", "AES", ""}};
 	sent->has_usage = true;
 	fill_usage(&sent->usage);
-	sent->cpus.count = 1;
-	sent->cpus.items[0] = (struct nm_cpu_load){5, 1, 2, 3, 4, 5, 6, 7, 8};
-	sent->vectors.count = 1;
-	sent->vectors.items[0] =
+	sent->each.cpus.count = 1;
+	sent->each.cpus.items[0] = (struct nm_cpu_load){5, 1, 2, 3, 4, 5, 6, 7, 8};
+	sent->each.vectors.count = 1;
+	sent->each.vectors.items[0] =
 		(struct nm_vector){.nic = "eth0", .irq = 24, .name = "eth0-rx-0", .interrupts = 9};
 	sent->counters.count = 2;
 	sent->counters.items[0] = (struct nm_perf_value){

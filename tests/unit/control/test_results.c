@@ -64,8 +64,8 @@ START_TEST(results_are_read_back)
 	sent->usage.unhalted = (struct nm_unhalted){"cpuidle", 2, 22, 23, 24, 25, -1};
 	sent->usage.has_cpufreq = true;
 	sent->usage.cpufreq = (struct nm_cpufreq){2, 26, 27};
-	sent->cpus.count = 1;
-	sent->cpus.items[0] = (struct nm_cpu_load){.cpu = 3, .steal = 28};
+	sent->each.cpus.count = 1;
+	sent->each.cpus.items[0] = (struct nm_cpu_load){.cpu = 3, .steal = 28};
 	sent->usage.n_psp = 1;
 	sent->usage.psp[0] = (struct nm_psp_usage){
 		.name = "eth1", .id = 3, .stats = {.key_rotations = 2, .tx_error = 9}};
@@ -115,9 +115,9 @@ START_TEST(results_are_read_back)
 	ck_assert_int_eq(got->usage.unhalted.kernel_ns, -1);
 	ck_assert(got->usage.has_cpufreq);
 	ck_assert_uint_eq(got->usage.cpufreq.end_khz, 27);
-	ck_assert_uint_eq(got->cpus.count, 1);
-	ck_assert_uint_eq(got->cpus.items[0].cpu, 3);
-	ck_assert_uint_eq(got->cpus.items[0].steal, 28);
+	ck_assert_uint_eq(got->each.cpus.count, 1);
+	ck_assert_uint_eq(got->each.cpus.items[0].cpu, 3);
+	ck_assert_uint_eq(got->each.cpus.items[0].steal, 28);
 	ck_assert_uint_eq(got->arrived.bytes, 11);
 	ck_assert_uint_eq(got->arrived.ns, 12);
 	ck_assert_uint_eq(got->window.from_ns, 13);
@@ -132,7 +132,7 @@ START_TEST(results_are_read_back)
 END_TEST
 
 /* With the longest numbers, and all else as long as it may be. */
-START_TEST(a_result_has_room_for_each_cpu)
+START_TEST(a_result_has_room_for_each_cpu_and_vector)
 {
 	const struct nm_message_scale nothing = {.of = {0}};
 	struct nm_msg_result *sent = new_result();
@@ -141,14 +141,22 @@ START_TEST(a_result_has_room_for_each_cpu)
 	sent->has_usage = true;
 	sent->usage.has_nics = true;
 	sent->usage.n_nics = NM_USAGE_MAX_NICS;
-	sent->cpus.count = NM_CPU_LOADS_MAX;
+	sent->each.cpus.count = NM_CPU_LOADS_MAX;
 	for (uint32_t cpu = 0; cpu < NM_CPU_LOADS_MAX; cpu++) {
-		struct nm_cpu_load *load = &sent->cpus.items[cpu];
+		struct nm_cpu_load *load = &sent->each.cpus.items[cpu];
 
 		*load = (struct nm_cpu_load){.cpu = cpu};
 #define LONGEST(member) load->member = UINT32_MAX;
 		NM_CPU_CLASSES(LONGEST)
 #undef LONGEST
+	}
+	sent->each.vectors.count = NM_VECTORS_MAX;
+	for (uint32_t i = 0; i < NM_VECTORS_MAX; i++) {
+		struct nm_vector *vector = &sent->each.vectors.items[i];
+
+		*vector = (struct nm_vector){.irq = UINT32_MAX, .interrupts = UINT64_MAX};
+		memset(vector->nic, 'n', sizeof vector->nic - 1);
+		memset(vector->name, 'v', sizeof vector->name - 1);
 	}
 	json_t *message = json_pack("[so]", "result", nm_result_pack(sent, 2));
 	char *text = json_dumps(message, JSON_COMPACT);
@@ -431,7 +439,7 @@ int main(void)
 	TCase *tc = tcase_create("results");
 
 	tcase_add_test(tc, results_are_read_back);
-	tcase_add_test(tc, a_result_has_room_for_each_cpu);
+	tcase_add_test(tc, a_result_has_room_for_each_cpu_and_vector);
 	tcase_add_test(tc, interrupts_that_a_slave_does_not_tell_are_not_known);
 	tcase_add_loop_test(tc, interrupts_that_do_not_fit_are_refused, 0,
 			    sizeof wrong_interrupts / sizeof *wrong_interrupts);

@@ -148,7 +148,7 @@ START_TEST(vectors_that_came_or_went_have_no_count)
 }
 END_TEST
 
-/* The vectors of eth0 and eth1, as far as the usage knows their sum, each in `after` with its name. */
+/* The vectors of eth0 and eth1, and their sums. */
 static void read_both(struct nm_usage *usage, struct nm_vectors *ret)
 {
 	*usage = (struct nm_usage){.has_nics = true, .n_nics = 2};

@@ -131,8 +131,8 @@ static void add_hosts(struct nm_result *result)
 			.iterations = 30000, .bytes_sent = 3000000, .bytes_received = 30000000};
 		host->has_usage = i < 2;
 		fill_usage(&host->usage);
-		host->cpus.count = 1;
-		host->cpus.items[0] = (struct nm_cpu_load){
+		host->each.cpus.count = 1;
+		host->each.cpus.items[0] = (struct nm_cpu_load){
 			.cpu = 4, .user = 10, .idle = 4, .iowait = 1, .softirq = 5};
 		strcpy(host->connections.why, "the connections were closed");
 	}
