@@ -359,7 +359,7 @@ def test_after_a_torn_journal_and_a_damaged_result(lab: Lab, tmp_path: Path, stu
 def test_killed_behind_a_rename(lab: Lab, tmp_path: Path, study: Path, rename: int, event: str | None) -> None:
     """What was renamed is there, and the journal does not tell it yet: it counts, and is not done again."""
     path = tmp_path / "s"
-    words = [sys.executable, "-c", KILLED_BEHIND.format(rename=rename), "run", *SHORT, "--no-report", "-o", path]
+    words = [sys.executable, "-c", KILLED_BEHIND.format(rename=rename), "run", *SHORT, "--no-report", "-o", str(path)]
     done = subprocess.run(words, env=environment(), check=False, capture_output=True)
     assert done.returncode == -signal.SIGKILL
     runs = sorted(entry.name for entry in (path / "runs").glob("[0-9]*"))
