@@ -493,10 +493,10 @@ START_TEST(connections_are_renewed_between_plain_passes)
 
 		ck_assert(instr_at(c.plan, 0, 0)->open.defer_handshake);
 		ck_assert(instr_at(c.plan, 0, 0)->open.has_preamble);
-		ck_assert(!c.plan->groups[0].phases[0].reconnects);
-		ck_assert_msg(c.plan->groups[0].phases[1].reconnects == cases[i].renews, "%s",
-			      cases[i].body);
-		ck_assert(!c.plan->groups[0].phases[2].reconnects);
+		ck_assert(!c.plan->groups[0].phases[0].anew.between_passes);
+		ck_assert_msg(c.plan->groups[0].phases[1].anew.between_passes == cases[i].renews,
+			      "%s", cases[i].body);
+		ck_assert(!c.plan->groups[0].phases[2].anew.between_passes);
 		compiled_fini(&c);
 	}
 }
