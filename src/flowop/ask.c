@@ -200,7 +200,7 @@ static bool is_aside(struct nm_flow *flow, const struct nm_instr *instr, struct 
 /* Nothing has asked for what is there before a request is sent. It is known to be there, or not,
  * without a call, but where receives sleep: what comes there is told by the next answer. */
 enum nm_step nm_asking_look(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
-			     struct nm_asking *asking)
+			    struct nm_asking *asking)
 {
 	ssize_t n;
 

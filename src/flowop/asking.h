@@ -63,7 +63,7 @@ void nm_asking_give_up(struct nm_flow *flow, struct nm_outcome_counters *outcome
 
 /* Whether nothing has come that nobody has asked for: before a request is sent. */
 enum nm_step nm_asking_look(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
-			     struct nm_asking *asking);
+			    struct nm_asking *asking);
 /* NEXT: the kernel has all of the request. */
 enum nm_step nm_asking_send(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 			    struct nm_asking *asking);
