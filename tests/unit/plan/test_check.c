@@ -94,9 +94,10 @@ static const struct mistake attributes[] = {
 	{WITH("nthreads='4' nflows='3'"),
 	 AT(2, "<group> nflows=\"3\": must be at least nthreads=\"4\", "
 	       "so that each worker has a flow")},
-	{WITH("nthread='2'"), AT(2, "<group>: unknown attribute \"nthread\", did you mean "
-				    "\"nthreads\"?; allowed are name, nthreads, nprocs, nflows, "
-				    "workers, wait, buffer, maxevents, edge_trigger, engine")},
+	{WITH("nthread='2'"),
+	 AT(2, "<group>: unknown attribute \"nthread\", did you mean "
+	       "\"nthreads\"?; allowed are name, nthreads, nprocs, nflows, "
+	       "workers, wait, buffer, maxevents, edge_trigger, engine, connect_rate")},
 	{GROUPS("<group>" NOP "</group><group nthreads='x'>" NOP "</group>"),
 	 AT(2, "<group> nthreads=\"x\": not a count: a number and an optional k, m or g (powers of "
 	       "1000)")},
