@@ -152,8 +152,8 @@ void nm_failure_text(const struct nm_engine_error *error, const struct nm_plan *
 
 	if (error->port && instr && instr->host < plan->n_hosts)
 		(void)snprintf(count + used, sizeof count - (size_t)used, "%s to %.64s port %u",
-			       error->count == 1 ? "," : "; the first", plan->hosts[instr->host],
-			       error->port);
+			       error->count == 1 ? "," : "; the first",
+			       nm_data_host(instr->opts, plan->hosts[instr->host]), error->port);
 	if (*error->server)
 		(void)snprintf(count + used, sizeof count - (size_t)used, "%s server %s",
 			       error->count == 1 ? "," : "; the first,", error->server);

@@ -15,6 +15,7 @@
 #include "base/host_port.h"
 #include "engine/accept/listener.h"
 #include "engine/accept/rendezvous.h"
+#include "engine/data_host.h"
 #include "engine/engine_priv.h"
 #include "engine/events.h"
 #include "engine/servers.h"
@@ -224,7 +225,9 @@ int nm_engine_start_opening(struct nm_engine *engine, struct nm_engine_group *gr
 static int start_to_host(struct nm_engine *engine, struct nm_engine_group *group,
 			 const struct nm_instr *instr, char *why, size_t why_size)
 {
-	const struct nm_addr *peer = &engine->hosts[instr->host].peer;
+	struct nm_addr room;
+	const struct nm_addr *peer = nm_instr_accepts(instr) ? &engine->hosts[instr->host].peer
+							     : nm_data_peer(engine, instr, &room);
 	struct nm_start how = {.peer = peer, .local = &engine->hosts[instr->host].local};
 	char address[NM_ADDRESS_TEXT], phrase[192], host[NM_HOST_MAX + 1];
 	uint16_t control_port;
@@ -378,6 +381,7 @@ int nm_engine_set_endpoint(struct nm_engine *engine, uint32_t group, uint32_t op
 {
 	struct nm_worker *w = worker_of(engine, group, opening, worker);
 	const struct nm_instr *instr = w ? connect_of(w->group, opening) : NULL;
+	struct nm_addr room;
 
 	if (!instr)
 		return -EINVAL;
@@ -385,7 +389,7 @@ int nm_engine_set_endpoint(struct nm_engine *engine, uint32_t group, uint32_t op
 	if (instr->open.port && !(instr->transport->caps & NM_TRANSPORT_ONE_HOST) &&
 	    strtoul(text, NULL, 10) != instr->open.port)
 		return -EINVAL;
-	return instr->transport->endpoint(&engine->hosts[instr->host].peer, text,
+	return instr->transport->endpoint(nm_data_peer(engine, instr, &room), text,
 					  &w->accept.endpoints[opening]);
 }
 

@@ -21,6 +21,8 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/alarm.h \
 	src/engine/commands.c \
 	src/engine/commands.h \
+	src/engine/data_host.c \
+	src/engine/data_host.h \
 	src/engine/engine.c \
 	src/engine/engine.h \
 	src/engine/engine_priv.h \

@@ -47,8 +47,9 @@ struct nm_opts_open {
 	char *remotehost;
 	char *protocol;
 	uint64_t port;
-	char *app;    /* what is spoken over it; NULL or "": bytes */
-	char *server; /* connect: those that are not netmodel; NULL or "": the mirror */
+	char *app;	 /* what is spoken over it; NULL or "": bytes */
+	char *server;	 /* connect: those that are not netmodel; NULL or "": the mirror */
+	char *data_host; /* connect: where data go; NULL or "": where the control connection goes */
 	/* what a connection to them begins with (app/session.h) */
 	char *user, *auth_file;
 	uint64_t db, resp;
@@ -72,6 +73,18 @@ struct nm_opts_files {
 	uint64_t n_files;     /* sent one after the other; at least 1 */
 	char *dir;	      /* of the sender's files */
 };
+
+/* Whether its data go elsewhere than the control connection. */
+static inline bool nm_has_data_host(const struct nm_opts_open *opts)
+{
+	return opts->data_host && *opts->data_host;
+}
+
+/* Where the connect goes to, in words; host: the name of the slave. */
+static inline const char *nm_data_host(const struct nm_opts_open *connect, const char *host)
+{
+	return nm_has_data_host(connect) ? connect->data_host : host;
+}
 
 struct nm_flowop {
 	const char *name;

@@ -42,6 +42,14 @@ const struct nm_opt nm_open_opts[] = {
 		 "HOST:PORT, [ADDRESS]:PORT or unix:PATH, with commas between several. Flow i "
 		 "goes to number i modulo their number, and remotehost does not count. Without "
 		 "it, or empty, netmodel plays the server on remotehost"},
+	{.name = "data_host",
+	 .type = NM_TYPE_STRING,
+	 .offset = offsetof(struct nm_opts_open, data_host),
+	 .help = "on connect: the IPv4 or IPv6 address to which the connection goes, where it is "
+		 "another than that of remotehost, to which the control connection goes: of "
+		 "another network of the slave, or of a balancer before it. The slave listens "
+		 "there if it has the address, and must be told of those from which connections "
+		 "come then (--allow-peer)"},
 	{.name = "auth_file",
 	 .type = NM_TYPE_STRING,
 	 .offset = offsetof(struct nm_opts_open, auth_file),

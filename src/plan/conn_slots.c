@@ -12,9 +12,11 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/host_port.h"
 #include "plan/diag.h"
 #include "plan/ir.h"
 #include "plan/plan.h"
+#include "transport/address.h"
 
 struct open_conn {
 	const struct nm_ir_step *opened;
@@ -81,6 +83,27 @@ static bool grow(struct pool *pool)
 	return true;
 }
 
+/* Reads the option data_host, for its form alone. */
+static void check_data_host(struct nm_ir *ir, const struct nm_ir_step *step)
+{
+	const struct nm_opts_open *opts = step->opts;
+	struct nm_addr unused;
+	char why[NM_HOST_MAX + 96];
+
+	if (!nm_has_data_host(opts))
+		return;
+	if (step->op->flags & NM_FLOWOP_FOLLOWS)
+		snprintf(why, sizeof why, "data_host: only of connect");
+	else if (nm_ir_is_to_server(step))
+		snprintf(why, sizeof why, "data_host: not with server, which names the address");
+	else if (step->transport->endpoint != nm_addr_endpoint)
+		snprintf(why, sizeof why, "data_host: %s has no addresses of the internet",
+			 step->transport->name);
+	else if (nm_addr_option("data_host", opts->data_host, &unused, why, sizeof why) == 0)
+		return;
+	nm_origin_option(nm_step_error(ir, step, " %s", why), step, "data_host");
+}
+
 /* In the first pass over a step: reads what its options say about the connection. */
 static void bind_opening(struct pool *pool, struct nm_ir_step *step)
 {
@@ -91,6 +114,8 @@ static void bind_opening(struct pool *pool, struct nm_ir_step *step)
 	step->opening = pool->group->n_openings++;
 	if (step->transport)
 		nm_ir_bind_app(ir, step);
+	if (step->transport)
+		check_data_host(ir, step);
 	if (!step->transport || !opts->remotehost || nm_ir_is_to_server(step))
 		return;
 	if (opts->port && !step->transport->preamble)

@@ -115,8 +115,8 @@ static bool has_preamble(const struct nm_group *group, const struct nm_phase *ph
 		return false;
 	if (step->transport->caps & (NM_TRANSPORT_MUX | NM_TRANSPORT_PREAMBLE))
 		return true;
-	return opts->port || step->transport->datagram || group->needs_identity ||
-	       !nm_phase_has_times(phase) || names_source(step);
+	return opts->port || nm_has_data_host(opts) || step->transport->datagram ||
+	       group->needs_identity || !nm_phase_has_times(phase) || names_source(step);
 }
 
 /* How many bytes beyond the message a read may take. */

@@ -84,6 +84,9 @@ const struct nm_standard_param nm_standard_params[] = {
 
 	SETS("port", OPENING("port"), "0",
 	     "port at which the accepting end listens for data; 0: the kernel chooses"),
+	SETS("data_host", "connect.data_host", "",
+	     "address of the slave for data, where it is another than host, to which the control "
+	     "connection goes; empty: host"),
 	SETS("async_connect", OPENING("async_connect"), "yes",
 	     "connections are opened at the same time; no: each flow of a worker waits until the "
 	     "one before it has its own"),

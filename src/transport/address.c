@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/host_port.h"
 
@@ -105,9 +106,9 @@ int nm_addr_endpoint(const struct nm_addr *host, const char *text, struct nm_add
 
 /* Reads a numeric address. Its scope is an interface of the end that has the address: at the other
  * end, which never uses it, there may be none of that name, and the scope is left out. */
-static int read_address(char *text, int socktype, struct addrinfo **ret_found)
+static int read_address(char *text, struct addrinfo **ret_found)
 {
-	const struct addrinfo hints = {.ai_socktype = socktype, .ai_flags = AI_NUMERICHOST};
+	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST};
 	char *scope = strchr(text, '%');
 	int error = getaddrinfo(text, NULL, &hints, ret_found);
 
@@ -117,21 +118,34 @@ static int read_address(char *text, int socktype, struct addrinfo **ret_found)
 	return getaddrinfo(text, NULL, &hints, ret_found);
 }
 
-int nm_addr_source(const char *localhost, int socktype, struct nm_addr *ret, char *why,
+int nm_addr_option(const char *option, const char *value, struct nm_addr *ret, char *why,
 		   size_t why_size)
 {
 	struct addrinfo *found = NULL;
 	char address[NM_HOST_MAX + 1];
 	uint16_t port;
 
-	if (nm_host_port_split(localhost, address, &port) < 0 || port ||
-	    read_address(address, socktype, &found) != 0) {
-		snprintf(why, why_size, "localhost=\"%s\": must be an IPv4 or IPv6 address",
-			 localhost);
+	if (nm_host_port_split(value, address, &port) < 0 || port ||
+	    read_address(address, &found) != 0) {
+		snprintf(why, why_size, "%s=\"%s\": must be an IPv4 or IPv6 address", option,
+			 value);
 		return -EINVAL;
 	}
 	memcpy(&ret->sa, found->ai_addr, found->ai_addrlen);
 	ret->len = found->ai_addrlen;
 	freeaddrinfo(found);
 	return 0;
+}
+
+bool nm_addr_is_here(const struct nm_addr *addr)
+{
+	struct nm_addr at = *addr;
+	int fd = socket(addr->sa.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	nm_addr_set_port(&at, 0);
+	bool here = fd >= 0 && bind(fd, (const struct sockaddr *)&at.sa, at.len) == 0;
+
+	if (fd >= 0)
+		(void)close(fd);
+	return here;
 }

@@ -25,9 +25,11 @@ bool nm_addr_is_loopback(const struct nm_addr *addr);
 int nm_addr_parse_port(const char *text, uint16_t *ret_port);
 /* The `endpoint` of transports whose listeners are called by their port. */
 int nm_addr_endpoint(const struct nm_addr *host, const char *text, struct nm_addr *ret_to);
-/* Reads the address that an option localhost= names. No name is looked up: both ends compile the
- * profile, and a check sends nothing. 0, or -EINVAL with a phrase in why. */
-int nm_addr_source(const char *localhost, int socktype, struct nm_addr *ret, char *why,
+/* Reads the address that an option names, as localhost=. No name is looked up: both ends compile
+ * the profile, and a check sends nothing. 0, or -EINVAL with a phrase in why. */
+int nm_addr_option(const char *option, const char *value, struct nm_addr *ret, char *why,
 		   size_t why_size);
+/* Whether this host has the address: a socket can be bound there. */
+bool nm_addr_is_here(const struct nm_addr *addr);
 
 #endif

@@ -166,7 +166,7 @@ static int sctp_prepare(void *opts, struct nm_why *why)
 	if (!o->localhost || !*o->localhost)
 		return 0;
 	why->option = "localhost";
-	return nm_addr_source(o->localhost, SOCK_STREAM, &o->bind, why->text, sizeof why->text);
+	return nm_addr_option("localhost", o->localhost, &o->bind, why->text, sizeof why->text);
 }
 
 static void sctp_mirror(void *opts)

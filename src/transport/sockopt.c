@@ -132,7 +132,7 @@ static int read_source(const char *text, size_t length, union nm_source *ret, ch
 		length = sizeof one - 1;
 	memcpy(one, text, length);
 	one[length] = '\0';
-	int r = nm_addr_source(one, SOCK_STREAM, &addr, why, why_size);
+	int r = nm_addr_option("localhost", one, &addr, why, why_size);
 
 	if (r == 0)
 		memcpy(ret, &addr.sa, addr.len);

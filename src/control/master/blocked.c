@@ -109,7 +109,10 @@ static void print_ports(const struct sum *sum, char *buf, size_t size)
 		i = last + 1;
 	}
 	if (i < sum->n_ports || sum->more_ports)
-		(void)snprintf(buf + used, size - used, " and others");
+		used += (size_t)snprintf(buf + used, size - used, " and others");
+	if (nm_has_data_host(sum->instr->opts))
+		(void)snprintf(buf + used, size - used, " at %s",
+			       nm_data_host(sum->instr->opts, ""));
 }
 
 /* Where the flows wait, and for how long already. */
@@ -142,7 +145,7 @@ static void print_advice(const struct nm_blocked *blocked, const struct sum *sum
 
 char *nm_blocked_text(const struct nm_blocked *blocked, char *buf, size_t size)
 {
-	char ports[160], wait[384], advice[192];
+	char ports[256], wait[384], advice[192];
 	struct sum sum;
 
 	add_up(blocked, &sum);

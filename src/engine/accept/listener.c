@@ -11,6 +11,7 @@
 
 #include "engine/accept/mux.h"
 #include "engine/accept/ports.h"
+#include "engine/data_host.h"
 #include "engine/engine_priv.h"
 #include "host/procfile.h"
 #include "plan/shape.h"
@@ -45,6 +46,7 @@ static int open_listener(struct nm_worker *worker, const struct nm_instr *accept
 {
 	struct nm_listener *listener = &worker->accept.listeners[accept->opening];
 	const struct nm_engine_host *host = &worker->engine->hosts[accept->host];
+	struct nm_addr at;
 	uint32_t sockets =
 		(worker->n_flows + NM_FLOWS_PER_LISTEN_SOCKET - 1) / NM_FLOWS_PER_LISTEN_SOCKET;
 	uint32_t ports = nm_ports_count(accept);
@@ -58,7 +60,8 @@ static int open_listener(struct nm_worker *worker, const struct nm_instr *accept
 	}
 	listener->peers = &host->peers;
 	listener->single = worker->n_flows == 1 && nm_shape_accepts_singly(worker->group, accept);
-	int r = nm_ports_open(accept, &host->local, sockets, text, fds);
+	int r = nm_ports_open(accept, nm_data_local(worker->engine, accept, &at), sockets, text,
+			      fds);
 
 	for (int i = 0; i < r; i++)
 		listener->fds[i] = (struct nm_listen_fd){.fd = fds[i], .listener = listener};

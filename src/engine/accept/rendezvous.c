@@ -20,6 +20,7 @@
 #include "engine/accept/handoff.h"
 #include "engine/accept/pending.h"
 #include "engine/accept/ports.h"
+#include "engine/data_host.h"
 #include "engine/engine_priv.h"
 #include "host/clock.h"
 #include "host/procfile.h"
@@ -160,7 +161,8 @@ static int provide(struct nm_rendezvous *all, uint32_t g, const struct nm_instr 
 		   size_t why_size)
 {
 	struct nm_engine_group *group = &all->engine->groups[g];
-	const struct nm_addr *local = &all->engine->hosts[accept->host].local;
+	struct nm_addr room;
+	const struct nm_addr *local = nm_data_local(all->engine, accept, &room);
 	const struct place *place = find_place(all, accept, local);
 	char no_port[96];
 

@@ -32,6 +32,8 @@ struct accepting {
 /* Two openings: a connect, and an accept over the transport, behind something else. */
 static inline void accepting_init(struct accepting *a, const struct nm_transport *transport)
 {
+	static const struct nm_opts_open none;
+
 	nm_prover_free(a->prover);
 	memset(a, 0, sizeof *a);
 	a->prover = nm_prover_new(a->engine.secret);
@@ -40,6 +42,7 @@ static inline void accepting_init(struct accepting *a, const struct nm_transport
 	a->instrs[1] = (struct nm_instr){.op = nm_flowop_find("nop")};
 	a->instrs[2] = (struct nm_instr){.op = nm_flowop_find("accept"),
 					 .transport = transport,
+					 .opts = &none,
 					 .open.has_preamble = true,
 					 .opening = 1,
 					 .line = 7};

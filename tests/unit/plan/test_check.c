@@ -24,8 +24,8 @@
 #define READ		  OP("read", "size=1")
 
 #define CONNECT_NAMES                                                                              \
-	"remotehost, protocol, port, app, server, auth_file, user, db, resp, async_connect, "      \
-	"reconnect, requests, lifetime, conn, count, repeat, "                                     \
+	"remotehost, protocol, port, app, server, data_host, auth_file, user, db, resp, "          \
+	"async_connect, reconnect, requests, lifetime, conn, count, repeat, "                      \
 	"batch_size, timeout, poll_timeout, canfail, when, unless, non_blocking, and those of "    \
 	"--describe tcp"
 #define COMMON_NAMES                                                                               \
