@@ -128,7 +128,8 @@ class Driver:
 
     def ranges(self) -> list[str]:
         """Where data may come from, beside the master's own address: pods, services and nodes of the cluster."""
-        found = [*self._settings.allow_peers]
+        network = self._settings.network
+        found = [*self._settings.allow_peers, *([network.range] if network and network.is_beside else [])]
         for item in self._cluster.listed_if_there(SERVICE_CIDR):
             found += (item.get("spec") or {}).get("cidrs") or []
         for node in self._nodes.values():
@@ -225,7 +226,13 @@ class Driver:
             "uuid": self._settings.uuid,
             "network": point.network,
             "place": point.place,
-            "dialled": {"address": dial.address, "port": dial.port, "data_port": dial.data, "node": dial.via},
+            "dialled": {
+                "address": dial.address,
+                "port": dial.port,
+                "data_port": dial.data,
+                "node": dial.via,
+                "control": dial.control or dial.address,
+            },
             "client": results.end(pod, client_node),
             **self._attached(point, pod),
         }

@@ -446,12 +446,24 @@ def protocols(points: Sequence[Point]) -> list[str]:
 
 @dataclass(frozen=True)
 class Dial:
-    """Where a master finds its slave. data: the port of its data; None: one that the kernel chooses."""
+    """Where a master finds its slave. data: the port of its data; None: one that the kernel chooses. control: the
+    address of the control connection, when it is not that of the data."""
 
     address: str
     port: int
     data: int | None = None
     via: str | None = None  # the node whose port it is
+    control: str | None = None
+
+
+def is_parted(settings: Settings, point: Point) -> bool:
+    """Whether the control connection goes to the pod of the slave itself, and its data elsewhere."""
+    network = settings.network
+    if not point.has_data_host or point.is_virtual or point.path.is_within:
+        return False
+    if network and point.network == network.kind:
+        return network.is_beside
+    return point.path.has_fixed_ports and not (network and network.is_primary)
 
 
 def client_name(settings: Settings, point: Point, number: int) -> str:
@@ -460,7 +472,7 @@ def client_name(settings: Settings, point: Point, number: int) -> str:
 
 def client_args(point: Point, dial: Dial, patience_s: float = 10) -> list[str]:
     args = ["-m", point.profile, "--port", str(dial.port), "--wait-slaves", f"{patience_s:.0f}s"]
-    for name, value in point.params(dial.address, dial.data).items():
+    for name, value in point.params(dial.address, dial.data, dial.control).items():
         args += ["-D", f"{name}={value}"]
     return [*args, "--format", "json", *HISTOGRAM_WORDS, "-q"]
 

@@ -15,7 +15,7 @@ from netmodel_lab.program import Parameter, Program
 
 KEY, PARAMS = "netmodel", "params"
 KEYS = (KEY, PARAMS, "duration", "samples", "service")
-_OURS = {"host": "the run sets it", "port": "the run sets it", "test_length": "it is the key duration"}
+_OURS = dict.fromkeys(("host", "data_host", "port"), "the run sets it") | {"test_length": "it is the key duration"}
 MOST = 900_000  # bytes of files, as a ConfigMap has at most 1 MiB
 
 

@@ -56,6 +56,12 @@ class Network:
         return self.kind == "udn"
 
     @property
+    def is_beside(self) -> bool:
+        """Pods have it beside the cluster's, which the control connection takes then. Of an attachment that is there
+        slaves do not know the addresses from which data would come."""
+        return bool(self.range) and not self.is_primary
+
+    @property
     def is_ovn(self) -> bool:
         return self.kind in ("udn", "cudn", "localnet")
 

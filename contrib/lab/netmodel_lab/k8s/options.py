@@ -163,6 +163,13 @@ def _add_pods(parser: argparse.ArgumentParser) -> None:
     )
     add("--schedule-timeout", metavar="S", type=_between(0, 3600), default=30.0, help="of these, to have a node (30)")
 
+    add(
+        "--time-to-live",
+        metavar="S",
+        type=_between(0, 86400),
+        default=3600.0,
+        help="seconds after which pods end that nobody removes, beside what all samples may take (3600)",
+    )
     add("--allow-peer", metavar="CIDR", action="append", default=[], help="where data may come from, too, through NAT")
 
 
@@ -411,7 +418,7 @@ def settings(options: argparse.Namespace) -> Settings:
         networks=options.paths or short,
         pods=_pods(options),
         where=_where(options, tests),
-        limits=Limits(options.start_timeout, options.schedule_timeout),
+        limits=Limits(options.start_timeout, options.schedule_timeout, spare_s=options.time_to_live),
         namespace=options.namespace,
         external=options.serverIP,
         has_external_key=bool(options.server_key_file),

@@ -62,10 +62,11 @@ def _dial(settings: Settings, point: Point, pair: Pair, lanes: int) -> manifests
     none = _NO_ADDRESS6 if point.family == "ipv6" else _NO_ADDRESS
     if point.driver != NETMODEL:
         return other_dial(settings, point, pair, none, port, lanes)
+    control = none if manifests.is_parted(settings, point) else None
     if not point.path.has_fixed_ports:
-        return manifests.Dial(settings.external or none, port)
+        return manifests.Dial(settings.external or none, port, control=control)
     first = manifests.data_port(settings, point.network, pair.slave, lanes, 0, point.family)
-    return manifests.Dial(none, port, first + pair.lane)
+    return manifests.Dial(none, port, first + pair.lane, control=control)
 
 
 def as_yaml(settings: Settings, driver: Driver) -> str:

@@ -24,7 +24,7 @@ Placement = Literal["other-node", "same-node", "same-zone", "other-zone", "same-
 PROFILES = pathlib.Path(__file__).parent / "profiles"
 DATA_PORT, CONTROL_PORT = 21000, 20000
 MOST_TRIES = 3  # of a sample whose pairs have not started together
-TTL_S = 3600  # of what nobody has removed
+TTL_S = 3600  # of a Job that has ended
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,7 @@ class Limits:
     start_s: float = 120.0  # of a pod, from its creation until it is ready
     schedule_s: float = 30.0  # of these, until it has a node
     remove_s: float = 120.0
+    spare_s: float = 3600.0  # that what nobody removes outlives its samples
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ class Settings:
 
     def expires(self) -> str:
         """When nothing of the run is of use any more."""
-        seconds = sum(point.test.duration + 30 for point in points(self)) * (MOST_TRIES + 1) + TTL_S
+        seconds = sum(point.test.duration + 30 for point in points(self)) * (MOST_TRIES + 1) + self.limits.spare_s
         return str(int(time.time() + seconds))
 
 
@@ -151,11 +152,19 @@ class Point:
         who = "" if self.driver == NETMODEL else f", {self.driver}"
         return f"{self.test.title}, {self.way}, {self.place}{who}"
 
-    def params(self, address: str, port: int | None) -> dict[str, str]:
+    @property
+    def has_data_host(self) -> bool:
+        """Its control connection may go elsewhere than its data: its profile can be told both addresses."""
+        model = self.test.model
+        return self.driver == NETMODEL and (model is None or "data_host" in model.sets)
+
+    def params(self, address: str, port: int | None, control: str | None = None) -> dict[str, str]:
+        """control: the address of the slave, when its data go to another one."""
         test = self.test
+        found = {"data_host": address} if control else {}
         if test.model:
-            return self._of_model(test.model, address, port)
-        found = {"host": address, "num_flows": str(test.parallelism), "num_threads": str(test.parallelism)}
+            return found | self._of_model(test.model, control or address, port)
+        found |= {"host": control or address, "num_flows": str(test.parallelism), "num_threads": str(test.parallelism)}
         found |= {"test_length": f"{test.duration}s"} | CATALOG[test.profile].params(test)
         return found if port is None else found | {"port": str(port)}
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from netmodel_lab.k8s import machines, manifests, networks
@@ -193,18 +193,21 @@ class Slaves:
             host, _, port = (self._settings.external or "").partition(",")
             return Dial(host, int(port or CONTROL_PORT))
         way = manifests.Way(pair.slave, point.network, point.driver, point.family, point.path.server)
-        found = self._dials.get(way)
+        found, slave = self._dials.get(way), self.of(point, pair)
         if found is None:
-            slave = self._slaves[manifests.Slave(pair.slave, point.path.server, point.driver)]
+            assert slave
             found = Dial(self._address(slave.pod, point), slave.port)
+        if slave and manifests.is_parted(self._settings, point):
+            found = replace(found, port=slave.port, control=address_of(slave.pod, point.family))
         if point.driver != NETMODEL:
             lanes = self._stands[pair.slave].lanes
             return other_dial(self._settings, point, pair, found.address, found.port, lanes)
         data = None if found.data is None else found.data + pair.lane
         if point.network == "nodeport":
             node = door(list(self._nodes.values()), pair)
-            return Dial(node_address(node, point.family), found.port, data, str(node["metadata"]["name"]))
-        return Dial(found.address, found.port, data)
+            name = str(node["metadata"]["name"])
+            return replace(found, address=node_address(node, point.family), data=data, via=name)
+        return replace(found, data=data)
 
     def _address(self, pod: Json, point: Point) -> str:
         network = self._settings.network
