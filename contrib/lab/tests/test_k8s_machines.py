@@ -275,6 +275,17 @@ def test_what_results_tell_of_them(virtual: Machines, one: Network, field: str, 
             ["--localnet-config bad.json: localnetServerNetwork is missing"],
         ),
         (
+            ("--vm", "--vm-image", "d", "--pod=false", "--bridge", "br1", "--bridgeNetwork", "same.json"),
+            ["--bridgeNetwork same.json: 10.0.0.1: is the address of both ends; each must have its own"],
+        ),
+        (
+            ("--vm", "--vm-image", "d", "--pod=false", "--bridge", "br1", "--bridgeNetwork", "apart.json"),
+            [
+                "--bridgeNetwork apart.json: 10.0.0.1/24 and 10.0.1.1/24: must be of one network, as nothing routes "
+                "between them"
+            ],
+        ),
+        (
             ("--vm", "--vm-image", "d", "--pod=false", "--localnet", "x", "--pairs", "2"),
             ["--localnet with --vm: has one pair of machines, as their addresses are given"],
         ),
@@ -303,7 +314,8 @@ def test_what_results_tell_of_them(virtual: Machines, one: Network, field: str, 
 def test_what_is_refused(lab: Lab, tmp_path: Path, words: Sequence[str], said: list[str]) -> None:
     (tmp_path / "netperf.yml").write_text(LIST)
     ends = {"bridgeServerNetwork": "10.0.0.1", "bridgeClientNetwork": "10.0.0.2/24"}
-    for name, document in (("bad", ends), ("null", None), ("list", [])):
+    same, apart = ({name: f"10.0.{i * other}.1/24" for i, name in enumerate(ends)} for other in (0, 1))
+    for name, document in (("bad", ends), ("null", None), ("list", []), ("same", same), ("apart", apart)):
         (tmp_path / f"{name}.json").write_text(json.dumps(document))
     done = lab("k8s", "run", *words)
     assert (done.returncode, done.stderr.splitlines()) == (2, [f"netmodel-lab: {line}" for line in said])

@@ -107,13 +107,17 @@ def _ends(options: argparse.Namespace, network: Network | None, wrong: list[str]
         if not isinstance(document, dict):
             raise ValueError(f"must be a map with {which}ServerNetwork and {which}ClientNetwork")
         found = tuple(str(document[f"{which}{end}Network"]) for end in ("Server", "Client"))
-        for one in found:
-            ipaddress.ip_interface(one)
+        server, client = (ipaddress.ip_interface(one) for one in found)
     except KeyError as error:
         wrong.append(f"{flag} {path}: {error.args[0]} is missing")
         return ()
     except (OSError, ValueError, TypeError) as error:
         wrong.append(f"{flag} {path}: {error}")
         return ()
-    wrong += [f"{flag} {path}: {one}: must have the length of its prefix, as /24" for one in found if "/" not in one]
+    bare = [f"{flag} {path}: {one}: must have the length of its prefix, as /24" for one in found if "/" not in one]
+    wrong += bare
+    if server.ip == client.ip:
+        wrong.append(f"{flag} {path}: {server.ip}: is the address of both ends; each must have its own")
+    elif not bare and (client.ip not in server.network or server.ip not in client.network):
+        wrong.append(f"{flag} {path}: {server} and {client}: must be of one network, as nothing routes between them")
     return found
