@@ -12,12 +12,13 @@ import pytest
 
 pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed; requirements-dev.txt has it")
 
-from netmodel_lab.k8s import command, manifests, network_objects, networks, placement
+from netmodel_lab.k8s import cleaning, command, manifests, network_objects, networks, placement
 from netmodel_lab.k8s.cluster import (
     BY_NAME,
     CUDN,
     MACHINE,
     NAMESPACE,
+    NODE,
     SRIOV_NETWORK,
     SRIOV_POLICY,
     Cluster,
@@ -27,6 +28,7 @@ from netmodel_lab.k8s.driver import Driver, opened
 from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.problems import ApiProblem
 from netmodel_lab.k8s.settings import Keep, Limits, Machines, Pods, Settings, Where, points
+from netmodel_lab.k8s.waits import Waits
 from netmodel_lab.problems import Exit, UsageProblem
 
 Json = dict[str, Any]
@@ -195,3 +197,32 @@ def test_what_is_kept_is_named() -> None:
         settings = of(kind, keep="always")
         (said,) = driver(Fake(*made(settings)), settings).close(has_failed=False)
         assert said == f"kept for a look: {', '.join([f'namespace {OWN}', *names])}"
+
+
+class Losing(Fake):
+    """Its node is ready when the run looks first, and is lost then: its pods go only when nobody is asked."""
+
+    def __init__(self, *items: Json) -> None:
+        super().__init__(*items)
+        self.looks = 0
+        self.graces = list[int | None]()
+
+    def get(self, kind: Kind, name: str, namespace: str | None = None) -> Json | None:
+        if kind is not NODE:
+            return super().get(kind, name, namespace)
+        self.looks += 1
+        state = "True" if self.looks == 1 else "Unknown"
+        return {"metadata": {"name": name}, "status": {"conditions": [{"type": "Ready", "status": state}]}}
+
+    def delete(self, item: Json, *, grace_s: int | None = None) -> None:
+        self.graces.append(grace_s)
+        if grace_s == 0:
+            super().delete(item, grace_s=grace_s)
+
+
+def test_a_node_that_is_lost_while_its_pods_go() -> None:
+    meta = {"name": "p", "namespace": OWN, "labels": {manifests.RUN: RUN}}
+    cluster = Losing({"kind": "Pod", "metadata": meta, "spec": {"nodeName": "n1"}})
+    waits = Waits(cluster, Limits(1.0, remove_s=20.0))
+    assert cleaning.remove(cluster, waits, RUN, [OWN], is_own=False, has_machines=False) == []
+    assert cluster.graces == [None, 0]

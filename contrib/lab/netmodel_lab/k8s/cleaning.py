@@ -125,6 +125,11 @@ class _Removal:
         except ApiProblem as problem:
             self._refused(f"{item['kind']} {item['metadata']['name']} cannot be removed", problem)
 
+    def _force(self, pod: Json) -> None:
+        """That its node is gone may be known only after the pod has been asked to go."""
+        if _grace(self._cluster, pod) == 0:
+            self.delete({**pod, "kind": POD.name}, 0)
+
     def delete_namespace(self, name: str) -> None:
         """Unless somebody else has made it."""
         try:
@@ -140,7 +145,7 @@ class _Removal:
         if any(line.startswith(f"{kind} {name} cannot be ") for line in self.left):
             return
         try:
-            why = self._waits.gone(kind, name, namespace)
+            why = self._waits.gone(kind, name, namespace, self._force if kind == POD.name else lambda _: None)
         except ApiProblem as problem:
             self._refused(f"whether {kind} {name} is gone cannot be told", problem)
             return

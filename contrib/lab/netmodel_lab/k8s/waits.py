@@ -217,14 +217,20 @@ class Waits:
         conditions = (node or {}).get("status", {}).get("conditions") or []
         return node is None or any(one["type"] == "Ready" and one["status"] != "True" for one in conditions)
 
-    def gone(self, kind_name: str, name: str, namespace: str | None) -> str | None:
-        """None once an object is gone, else what holds it."""
+    def gone(
+        self, kind_name: str, name: str, namespace: str | None, look: Callable[[Json], None] = lambda _: None
+    ) -> str | None:
+        """None once an object is gone, else what holds it. look: is called with it now and then."""
         kind = BY_NAME[kind_name]
         limit = time.monotonic() + self._limits.remove_s
+        look_at = 0.0
         while True:
             there = self._cluster.get(kind, name, namespace)
             if there is None:
                 return None
+            if time.monotonic() > look_at:
+                look_at = time.monotonic() + _NODES_S
+                look(there)
             if time.monotonic() > limit:
                 return held(there)
             time.sleep(_LOOK_S)
