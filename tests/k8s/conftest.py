@@ -120,6 +120,14 @@ def tests_space() -> Iterator[tuple[str, str]]:
     kubectl("delete", "namespace", "tests", "--wait=false")
 
 
+@pytest.fixture(scope="session")
+def open_space() -> Iterator[tuple[str, str]]:
+    """A namespace that admits the nodes' network."""
+    kubectl("create", "namespace", "open")
+    yield "--namespace", "open"
+    kubectl("delete", "namespace", "open", "--wait=false")
+
+
 def entry(name: str, profile: str, *, duration: int = 1, samples: int = 1, size: int = 1024, more: str = "") -> str:
     """An entry of a list of k8s-netperf, in its second form."""
     keys = f"profile: {profile}, duration: {duration}, samples: {samples}, messagesize: {size}, parallelism: 1"

@@ -191,6 +191,7 @@ def test_macvlan_from_node_to_node(lab: Lab, tests_space: tuple[str, str]) -> No
     assert pod["dialled"]["address"].startswith("10.244.1.") and "attached" not in pod
     both = (macvlan["dialled"]["address"], macvlan["attached"]["client_address"])
     assert all(ipaddress.ip_address(one) in ipaddress.ip_network("10.77.0.0/16") for one in both), both
+    assert macvlan["dialled"]["control"] == pod["dialled"]["control"] == pod["dialled"]["address"]
     documents = json.loads((lab.folder / "out" / "result.json").read_text())
     assert [one["macvlanInfo"] for one in documents] == ["", "macvlan/eth0"]
     none_left()

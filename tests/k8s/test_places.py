@@ -23,14 +23,6 @@ MIXED = ("host-to-pod", "pod-to-host", "nodeport", "hairpin")
 OTHERS = ("pod", "host", "service")
 
 
-@pytest.fixture(scope="module")
-def open_space() -> Iterator[tuple[str, str]]:
-    """A namespace that admits the nodes' network."""
-    kubectl("create", "namespace", "open")
-    yield "--namespace", "open"
-    kubectl("delete", "namespace", "open", "--wait=false")
-
-
 def samples(lab: Lab, name: str = "out") -> list[Json]:
     """Of each sample that counts its pairs: the facts of the cluster, and netmodel's result."""
     paths = sorted((lab.folder / name / "samples").iterdir())

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -144,3 +145,40 @@ def test_what_nobody_has_allowed(lab: Lab) -> None:
     done = lab("check", "tests.yml", "--image", IMAGE, "--kubeconfig", "kubeconfig")
     assert done.returncode == 3
     assert '- {apiGroups: ["batch"], resources: [jobs], verbs: [create, get, list, delete]}' in done.stdout
+
+
+WRONG = """TCPStream:
+  profile: "XTCP_RRX"
+  duration: 1
+  samples: 1
+  messagesize: 1024
+  parallelism: 1
+small:
+  profile: "tcp_stream"
+  duration: 1
+  samples: 1
+  messagesize: 1024
+  parallel: 1
+"""
+
+
+def creations() -> int:
+    """How many objects the API server has been asked to make, of the kinds that a run has."""
+    kinds = "namespaces|pods|secrets|configmaps|jobs|services"
+    lines = kubectl("get", "--raw", "/metrics").splitlines()
+    line = re.compile(rf'apiserver_request_total{{.*resource="({kinds})".*verb="POST".*}} (\d+)')
+    return sum(int(found[2]) for found in map(line.fullmatch, lines) if found)
+
+
+def test_a_list_of_the_first_form_with_mistakes(lab: Lab) -> None:
+    """All of them are told, and nothing is made, nor tried."""
+    before = creations()
+    refusal = lab("run", lab.file(WRONG), *ON, "-o", "out")
+    assert refusal.returncode == 2, refusal.stderr
+    for part in ("XTCP_RRX", "parallel", "parallelism"):
+        assert part in refusal.stderr, refusal.stderr
+    assert not (lab.folder / "out").exists()
+    assert creations() == before
+    kubectl("create", "configmap", "seen", "-n", "default")
+    kubectl("delete", "configmap", "seen", "-n", "default")
+    assert creations() == before + 1
