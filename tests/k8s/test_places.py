@@ -54,8 +54,10 @@ def test_paths_that_are_neither_pod_nor_host_alone(lab: Lab, open_space: tuple[s
     assert seen(to_host)[2]["address"] == "10.200.0.11"
     server, client, dialled = seen(node_port)
     assert (dialled["address"], dialled["node"]) == ("10.200.0.12", "n2") and dialled["data_port"] >= 30000
+    assert dialled["control"].startswith(addresses("n1"))  # of the pod: data alone go through the node's port
     server, client, dialled = seen(hairpin)
     assert server["uid"] == client["uid"] and server["node"] == client["node"] and dialled["address"].startswith("10.96.")
+    assert dialled["control"] == dialled["address"]
     for (pair,) in samples(lab):
         hosts = {host["role"]: host for host in pair["result"]["hosts"]}
         assert hosts["slave"]["authentication"] == "key"
@@ -66,7 +68,7 @@ def test_paths_that_are_neither_pod_nor_host_alone(lab: Lab, open_space: tuple[s
 @pytest.mark.parametrize("profile", ["TCP_STREAM", "UDP_RR", "TCP_CRR"])
 def test_every_path_on_one_node_and_on_two(lab: Lab, open_space: tuple[str, str], profile: str) -> None:
     paths = (*OTHERS, *MIXED[:-1])
-    words = ("--paths", ",".join(paths), "--placement", "same-node,other-node", "-o", "out")
+    words = ("--paths", ",".join(paths), "--placement", "same-node,other-node", "-o", "out", "--tcp-tolerance", "1000")
     done = lab("run", lab.file("tests:\n" + entry("one", profile)), *ON, *open_space, *words)
     assert done.returncode == 0, done.stderr
     rows = lab.rows()
@@ -81,6 +83,9 @@ def test_every_path_on_one_node_and_on_two(lab: Lab, open_space: tuple[str, str]
         server, _, dialled = seen(pairs)
         if row["d.network"] == "nodeport":
             assert dialled["node"] != server["node"]
+        is_parted = row["d.network"] in ("service", "nodeport")
+        assert (dialled["control"] != dialled["address"]) == is_parted
+        assert not is_parted or dialled["control"].startswith(addresses(server["node"]))
 
 
 def test_the_plan_is_what_the_cluster_takes(lab: Lab, open_space: tuple[str, str]) -> None:
@@ -239,4 +244,5 @@ def test_a_load_balancer(lab: Lab, tests_space: tuple[str, str]) -> None:
     _, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     (pairs,) = samples(lab)
-    assert seen(pairs)[2]["address"] == "198.51.100.7"
+    server, _, dialled = seen(pairs)
+    assert dialled["address"] == "198.51.100.7" and dialled["control"].startswith(addresses(server["node"]))
