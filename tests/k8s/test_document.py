@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -11,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import IMAGE, Lab, on_node
+from conftest import IMAGE, Lab, kubectl, objects, on_node, until
+from names import served
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "kubernetes.md"
 NAMED = "registry.example.com/netmodel:0.1.0"
@@ -33,20 +35,9 @@ def test_commands_of_the_document(lab: Lab) -> None:
         if "k8s-netperf.json" in text:  # ours has its form
             (lab.folder / "k8s-netperf.json").write_text((lab.folder / "first" / "result.json").read_text())
         for command in text.splitlines():
-            done = subprocess.run(
-                ["bash", "-c", command],
-                cwd=lab.folder,
-                env=env,
-                capture_output=True,
-                text=True,
-                timeout=170,
-                check=False,
-            )
             # How fast pods are beside hosts, in samples as short as these, is no matter here.
-            passing = (0, 1) if " run " in command else (0,)
-            assert done.returncode in passing, f"{command}\n{done.stdout}\n{done.stderr}"
-            assert "Traceback" not in done.stderr
-    objects = subprocess.run(
+            command_in(lab.folder, command, env, (0, 1) if " run " in command else (0,))
+    applied = subprocess.run(
         ["kubectl", "apply", "--dry-run=client", "--validate=strict", "-f", "plan.yaml", "-o", "name"],
         cwd=lab.folder,
         capture_output=True,
@@ -54,7 +45,7 @@ def test_commands_of_the_document(lab: Lab) -> None:
         timeout=60,
         check=False,
     )
-    assert objects.returncode == 0, objects.stderr
+    assert applied.returncode == 0, applied.stderr
     assert {path.name for path in (lab.folder / "first").iterdir()} == {
         "junit.xml",
         "k8s.json",
@@ -67,3 +58,43 @@ def test_commands_of_the_document(lab: Lab) -> None:
         "rows.jsonl",
         "samples",
     }
+
+
+@pytest.mark.long
+def test_commands_of_runs_by_hand(lab: Lab) -> None:
+    """Two pods, a key, and a slave on every node, in this order; names of Services need a DNS."""
+    own = re.search(r"image: (\S+)", (PAGE.parents[1] / "contrib/kubernetes/server.yaml").read_text())
+    assert own
+    for node in ("n1", "n2"):
+        on_node(node, "ctr", "-n", "k8s.io", "images", "tag", "--force", IMAGE, own[1])
+    (lab.folder / "contrib").symlink_to(PAGE.parents[1] / "contrib")
+    parts = PAGE.read_text().split("\n## Two pods\n")[1]
+    blocks = re.findall(r"^```sh\n(.*?)^```$", parts, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 6
+    env = {**os.environ, "PATH": f"{Path(os.environ['NETMODEL']).parent}:{os.environ['PATH']}"}
+    try:
+        with served():
+            for command in "".join(blocks).splitlines():
+                command_in(lab.folder, command, env)
+                if "result.json" in command:
+                    result = json.loads((lab.folder / "result.json").read_text())
+                    assert result["run"]["complete"] is True and result["run"]["reconciled"] is True
+            until(lambda: ready("component=slave") == 2, 60, "a slave on each node")
+    finally:
+        kubectl("delete", "-f", str(PAGE.parents[1] / "contrib/kubernetes/slaves.yaml"), "--ignore-not-found")
+        kubectl("delete", "secret", "netmodel", "--ignore-not-found")
+
+
+def ready(label: str) -> int:
+    pods = objects("pods", "-n", "default", "-l", f"app.kubernetes.io/{label}")
+    return sum(
+        one["type"] == "Ready" and one["status"] == "True" for pod in pods for one in pod["status"]["conditions"]
+    )
+
+
+def command_in(folder: Path, command: str, env: dict[str, str], passing: tuple[int, ...] = (0,)) -> None:
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=folder, env=env, capture_output=True, text=True, timeout=170, check=False
+    )
+    assert done.returncode in passing, f"{command}\n{done.stdout}\n{done.stderr}"
+    assert "Traceback" not in done.stderr

@@ -166,3 +166,20 @@ def test_the_tool_is_killed_at_twenty_random_moments(lab: Lab) -> None:
         assert done.returncode == 0, done.stderr
         assert not objects("namespaces,jobs,pods,services,configmaps,secrets", "-A", "-l", "netmodel.io/run")
     print("figure: killed at 20 random moments, then clean: nothing is left")
+
+
+@pytest.mark.long
+def test_clean_of_one_run_leaves_the_other(lab: Lab, tests_space: tuple[str, str]) -> None:
+    file = lab.file("tests:\n" + entry("one", "TCP_RR", duration=15))
+    killed = lab.start("run", file, *ON, *tests_space, "-o", "killed")
+    other = lab.start("run", file, *ON, *tests_space, "-o", "other")
+    run = run_of(killed)
+    until(lambda: len(objects("pods", "-A", "-l", "netmodel.io/role=client")) == 2, what="two clients")
+    killed.kill()
+    killed.wait()
+    done = lab("clean", run)
+    assert done.returncode == 0, done.stderr
+    assert not objects("pods,jobs,secrets", "-A", "-l", f"netmodel.io/run={run}")
+    _, err = other.communicate(timeout=120)
+    assert other.returncode == 0, err
+    assert [row["ok"] for row in lab.rows("other")] == [True]

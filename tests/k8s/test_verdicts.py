@@ -66,3 +66,13 @@ def test_ten_times_of_ten(lab: Lab, shaped: None) -> None:
         found.append((same, verdict(lab, f"half{i}", 10)))
     assert found == [(0, 1)] * 10
     print("figure: a link of half the speed is found in 10 of 10 runs of 3 samples of 10 s, an equal one in none")
+
+
+@pytest.mark.long
+def test_a_slow_link_is_slow_for_pods_and_hosts_alike(lab: Lab, shaped: None) -> None:
+    """So pods beside hosts are no regression there."""
+    text = "tests:\n" + entry("one", "TCP_STREAM", duration=3, samples=3, size=65536)
+    done = lab("run", lab.file(text), *ON, "--all", "--tcp-tolerance", "10", "-o", "out")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [row["d.network"] for row in lab.rows()] == ["pod", "host"] * 3
+    assert all(row["received_MBps"] * 8 < 210 for row in lab.rows())
