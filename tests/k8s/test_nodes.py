@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""More nodes than two: many that are hollow."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from conftest import ON, Lab, entry, kubectl, objects, until
+
+Json = dict[str, Any]
+HOLLOW = 100
+
+
+def heartbeats(names: list[str]) -> str:
+    """Leases of nodes, as their kubelets would renew them."""
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    spec = {"leaseDurationSeconds": 40, "renewTime": now}
+    return json.dumps(
+        {
+            "apiVersion": "v1",
+            "kind": "List",
+            "items": [
+                {
+                    "apiVersion": "coordination.k8s.io/v1",
+                    "kind": "Lease",
+                    "spec": {**spec, "holderIdentity": name},
+                    "metadata": {"name": name, "namespace": "kube-node-lease"},
+                }
+                for name in names
+            ],
+        }
+    )
+
+
+def end_pods() -> None:
+    """Those that have been asked to go, as their kubelets would."""
+    going = [
+        one["metadata"]["name"]
+        for one in objects("pods", "-n", "tests")
+        if one["metadata"].get("deletionTimestamp") and one["spec"].get("nodeName", "").startswith("hollow-")
+    ]
+    if going:
+        kubectl("delete", "pods", *going, "-n", "tests", "--grace-period=0", "--force", "--wait=false", check=False)
+
+
+@pytest.fixture
+def hollow() -> Iterator[list[str]]:
+    """Nodes that the API server and the scheduler know, and that have no kubelet: nothing runs on them."""
+    names = [f"hollow-{i:03d}" for i in range(HOLLOW)]
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    ready = {"type": "Ready", "status": "True", "reason": "Hollow", "lastHeartbeatTime": now, "lastTransitionTime": now}
+    room = {"cpu": "4", "memory": "8Gi", "pods": "110"}
+    status = {"conditions": [ready], "capacity": room, "allocatable": room}
+    items = [
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
+            "spec": {"podCIDR": f"10.245.{i}.0/24"},
+            "status": {**status, "addresses": [{"type": "InternalIP", "address": f"10.201.0.{i + 1}"}]},
+        }
+        for i, name in enumerate(names)
+    ]
+    over = threading.Event()
+
+    def beat() -> None:
+        while True:
+            kubectl("apply", "-f", "-", text=heartbeats(names), check=False)
+            end_pods()
+            if over.wait(2):
+                return
+
+    kubectl("create", "-f", "-", text=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    thread = threading.Thread(target=beat)
+    thread.start()
+    yield names
+    over.set()
+    thread.join(60)
+    kubectl("delete", "nodes", *names, "--wait=false")
+    kubectl("delete", "leases", *names, "-n", "kube-node-lease", "--wait=false", check=False)
+
+
+@pytest.mark.long
+def test_a_hundred_hollow_nodes(lab: Lab, hollow: list[str], tests_space: tuple[str, str]) -> None:
+    """A client on each is planned, and the API server takes the plan; the run tells that none of them has a pod."""
+    until(
+        lambda: sum(not one["spec"].get("taints") for one in objects("nodes")) == HOLLOW + 2, 60, "nodes without taints"
+    )
+    words = ("--pattern", "many-to-one", "--pairs", str(HOLLOW + 1), "--server-node", "n1")
+    done = lab("plan", lab.file("tests:\n" + entry("one", "TCP_RR")), *ON, *tests_space, *words)
+    assert done.returncode == 0, done.stderr
+    taken = kubectl("apply", "--dry-run=server", "--validate=strict", "-f", "-", "-o", "json", text=done.stdout)
+    jobs = [one for one in json.loads(taken)["items"] if one["kind"] == "Job"]
+    nodes = Counter(term["values"][0] for job in jobs for term in terms(job))
+    assert nodes == dict.fromkeys([*hollow, "n2"], 1)
+    done = lab("run", "tests.yml", *ON, *tests_space, *words, "--start-timeout", "5", "-o", "out")
+    assert done.returncode in (3, 4), done.stderr
+    assert "did not start within 5 s" in done.stderr and "Traceback" not in done.stderr, done.stderr
+    print(f"figure: {HOLLOW} hollow nodes: planned, taken by the API server; no pod runs on them, which the run tells")
+
+
+def terms(job: Json) -> list[Json]:
+    affinity = job["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
+    (term,) = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    return list(term["matchFields"])
