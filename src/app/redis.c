@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The protocol of Redis, version 2 (RESP2): requests are arrays of bulk strings. The server is
+/* The protocol of Redis (RESP2 and RESP3): requests are arrays of bulk strings. The server is
  * redis_server.c. */
 #include "app/redis.h"
 

@@ -105,7 +105,7 @@ static bool has_only(const struct nm_line_text *line, const char *bytes)
 static bool is_integer(const struct nm_line_text *line)
 {
 	const bool negative = line->there > 1 && line->text[1] == '-';
-	const size_t from = negative ? 2 : 1;
+	const size_t from = negative || (line->there > 1 && line->text[1] == '+') ? 2 : 1;
 	uint64_t n;
 	size_t digits = nm_line_number(line->text + from, line->there - from,
 				       (uint64_t)INT64_MAX + negative, &n);
@@ -123,10 +123,11 @@ static bool is_scalar(const struct nm_line_text *line)
 	case ':':
 		return is_integer(line);
 	case '(':
-		return has_only(line, "0123456789");
+		return has_only(line, "0123456789+-");
 	case ',':
 		return has_only(line, "0123456789.+-eE") || nm_line_is(line, ",inf") ||
-		       nm_line_is(line, ",-inf") || nm_line_is(line, ",nan");
+		       nm_line_is(line, ",-inf") || nm_line_is(line, ",nan") ||
+		       nm_line_is(line, ",-nan");
 	case '#':
 		return nm_line_is(line, "#t") || nm_line_is(line, "#f");
 	default:

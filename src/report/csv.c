@@ -121,7 +121,8 @@ static char *group_name(const struct nm_result *shape, size_t g, char buf[GROUP_
 /* Whether other columns may begin as those of a group with that name. */
 static bool is_taken(const char *name)
 {
-	static const char *const others[] = {"verb_", "outcomes", "to_slaves", "to_master"};
+	static const char *const others[] = {"verb_",	  "outcomes",  "with_failures",
+					     "to_slaves", "to_master", "#"};
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		if (strstr(name, others[i]))

@@ -317,9 +317,10 @@ static bool ssl_why(const struct nm_conn *c, char *buf, size_t size)
 
 	/* Whoever gives it up has waited for long enough. */
 	if (!conn->error && conn->peer && conn->connected && !conn->ready && !conn->ended) {
-		snprintf(buf, size,
-			 "TCP has connected, and the handshake of TLS has had no answer in time: "
-			 "perhaps the port is one without TLS");
+		snprintf(buf, size, "TCP has connected, and the handshake of TLS has %s",
+			 BIO_number_read(SSL_get_rbio(conn->ssl))
+				 ? "begun, but not ended in time"
+				 : "had no answer in time: perhaps the port is one without TLS");
 		return true;
 	}
 	if (!conn->error)

@@ -303,7 +303,7 @@ def test_names_that_are_alike_stay_apart(netmodel: Netmodel, profile: WriteProfi
     assert "no measured transaction has a rate or arrivals" in warned
 
 
-@pytest.mark.parametrize("names", [("verb_GET", "x"), ("x", "x_verb_GET"), ("outcomes", "a b", "a_b", "a b")])
+@pytest.mark.parametrize("names", [("verb_GET", "x"), ("x", "x_verb_GET"), ("outcomes", "a b", "a_b", "a b"), ("x", "x", "x#2"), ("with_failures", "x")])
 def test_columns_of_groups_and_verbs_stay_apart(names: tuple[str, ...], netmodel: Netmodel, profile: WriteProfile) -> None:
     with answering_all() as server:
         groups = "".join(asking("redis", commands("GET"), f"server={server}", f"name='{name}'") for name in names)

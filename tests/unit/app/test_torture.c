@@ -208,7 +208,8 @@ static const struct {
 	 "*5\r\n:9223372036854775807\r\n:-9223372036854775808\r\n#f\r\n,-1.5e-7\r\n(-"
 	 "123456789012345"
 	 "67890123\r\n"},
-	{"redis", NM_VERB_COMMAND, NM_PARSED_DONE, NM_CLASS_OK, "*3\r\n,inf\r\n,-inf\r\n,nan\r\n"},
+	{"redis", NM_VERB_COMMAND, NM_PARSED_DONE, NM_CLASS_OK,
+	 "*6\r\n,inf\r\n,-inf\r\n,nan\r\n,-nan\r\n:+1\r\n(-12\r\n"},
 	{"redis", NM_VERB_COMMAND, NM_PARSED_DONE, NM_CLASS_OK, "*3\r\n*0\r\n%0\r\n*1\r\n~0\r\n"},
 	{"redis", NM_VERB_COMMAND, NM_PARSED_DONE, NM_CLASS_OK,
 	 "*2\r\n|1\r\n*1\r\n+a\r\n*2\r\n:1\r\n:2\r\n$1\r\nx\r\n|1\r\n+a\r\n+b\r\n*1\r\n_\r\n"},
