@@ -426,8 +426,8 @@ enum nm_step nm_ask_step(struct nm_io *io, struct nm_flow *flow, const struct nm
 
 	if (flow->progress == NM_ASK_BEGIN) {
 		if (instr->ask.lives && !(flow->conn->traits & NM_CONN_LAST) &&
-		    nm_life_ends(io, &asking->life))
-			flow->conn->traits |= NM_CONN_LAST | NM_CONN_ANSWERED;
+		    nm_life_ends(io, flow->conn, &asking->life))
+			flow->conn->traits |= NM_CONN_LAST;
 		answer = flow->conn->traits & NM_CONN_LAST
 				 ? end_of_connection(flow, 0)
 				 : nm_asking_look(io, flow, instr, asking);

@@ -29,9 +29,10 @@ void nm_life_draw(const struct nm_io *io, const struct nm_flow *flow,
 		life->end_ns += nm_clock_ns();
 }
 
-bool nm_life_ends(const struct nm_io *io, const struct nm_life *life)
+bool nm_life_ends(const struct nm_io *io, const struct nm_conn *conn, const struct nm_life *life)
 {
-	bool ends = life->end_ns && nm_clock_ns() >= life->end_ns;
+	const uint32_t used = NM_CONN_LIVES | NM_CONN_ANSWERED;
+	bool ends = (conn->traits & used) == used && life->end_ns && nm_clock_ns() >= life->end_ns;
 
 	nm_counter_add(&io->count->retired, ends);
 	return ends;

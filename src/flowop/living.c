@@ -11,7 +11,9 @@ enum nm_step nm_living_step(struct nm_io *io, struct nm_flow *flow, const struct
 		nm_flowop_is_to_server(connect->op, connect->opts) && nm_greets(connect->opts);
 	enum nm_step answer = (greets ? nm_greet_step : nm_flowop_connect.step)(io, flow, connect);
 
-	if (answer == NM_STEP_NEXT)
+	if (answer == NM_STEP_NEXT) {
 		nm_life_draw(io, flow, connect, nm_ask_life(io, flow));
+		flow->conn->traits |= NM_CONN_LIVES;
+	}
 	return answer;
 }

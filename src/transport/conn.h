@@ -65,6 +65,7 @@ enum nm_conn_traits {
 	NM_CONN_HEARD = 0x800,
 	/* What belongs to no request has come of it in part (app/app.h, aside). */
 	NM_CONN_ASIDE = 0x1000,
+	NM_CONN_LIVES = 0x2000, /* a law says how long it lasts (flowop/life.h) */
 };
 
 /* A flowop's wishes for the transport's connect, accept and attach. */

@@ -56,12 +56,12 @@ bool nm_worker_begin_paced_pass(struct nm_worker *worker, struct nm_flow *flow, 
 bool nm_worker_begin_due(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns,
 			 bool has_turn)
 {
-	if (nm_reconnect_before_pass(worker, flow))
-		return false;
 	if (nm_open_close(worker, now_ns) || nm_retry_has_left(worker, flow)) {
 		nm_phase_flow_done(worker, flow);
 		return false;
 	}
+	if (nm_reconnect_before_pass(worker, flow))
+		return false;
 	if (has_turn && nm_open_is_due(worker, now_ns)) {
 		nm_open_begin_pass(worker, flow, now_ns);
 		return true;

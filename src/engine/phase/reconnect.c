@@ -222,18 +222,20 @@ static void replace_by(struct nm_worker *worker, struct nm_flow *flow, uint32_t 
 	nm_reconnect_replace(worker, flow, flow->conn, &program[NM_REOPEN_OPEN], resume);
 }
 
-/* Replaces a connection whose life is over, unless the phase is to end. No request is under way,
- * and what it takes is no part of a pass. */
+/* Replaces a connection whose life is over, unless the phase is to end; arrivals that are due go on
+ * until then. No request is under way, and what it takes is no part of a pass. */
 static bool replace_in_time(struct nm_worker *worker, struct nm_flow *flow)
 {
 	if (!worker->run.phase->leads ||
-	    atomic_load_explicit(&worker->commands.stop, memory_order_relaxed))
+	    (!worker->run.open.on &&
+	     atomic_load_explicit(&worker->commands.stop, memory_order_relaxed)))
 		return false;
 	for (uint32_t c = 0; c < worker->group->n_conns; c++) {
 		flow->conn = nm_flow_conn(flow, c);
 		const struct nm_life *life = nm_ask_life(&worker->io, flow);
 
-		if (!(flow->conn->flags & NM_CONN_OPEN) || !nm_life_ends(&worker->io, life))
+		if (!(flow->conn->flags & NM_CONN_OPEN) ||
+		    !nm_life_ends(&worker->io, flow->conn, life))
 			continue;
 		flow->request.sent_ns = 0;
 		if (worker->reconnect.retries)
