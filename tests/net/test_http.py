@@ -393,4 +393,5 @@ def test_a_body_of_5_gib(netmodel: Netmodel, profile: WriteProfile) -> None:
     assert_complete(document)
     assert own(document)["ok"] == 1
     assert own(document)["bytes_received"] == size + len(f"HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n\r\n")
-    assert master_of(document)["rusage"]["maxrss_kb"] < 200_000
+    # The peak of the process that has started the program counts as its own (getrusage(2)): this one's, which may be large.
+    assert master_of(document)["rusage"]["maxrss_kb"] < 1 << 20
