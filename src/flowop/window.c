@@ -178,9 +178,11 @@ static void begin(const struct window *window)
 	flow->iterations_left += pipe->outstanding;
 	struct place *place = &window->places[asking->request.number & window->mask];
 
+	/* When a pass that is timed has just ended the time is known. */
+	bool known = window->io->asks.timed && flow->request.sent_ns;
+
 	*place = (struct place){.due_ns = pipe->next.due_ns,
-				.sent_ns = flow->request.sent_ns ? flow->request.sent_ns
-								 : nm_clock_ns(),
+				.sent_ns = known ? flow->request.sent_ns : nm_clock_ns(),
 				.key = asking->request.key,
 				.number = asking->request.number};
 	flow->request.sent_ns = 0;

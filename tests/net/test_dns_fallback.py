@@ -158,7 +158,7 @@ def test_nobody_listens_there(netmodel: Netmodel, profile: WriteProfile) -> None
 def test_a_connection_that_was_ended_between_two_queries_is_opened_anew(netmodel: Netmodel, profile: WriteProfile) -> None:
     with cutting(lambda number, query: framed(right(query)) if number < 3 else None) as server:
         document = netmodel.measure(ask(server, profile, flows=1, passes=9))
-        assert server.connections == 3 or len(server.queries) > 9
+        assert server.connections >= 3
     assert_complete(document)
     assert outcomes(document) == {"hits": 9, "tcp_fallback": 9}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nmtest import Json, Netmodel, assert_complete, defines, phase_of
+from nmtest import Json, Netmodel, assert_complete, defines, master_of, phase_of
 from partners import nsd
 from test_dns import ZONE, asking, counts, right, serving
 
@@ -68,6 +68,16 @@ def test_lost_ones_are_given_up_each_by_itself(netmodel: Netmodel, profile: Writ
     phase = phase_of(document, "ask")
     assert phase["messages"]["unanswered"] == 3 and phase["transactions"] == 597
     assert phase["with_failures"]["failures"] == 3
+
+
+def test_each_has_its_time_where_no_times_are_kept(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """In a transaction that is not measured, and lasts for longer than a query may."""
+    with serving(lambda _number, query: [0.04, right(query)]) as server:
+        document = netmodel.measure(ask(server.place, profile, 2, 'iterations="40" measure="no"', "name=example.com timeout=1s"))
+        assert len(server.queries) == 40
+    assert_complete(document)
+    of = master_of(document)["counts"]
+    assert (of["hits"], of["timed_out"]) == (40, 0)
 
 
 def test_late_foreign_and_second_answers(netmodel: Netmodel, profile: WriteProfile) -> None:
