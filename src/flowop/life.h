@@ -34,7 +34,7 @@ static inline void nm_life_spend(struct nm_life *life)
 }
 
 /* Whether the connection is to be replaced now, which is counted. One that has carried no request
- * yet is not: where a life is shorter than a round over the flows, no request would ever be sent. */
+ * is not: where lives are shorter than a round over the flows, no request would ever be sent. */
 bool nm_life_ends(const struct nm_io *io, const struct nm_conn *conn, const struct nm_life *life);
 
 #endif
