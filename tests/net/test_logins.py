@@ -90,8 +90,9 @@ def test_connections_that_are_opened_anew_log_in(netmodel: Netmodel, profile: Wr
         stop = threading.Event()
 
         def kill() -> None:
-            while not stop.wait(0.3):
-                cli(server, "CLIENT", "KILL", "TYPE", "normal")
+            while not stop.wait(0.2):  # not before the transaction runs: what fills has no reconnect
+                if "cmdstat_get:" in cli(server, "INFO", "commandstats"):
+                    cli(server, "CLIENT", "KILL", "TYPE", "normal")
 
         killer = threading.Thread(target=kill)
         killer.start()
@@ -99,7 +100,7 @@ def test_connections_that_are_opened_anew_log_in(netmodel: Netmodel, profile: Wr
         stop.set()
         killer.join()
     assert_complete(document)
-    assert counts(document)["connects"] > 3
+    assert counts(document)["connects"] > 2
     assert counts(document)["refused"] == counts(document)["misses"] == 0
 
 

@@ -185,7 +185,8 @@ def test_what_is_kept_besides(
     if options[0] == "--log-rtt":
         times = [float(line.split()[3]) for line in (tmp_path / "rtt.txt").read_text().splitlines()[1:]]
         assert len(times) == 32, "with connect and disconnect"
-        assert sum(time >= 0.0495 for time in times) >= 26
+        # A time that began when the answer before it came would be 10 ms; who sends late shortens its own.
+        assert sum(time >= 0.025 for time in times) >= 26
 
 
 # --- on a schedule ---
