@@ -8,6 +8,7 @@ src_libnm_profile_la_SOURCES = \
 	src/profile/legacy/normalise.c \
 	src/profile/legacy/normalise.h \
 	src/profile/legacy/normalise_priv.h \
+	src/profile/legacy/rewriting.c \
 	src/profile/legacy/tags.c \
 	src/profile/tree.c \
 	src/profile/tree.h

@@ -5,73 +5,11 @@
 #include "profile/legacy/normalise.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/diag.h"
 #include "profile/legacy/normalise_priv.h"
-
-const struct nm_known nm_known_elements[NM_N_KNOWN] = {{"profile", 0},	   {"group", 1},
-						       {"param", 1},	   {"params", 1},
-						       {"transaction", 2}, {"flowop", 3}};
-
-/* Frees a text that may have the password of a key in it. */
-static void wipe(char *text, size_t size)
-{
-	if (text)
-		explicit_bzero(text, size);
-	free(text);
-}
-
-void nm_text_put(struct nm_text *text, const char *data, size_t length)
-{
-	if (length > text->capacity - text->used) {
-		size_t capacity = 2 * (text->used + length);
-		char *grown = text->failed ? NULL : malloc(capacity);
-
-		if (!grown) {
-			text->failed = true;
-			return;
-		}
-		if (text->used)
-			memcpy(grown, text->data, text->used);
-		wipe(text->data, text->used);
-		text->data = grown;
-		text->capacity = capacity;
-	}
-	if (length)
-		memcpy(text->data + text->used, data, length);
-	text->used += length;
-}
-
-void nm_text_put_word(struct nm_text *text, const char *word)
-{
-	nm_text_put(text, word, strlen(word));
-}
-
-void nm_text_put_lines(struct nm_text *text, const char *data, size_t length)
-{
-	for (size_t i = 0; i < length; i++)
-		if (data[i] == '\n')
-			nm_text_put(text, "\n", 1);
-}
-
-void nm_remark(struct nm_remarks *remarks, unsigned line, const char *format, ...)
-{
-	struct nm_remark made = {.line = line};
-	va_list args;
-
-	if (remarks->count++ >= NM_MAX_REMARKS)
-		return;
-	va_start(args, format);
-	if (vasprintf(&made.text, format, args) < 0)
-		made.text = NULL;
-	va_end(args);
-	remarks->items[remarks->count - 1] = made;
-}
 
 static size_t kept(const struct nm_remarks *remarks)
 {
@@ -141,8 +79,8 @@ int nm_profile_normalise(const char *file, const char *text, size_t length, char
 	}
 	remarks_fini(&tags.remarks);
 	remarks_fini(&remarks);
-	wipe(tags.text.data, tags.text.used);
+	nm_text_fini(&tags.text);
 	free(tags.items);
-	wipe(nested.data, nested.used);
+	nm_text_fini(&nested);
 	return r;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts that the two passes of normalise.c share. */
+/* The two passes of normalise.c, and the parts that they share (rewriting.c). */
 #ifndef NM_PROFILE_LEGACY_NORMALISE_PRIV_H
 #define NM_PROFILE_LEGACY_NORMALISE_PRIV_H
 
@@ -13,6 +13,8 @@ struct nm_text {
 	bool failed; /* out of memory; further additions do nothing */
 };
 
+/* Frees it, which may have the password of a key in it. */
+void nm_text_fini(struct nm_text *text);
 /* Appends bytes; out of memory is noted in `failed`. */
 void nm_text_put(struct nm_text *text, const char *data, size_t length);
 /* Appends a text that ends with a zero. */
