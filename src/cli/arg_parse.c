@@ -102,11 +102,11 @@ static bool is_digit(char c)
 static bool find_param(const char *profile, const char *name, char *param, size_t size)
 {
 	snprintf(param, size, "%s", name);
-	if (!profile || nm_cli_has_param(profile, param))
+	if (!profile || nm_stock_has_param(profile, param))
 		return profile;
 	for (char *c = param; *c; c++)
 		*c = *c == '-' ? '_' : *c;
-	return nm_cli_has_param(profile, param);
+	return nm_stock_has_param(profile, param);
 }
 
 /* A word after two dashes; profile NULL: none was given. */

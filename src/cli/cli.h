@@ -50,8 +50,6 @@ void nm_cli_generate_schema(FILE *out);
 int nm_cli_describe(const char *const *words, size_t n_words, FILE *out, struct nm_diags *diags);
 /* inspect.c: --check, --params, --dump-plan */
 int nm_cli_inspect(const struct nm_args *args, FILE *out, struct nm_diags *diags);
-/* Whether a profile, by name or path, declares a parameter; false also when it cannot be read. */
-bool nm_cli_has_param(const char *profile, const char *name);
 /* run.c */
 int nm_cli_run(const struct nm_args *args, struct nm_diags *diags);
 /* sweep.c: --scan and --search */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/stock.h"
 
 #define DIGITS	"0123456789"
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/"
@@ -101,7 +102,7 @@ static bool fits(const char *form, const char *profile)
 	if (strncmp(form, "-D ", 3) != 0)
 		return true;
 	snprintf(name, sizeof name, "%.*s", (int)strcspn(form + 3, "="), form + 3);
-	return nm_cli_has_param(profile, name);
+	return nm_stock_has_param(profile, name);
 }
 
 /* The first of the forms that fits, or the first of all. */

@@ -86,7 +86,7 @@ static void hint_at_options(const struct nm_args *args, struct nm_diags *diags)
 		snprintf(option, sizeof(option), "%s", name);
 		for (char *c = option; *c; c++)
 			*c = *c == '_' ? '-' : *c;
-		if (nm_arg_find(option) && !nm_cli_has_param(args->master, name))
+		if (nm_arg_find(option) && !nm_stock_has_param(args->master, name))
 			nm_diag_error(diags, NULL, 0,
 				      "-D %s: not a parameter, but an option: did you mean "
 				      "--%s %s?",
@@ -107,7 +107,7 @@ static void hint_at_flows(const struct nm_args *args, const struct nm_plan *plan
 		needed |= !nm_ascii_equals(plan->hosts[i], "local");
 	if (needed)
 		return;
-	if (nm_cli_has_param(args->master, "num_flows"))
+	if (nm_stock_has_param(args->master, "num_flows"))
 		snprintf(flows, sizeof(flows),
 			 "; %" PRIu64 " connections are -D num_flows=%" PRIu64, args->port,
 			 args->port);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "lib/load.h"
 #include "profile/tree.h"
 #include "report/table.h"
 
@@ -320,6 +321,25 @@ bool nm_stock_has(const char *name)
 	nm_diags_fini(&ignored);
 	free(path);
 	return has;
+}
+
+bool nm_stock_has_param(const char *profile, const char *name)
+{
+	struct nm_loaded loaded = {0};
+	struct nm_diags ignored = {0};
+	const struct nm_param_values none = {.n_defines = 0};
+	char *path = nm_stock_find(profile, &ignored);
+	bool found = false;
+
+	if (path && nm_loaded_read(&loaded, path, &ignored) == 0) {
+		(void)nm_loaded_params(&loaded, &none, &ignored);
+		for (size_t i = 0; i < loaded.params.count; i++)
+			found |= strcmp(loaded.params.items[i].name, name) == 0;
+	}
+	nm_loaded_fini(&loaded);
+	nm_diags_fini(&ignored);
+	free(path);
+	return found;
 }
 
 char *nm_stock_near(const char *name)

@@ -13,6 +13,8 @@
 char *nm_stock_find(const char *name, struct nm_diags *diags);
 /* Whether -m would find something by that name. */
 bool nm_stock_has(const char *name);
+/* Whether a profile, by name or path, declares a parameter; false also when it cannot be read. */
+bool nm_stock_has_param(const char *profile, const char *name);
 /* The existing name or path that a mistaken one may mean, as a user would type it: owned, NULL when
  * none is near. */
 char *nm_stock_near(const char *name);

@@ -15,8 +15,6 @@
 
 #include "cli/key.h"
 #include "cli/sink.h"
-#include "cli/stock.h"
-#include "lib/load.h"
 
 const char *nm_cli_version(void)
 {
@@ -91,23 +89,4 @@ void nm_cli_tell_limit(struct nm_diags *diags, const char *option, uint64_t limi
 	nm_diag_add(diags, NM_SEV_ERROR, NULL, 0, &subject, "longer than " NM_THE_SUBJECT "%s",
 		    behind ? behind : "");
 	free(behind);
-}
-
-bool nm_cli_has_param(const char *profile, const char *name)
-{
-	struct nm_loaded loaded = {0};
-	struct nm_diags ignored = {0};
-	const struct nm_param_values none = {.n_defines = 0};
-	char *path = nm_stock_find(profile, &ignored);
-	bool found = false;
-
-	if (path && nm_loaded_read(&loaded, path, &ignored) == 0) {
-		(void)nm_loaded_params(&loaded, &none, &ignored);
-		for (size_t i = 0; i < loaded.params.count; i++)
-			found |= strcmp(loaded.params.items[i].name, name) == 0;
-	}
-	nm_loaded_fini(&loaded);
-	nm_diags_fini(&ignored);
-	free(path);
-	return found;
 }

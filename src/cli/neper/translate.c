@@ -96,7 +96,7 @@ bool nm_neper_find_param(const char *program, const char *here, char *name, size
 
 		snprintf(name, size, "%.*s", (int)bare, here);
 		*ret_fixed = bare < length ? here + bare + 1 : NULL;
-		if (nm_cli_has_param(program, name))
+		if (nm_stock_has_param(program, name))
 			return true;
 		here += length + (here[length] == '|');
 	}
@@ -464,10 +464,10 @@ static void add_length(struct work *work)
 	if (!opt && work->args->run.windows)
 		return;
 	work->origin = work->length;
-	if (!opt && nm_cli_has_param(work->program, "test_length")) {
+	if (!opt && nm_stock_has_param(work->program, "test_length")) {
 		define(work, "test_length=10s");
 	} else if (opt && opt->value == NM_NEPER_LENGTH && *text == '-') {
-		if (!nm_cli_has_param(work->program, NM_NEPER_BY_COUNT))
+		if (!nm_stock_has_param(work->program, NM_NEPER_BY_COUNT))
 			nm_diag_error(work->diags, NULL, 0,
 				      "--test-length %s: not offered: the profile %s has no "
 				      "parameter num_transactions",
@@ -486,7 +486,7 @@ static void add_length(struct work *work)
 static void add_host(struct work *work)
 {
 	if (work->server || work->host || work->has_control ||
-	    !nm_cli_has_param(work->program, "host"))
+	    !nm_stock_has_param(work->program, "host"))
 		return;
 	work->line->own_host = true;
 	define(work, "host=%s", work->line->family == NM_NEPER_IPV6 ? "::1" : "127.0.0.1");
@@ -496,7 +496,7 @@ static void add_host(struct work *work)
 static void add_batch(struct work *work)
 {
 	if (work->server || !work->delayed || work->has_batch ||
-	    !nm_cli_has_param(work->program, "batch_size"))
+	    !nm_stock_has_param(work->program, "batch_size"))
 		return;
 	define(work, BATCH "1");
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/args.h"
-#include "cli/cli.h"
+#include "cli/stock.h"
 #include "said.h"
 
 #include "../suite.h"
@@ -97,7 +97,7 @@ static const char *const profiles[] = {"tcp_rr", "tcp_stream", "backup_tx", "htt
 static bool is_of_a_profile(const char *name)
 {
 	for (size_t i = 0; i < COUNT_OF(profiles); i++)
-		if (nm_cli_has_param(profiles[i], name))
+		if (nm_stock_has_param(profiles[i], name))
 			return true;
 	return false;
 }

@@ -194,9 +194,9 @@ START_TEST(what_is_wrong_with_a_profile)
 	ck_assert_int_eq(inspect(NM_ACTION_CHECK, "tcp_r", NULL), NM_EXIT_USAGE);
 	ck_assert_has(said(&diags, NULL), "tcp_rr");
 	free(text);
-	ck_assert(nm_cli_has_param("tcp_rr", "num_flows"));
-	ck_assert(!nm_cli_has_param("tcp_rr", "num_flow"));
-	ck_assert(!nm_cli_has_param("/no/such", "num_flow"));
+	ck_assert(nm_stock_has_param("tcp_rr", "num_flows"));
+	ck_assert(!nm_stock_has_param("tcp_rr", "num_flow"));
+	ck_assert(!nm_stock_has_param("/no/such", "num_flow"));
 }
 END_TEST
 
