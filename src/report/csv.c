@@ -13,26 +13,6 @@
 #include "report/sweep.h"
 #include "result/datagram_stats.h"
 
-/* RFC 4180: quotes only where they are needed. */
-void nm_csv_cell(FILE *out, const char *text, const char *column)
-{
-	bool quoted = strpbrk(text, ",\"") != NULL;
-
-	fputs(quoted ? "\"" : "", out);
-	while (*text) {
-		size_t control = nm_control_length(text);
-
-		if (*text == '"')
-			fputc('"', out);
-		if (control)
-			fprintf(out, "%*s", (int)control, "");
-		else
-			fputc(*text, out);
-		text += control ? control : 1;
-	}
-	fprintf(out, "%s%s%s", column ? "_" : "", column ? column : "", quoted ? "\"" : "");
-}
-
 /* Columns that not all results have. */
 struct extra {
 	bool messages;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/diag.h"
 #include "report/common.h"
 #include "report/keys.h"
 
@@ -513,4 +514,24 @@ void nm_figures_cells(FILE *out, const struct nm_figure *figures, const void *it
 		format(figures, item, 3, text, sizeof(text));
 		fprintf(out, ",%s", text);
 	}
+}
+
+/* RFC 4180: quotes only where they are needed. */
+void nm_csv_cell(FILE *out, const char *text, const char *column)
+{
+	bool quoted = strpbrk(text, ",\"") != NULL;
+
+	fputs(quoted ? "\"" : "", out);
+	while (*text) {
+		size_t control = nm_control_length(text);
+
+		if (*text == '"')
+			fputc('"', out);
+		if (control)
+			fprintf(out, "%*s", (int)control, "");
+		else
+			fputc(*text, out);
+		text += control ? control : 1;
+	}
+	fprintf(out, "%s%s%s", column ? "_" : "", column ? column : "", quoted ? "\"" : "");
 }

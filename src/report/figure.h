@@ -155,6 +155,9 @@ void nm_figures_columns(FILE *out, const char *prefix, const struct nm_figure *f
 			const struct nm_percentiles *percentiles, const char *const *without);
 void nm_figures_cells(FILE *out, const struct nm_figure *figures, const void *item,
 		      const struct nm_percentiles *percentiles, const char *const *without);
+/* A cell with a text, and a column behind it ("_column"; NULL: none), without control
+ * characters. */
+void nm_csv_cell(FILE *out, const char *text, const char *column);
 
 /* --- the schema (schema.c) --- */
 

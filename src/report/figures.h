@@ -80,10 +80,6 @@ extern const struct nm_object nm_trial_object, nm_sweep_object;
 bool nm_has_sweep(const struct nm_at *at);
 json_t *nm_sweep_json(const struct nm_at *at);
 
-/* csv.c: prints a text, and a column behind it ("_column"; NULL: none), without control
- * characters. */
-void nm_csv_cell(FILE *out, const char *text, const char *column);
-
 /* json.c: writes a document as text. 0 or -errno of the stream. */
 int nm_json_write(const json_t *document, FILE *out);
 
