@@ -57,6 +57,8 @@ src_libnm_report_la_SOURCES = \
 	src/report/sweep_read.h \
 	src/report/table.c \
 	src/report/table.h \
+	src/report/text_counters.c \
+	src/report/text_counters.h \
 	src/report/text_intervals.c \
 	src/report/text_intervals.h \
 	src/report/text_tables.c \

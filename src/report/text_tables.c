@@ -9,8 +9,8 @@
 
 #include "base/units.h"
 #include "report/common.h"
-#include "report/quantity.h"
 #include "report/table.h"
+#include "report/text_counters.h"
 #include "report/text_totals.h"
 #include "report/uperf.h"
 
@@ -37,16 +37,11 @@ static void add_head(struct nm_table *table, const char *const *names, size_t co
 
 #define INDENT 2
 
-static void finish_at(struct nm_table *table, unsigned indent, FILE *out)
-{
-	fputc('\n', out);
-	nm_table_print(table, indent, out);
-	nm_table_fini(table);
-}
-
 static void finish(struct nm_table *table, FILE *out)
 {
-	finish_at(table, INDENT, out);
+	fputc('\n', out);
+	nm_table_print(table, INDENT, out);
+	nm_table_fini(table);
 }
 
 /* Amounts and rates of groups, strands and hosts. */
@@ -347,45 +342,6 @@ static void print_nics(const struct nm_result *result, unsigned width, FILE *out
 			add_nic(&table, host, &host->usage.nics[i]);
 	}
 	finish(&table, out);
-}
-
-static void add_counter(struct nm_table *table, bool has, uint64_t value)
-{
-	if (has)
-		nm_table_cell(table, "%" PRIu64, value);
-	else
-		nm_table_cell(table, "-");
-}
-
-void nm_text_counters_print(const struct nm_result *result, unsigned width, unsigned indent,
-			    FILE *out)
-{
-	static const char *const names[] = {"Counter", "host", "user", "kernel", "total", ""};
-	struct nm_table table = {.align = "llrrrl", .width = width};
-	char share[TEXT];
-
-	ADD_HEAD(&table, names);
-	for (size_t h = 0; h < result->n_hosts; h++) {
-		const struct nm_perf_values *values = &result->hosts[h].counters;
-
-		for (size_t i = 0; i < values->count; i++) {
-			const struct nm_perf_value *value = &values->items[i];
-
-			nm_table_cell(&table, "%s", value->name);
-			nm_table_cell(&table, "%s", host_name(&result->hosts[h]));
-			add_counter(&table, value->has_user, value->user);
-			add_counter(&table, value->has_kernel, value->kernel);
-			add_counter(&table, value->has_total, value->total);
-			if (!value->has_total)
-				nm_table_cell(&table, "not available: %s", value->why);
-			else if (value->share < 1)
-				nm_table_cell(&table, "counted %s of the time",
-					      nm_share_format(value->share, share, sizeof(share)));
-			else
-				nm_table_cell(&table, "%s", "");
-		}
-	}
-	finish_at(&table, indent, out);
 }
 
 static void add_host(struct nm_table *table, const struct nm_result_host *host)

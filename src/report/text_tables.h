@@ -8,8 +8,5 @@
 
 /* Prints the tables that were asked for, each behind an empty line; width as of a table. */
 void nm_text_tables_print(const struct nm_result *result, unsigned width, FILE *out);
-/* The table of counters of all hosts alone, behind `indent` spaces. */
-void nm_text_counters_print(const struct nm_result *result, unsigned width, unsigned indent,
-			    FILE *out);
 
 #endif

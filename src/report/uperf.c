@@ -11,7 +11,7 @@
 
 #include "report/common.h"
 #include "report/report.h"
-#include "report/text_tables.h"
+#include "report/text_counters.h"
 
 #define TEXT 64
 #define WIDE 79 /* columns of a rule */
