@@ -10,6 +10,7 @@ src_libnm_result_la_SOURCES = \
 	src/result/result.h \
 	src/result/runs.c \
 	src/result/runs.h \
+	src/result/statistics.c \
 	src/result/statistics.h \
 	src/result/window.c \
 	src/result/window.h
