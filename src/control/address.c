@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "transport/address.h"
-#include "transport/socket.h"
 
 #ifndef TCP_RTO_MAX_MS
 #define TCP_RTO_MAX_MS 44 /* Linux 6.15 */

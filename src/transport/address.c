@@ -149,3 +149,28 @@ bool nm_addr_is_here(const struct nm_addr *addr)
 		(void)close(fd);
 	return here;
 }
+
+bool nm_addr_bytes(const struct sockaddr *addr, uint8_t ret[16])
+{
+	if (addr->sa_family == AF_INET6) {
+		memcpy(ret, &((const struct sockaddr_in6 *)(const void *)addr)->sin6_addr, 16);
+		return true;
+	}
+	if (addr->sa_family != AF_INET)
+		return false;
+	memset(ret, 0, 10);
+	memset(ret + 10, 0xff, 2);
+	memcpy(ret + 12, &((const struct sockaddr_in *)(const void *)addr)->sin_addr, 4);
+	return true;
+}
+
+bool nm_addr_same_host(const struct nm_addr *a, const struct nm_addr *b)
+{
+	uint8_t bytes_a[16], bytes_b[16];
+
+	if (a->sa.ss_family == AF_VSOCK && b->sa.ss_family == AF_VSOCK)
+		return nm_addr_cid(a) == nm_addr_cid(b);
+	return nm_addr_bytes((const struct sockaddr *)&a->sa, bytes_a) &&
+	       nm_addr_bytes((const struct sockaddr *)&b->sa, bytes_b) &&
+	       memcmp(bytes_a, bytes_b, sizeof bytes_a) == 0;
+}

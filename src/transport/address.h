@@ -31,5 +31,10 @@ int nm_addr_option(const char *option, const char *value, struct nm_addr *ret, c
 		   size_t why_size);
 /* Whether this host has the address: a socket can be bound there. */
 bool nm_addr_is_here(const struct nm_addr *addr);
+/* The address as one of IPv6, mapped when it is of IPv4. False: it is of neither. */
+bool nm_addr_bytes(const struct sockaddr *addr, uint8_t ret[16]);
+/* Whether two addresses name the same host; ports are ignored, IPv4-mapped addresses are IPv4.
+ * Addresses of vsock name a host by its CID. */
+bool nm_addr_same_host(const struct nm_addr *a, const struct nm_addr *b);
 
 #endif

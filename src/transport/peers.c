@@ -12,25 +12,11 @@
 #include <string.h>
 
 #include "transport/address.h"
-#include "transport/socket.h"
 #include "transport/strangers.h"
 
 #define BITS_V4 96u /* bits in front of an address of IPv4 that is written as IPv6 */
 
 static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-
-static bool bytes_of(const struct sockaddr *addr, uint8_t ret[16])
-{
-	if (addr->sa_family == AF_INET6) {
-		memcpy(ret, &((const struct sockaddr_in6 *)(const void *)addr)->sin6_addr, 16);
-		return true;
-	}
-	if (addr->sa_family != AF_INET)
-		return false;
-	memcpy(ret, mapped, sizeof mapped);
-	memcpy(ret + 12, &((const struct sockaddr_in *)(const void *)addr)->sin_addr, 4);
-	return true;
-}
 
 /* Copies an address of so many bytes, without brackets around it; "" when it is too long. */
 static void copy_address(const char *text, size_t length, char address[INET6_ADDRSTRLEN])
@@ -95,7 +81,7 @@ bool nm_net_covers(const struct nm_net *net, const struct nm_addr *addr)
 {
 	uint8_t bytes[16];
 
-	return bytes_of((const struct sockaddr *)&addr->sa, bytes) && covers(net, bytes);
+	return nm_addr_bytes((const struct sockaddr *)&addr->sa, bytes) && covers(net, bytes);
 }
 
 const struct nm_net nm_nets_all[NM_NETS_ALL] = {
@@ -126,7 +112,7 @@ static int find_own(struct nm_peers *peers)
 		struct nm_net *net = &peers->own[peers->n_own];
 
 		net->bits = 128;
-		peers->n_own += at->ifa_addr && bytes_of(at->ifa_addr, net->bytes);
+		peers->n_own += at->ifa_addr && nm_addr_bytes(at->ifa_addr, net->bytes);
 	}
 	freeifaddrs(all);
 	return peers->own ? 0 : -ENOMEM;
@@ -175,7 +161,7 @@ enum nm_peer nm_peers_judge(const struct nm_peers *peers, const struct nm_addr *
 		return NM_PEER_KNOWN;
 	if (addr->sa.ss_family == AF_VSOCK)
 		return is_known_cid(peers, addr) ? NM_PEER_KNOWN : otherwise;
-	if (!bytes_of((const struct sockaddr *)&addr->sa, bytes))
+	if (!nm_addr_bytes((const struct sockaddr *)&addr->sa, bytes))
 		return peers->same_host ? NM_PEER_KNOWN : NM_PEER_STRANGER;
 	if (peers->same_host && (any_covers(loopbacks, N_LOOPBACKS, bytes) ||
 				 any_covers(peers->own, peers->n_own, bytes)))

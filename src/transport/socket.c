@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "transport/address.h"
 #include "transport/peers.h"
 
 int nm_socket_connect(int fd, const struct nm_addr *to)
@@ -167,31 +166,4 @@ int nm_socket_probe(int family, int type, int protocol)
 int nm_socket_set(int fd, int level, int option, int value)
 {
 	return setsockopt(fd, level, option, &value, sizeof value) < 0 ? -errno : 0;
-}
-
-/* Writes the address as IPv6, mapped when it is IPv4. */
-static bool as_ipv6(const struct nm_addr *addr, struct in6_addr *ret)
-{
-	if (addr->sa.ss_family == AF_INET6) {
-		*ret = ((const struct sockaddr_in6 *)(const void *)&addr->sa)->sin6_addr;
-		return true;
-	}
-	if (addr->sa.ss_family == AF_INET) {
-		memset(ret, 0, sizeof *ret);
-		ret->s6_addr[10] = 0xff;
-		ret->s6_addr[11] = 0xff;
-		memcpy(&ret->s6_addr[12],
-		       &((const struct sockaddr_in *)(const void *)&addr->sa)->sin_addr, 4);
-		return true;
-	}
-	return false;
-}
-
-bool nm_addr_same_host(const struct nm_addr *a, const struct nm_addr *b)
-{
-	struct in6_addr a6, b6;
-
-	if (a->sa.ss_family == AF_VSOCK && b->sa.ss_family == AF_VSOCK)
-		return nm_addr_cid(a) == nm_addr_cid(b);
-	return as_ipv6(a, &a6) && as_ipv6(b, &b6) && memcmp(&a6, &b6, sizeof a6) == 0;
 }

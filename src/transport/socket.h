@@ -31,8 +31,5 @@ int nm_socket_established(struct nm_conn *conn);
 int nm_socket_probe(int family, int type, int protocol);
 /* setsockopt of an int: 0 or -errno. */
 int nm_socket_set(int fd, int level, int option, int value);
-/* Whether two addresses name the same host; ports are ignored, IPv4-mapped addresses are IPv4.
- * Addresses of vsock name a host by its CID. */
-bool nm_addr_same_host(const struct nm_addr *a, const struct nm_addr *b);
 
 #endif

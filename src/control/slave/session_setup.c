@@ -16,7 +16,6 @@
 #include "host/cpus.h"
 #include "host/priority.h"
 #include "transport/address.h"
-#include "transport/socket.h"
 
 #define LEAST_INTERVAL_NS 1000000u
 #define LEAST_TIMEOUT_NS  (4 * NM_HEARTBEAT_LEAST_NS)
