@@ -21,21 +21,12 @@
 #define PAGE	  4096u
 #define MAP_BYTES (1024u * 1024u) /* the most that one receive maps */
 
-int nm_errqueue_allow(struct nm_conn *conn)
-{
-	int r = nm_socket_set(conn->fd, SOL_SOCKET, SO_ZEROCOPY, 1);
-
-	if (r == 0)
-		conn->traits |= NM_CONN_ZEROCOPY;
-	return r;
-}
-
 int nm_errqueue_begin(struct nm_conn *conn)
 {
 	if (conn->traits & NM_CONN_ZEROCOPY)
 		return 0;
 	conn->stream.zc_sent = conn->stream.zc_completed = 0;
-	return nm_errqueue_allow(conn);
+	return nm_socket_allow_zerocopy(conn);
 }
 
 /* Counts the sends, a range, that one message of the error queue reports complete. */

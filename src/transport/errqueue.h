@@ -21,8 +21,6 @@ struct nm_completions {
 		copied; /* that are complete; of them, those for which the kernel has made a copy */
 };
 
-/* Lets the socket send with MSG_ZEROCOPY: 0 or -errno. */
-int nm_errqueue_allow(struct nm_conn *conn);
 /* Called before each such send over TCP: the first call allows the socket to send so, and the
  * counts of the connection begin. 0 or -errno. */
 int nm_errqueue_begin(struct nm_conn *conn);

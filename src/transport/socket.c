@@ -167,3 +167,12 @@ int nm_socket_set(int fd, int level, int option, int value)
 {
 	return setsockopt(fd, level, option, &value, sizeof value) < 0 ? -errno : 0;
 }
+
+int nm_socket_allow_zerocopy(struct nm_conn *conn)
+{
+	int r = nm_socket_set(conn->fd, SOL_SOCKET, SO_ZEROCOPY, 1);
+
+	if (r == 0)
+		conn->traits |= NM_CONN_ZEROCOPY;
+	return r;
+}

@@ -31,5 +31,7 @@ int nm_socket_established(struct nm_conn *conn);
 int nm_socket_probe(int family, int type, int protocol);
 /* setsockopt of an int: 0 or -errno. */
 int nm_socket_set(int fd, int level, int option, int value);
+/* Lets the connection send with MSG_ZEROCOPY: 0 or -errno. */
+int nm_socket_allow_zerocopy(struct nm_conn *conn);
 
 #endif

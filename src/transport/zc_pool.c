@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "transport/errqueue.h"
+#include "transport/socket.h"
 
 #define PAGE 4096u /* the fewer pages a train is in, the better: a packet has 17 at most */
 
@@ -62,7 +62,7 @@ int nm_zc_pool_begin(struct nm_zc_pool *pool, struct nm_conn *conn)
 		return 0;
 	if (!conn->zc_slot && pool->places == pool->conns)
 		return -ENOMEM;
-	int r = nm_errqueue_allow(conn);
+	int r = nm_socket_allow_zerocopy(conn);
 
 	if (r < 0)
 		return r;
