@@ -24,6 +24,7 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/message_check.c \
 	src/plan/mix_check.c \
 	src/plan/options.c \
+	src/plan/param.c \
 	src/plan/params.c \
 	src/plan/params.h \
 	src/plan/params_priv.h \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parameters of a profile while they are read: the parts that their declaration (params.c) and
- * their use (substitute.c) share. A function that runs out of memory notes that in `failed`. */
+/* The parameters of a profile while they are read: what their declaration (params.c) and their use
+ * (substitute.c) need of each other. A function that runs out of memory notes that in `failed`. */
 #ifndef NM_PLAN_PARAMS_PRIV_H
 #define NM_PLAN_PARAMS_PRIV_H
 
@@ -59,13 +59,15 @@ static inline bool nm_param_is_name(const char *text)
 	return n && !text[n] && n <= NM_PARAM_NAME_LENGTH && !isdigit((unsigned char)*text);
 }
 
-/* params.c. NULL when there is none. A define that is found counts as used; of several the last one
+/* param.c. NULL when there is none. A define that is found counts as used; of several the last one
  * wins. */
 struct nm_param *nm_param_find(const struct nm_params *params, const char *name);
 const char *nm_param_define(struct nm_params_context *c, const char *name);
 /* Adds a name without a value, for an element at the line, and declares nothing yet. NULL when out
  * of memory, or when there are NM_PARAM_MAX already, which is reported once. */
 struct nm_param *nm_param_add(struct nm_params_context *c, const char *name, unsigned line);
+/* Where a value comes from, in messages. */
+const char *nm_param_source_text(enum nm_param_source source);
 /* `line`: of the element that asks for the value, in messages. */
 void nm_param_set(struct nm_params_context *c, struct nm_param *param, const char *value,
 		  enum nm_param_source source, unsigned line);
