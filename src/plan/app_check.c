@@ -19,11 +19,6 @@ static bool is_given(const char *text)
 	return text && *text;
 }
 
-bool nm_ir_is_to_server(const struct nm_ir_step *step)
-{
-	return nm_flowop_is_to_server(step->op, step->opts);
-}
-
 static bool is_stream(const struct nm_transport *transport)
 {
 	return (transport->caps & NM_TRANSPORT_RELIABLE) &&

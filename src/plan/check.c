@@ -11,16 +11,6 @@
 #include "plan/ir.h"
 #include "plan/plan.h"
 
-bool nm_ir_has_conn(const struct nm_ir_step *step)
-{
-	return step->op->flags & (NM_FLOWOP_OPENS | NM_FLOWOP_USES);
-}
-
-bool nm_ir_is_skipped(const struct nm_ir_transaction *t)
-{
-	return t->n_steps == 0 || (!t->has_duration && t->attrs.iterations == 0);
-}
-
 uint64_t nm_ir_wait_ns(const struct nm_ir_step *step)
 {
 	const struct nm_opt *opt = nm_opt_find(step->op->opts, "duration");
@@ -49,11 +39,6 @@ static void check_duration(struct nm_ir *ir, const struct nm_ir_group *group,
 		nm_diag_error(ir->diags, ir->file, t->line,
 			      "<transaction> duration: nothing in it takes time, so that it would "
 			      "only burn the CPU");
-}
-
-bool nm_ir_acts(const struct nm_ir_step *step)
-{
-	return (step->op->flags & (NM_FLOWOP_INITIATES | NM_FLOWOP_FOLLOWS)) && step->common->count;
 }
 
 /* Of a plan without mistakes, whose sizes are those that were meant. */

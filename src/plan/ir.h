@@ -139,9 +139,11 @@ void nm_ir_check(struct nm_ir *ir);
 /* Follows the connections of a flow through the group's program: gives each step its connection,
  * host and slot. */
 void nm_ir_connect(struct nm_ir *ir, struct nm_ir_group *group);
-/* Whether a step opens a connection, or does something with one. */
+/* Whether a step opens a connection, or does something with one (step.c, with the next three). */
 bool nm_ir_has_conn(const struct nm_ir_step *step);
 bool nm_ir_is_skipped(const struct nm_ir_transaction *transaction);
+/* Whether it opens a connection to a server that is not netmodel. */
+bool nm_ir_is_to_server(const struct nm_ir_step *step);
 /* Whether the step sends, receives, opens or closes, or waits for the other end to do so. */
 bool nm_ir_acts(const struct nm_ir_step *step);
 /* Whether it sends or receives messages that its transport keeps apart. */
@@ -195,8 +197,6 @@ void nm_ir_check_messages(struct nm_ir *ir, struct nm_ir_group *group);
  * ret_line: of the earliest of the transactions (apart.c). */
 char *nm_ir_tell_apart(const struct nm_ir *ir, unsigned *ret_line);
 
-/* Whether a step opens a connection to a server that is not netmodel (app_check.c). */
-bool nm_ir_is_to_server(const struct nm_ir_step *step);
 /* Reads what a step that opens a connection says about its application protocol; and, once
  * connections are known, gives the protocol to the steps that ask, and checks them
  * (app_check.c). */

@@ -35,6 +35,7 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/plan.c \
 	src/plan/plan.h \
 	src/plan/questions.c \
+	src/plan/step.c \
 	src/plan/traces.c \
 	src/plan/warmup.c \
 	src/plan/warmup.h \
