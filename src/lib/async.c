@@ -160,21 +160,3 @@ int netmodel_wait(struct netmodel *nm, double timeout_s, enum netmodel_status *r
 		*ret_status = nm->run.status;
 	return 0;
 }
-
-void netmodel_stop(struct netmodel *nm)
-{
-	int saved = errno; /* may be called by a signal handler */
-
-	if (atomic_load(&nm->run.state) == NM_RUNNING)
-		nm_wake_with(nm->run.stop_write, "", 1);
-	errno = saved;
-}
-
-void nm_netmodel_end(struct netmodel *nm)
-{
-	if (!nm->run.thread.started)
-		return;
-	netmodel_stop(nm);
-	netmodel_stop(nm);
-	nm_thread_join(&nm->run.thread);
-}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The object of the library: how it is made and freed, loads a profile, takes parameters and
- * options, and keeps its diagnostics. */
+/* The object of the library: how it is made and freed, stops its run, loads a profile, takes
+ * parameters and options, and keeps its diagnostics. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -14,6 +14,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "host/wake.h"
 #include "lib/netmodel_priv.h"
 
 #define MAX_OPTIONS 32
@@ -86,11 +87,30 @@ static void close_if_open(int fd)
 		close(fd);
 }
 
+void netmodel_stop(struct netmodel *nm)
+{
+	int saved = errno; /* may be called by a signal handler */
+
+	if (atomic_load(&nm->run.state) == NM_RUNNING)
+		nm_wake_with(nm->run.stop_write, "", 1);
+	errno = saved;
+}
+
+/* Ends a run with a thread of its own. */
+static void end_run(struct netmodel *nm)
+{
+	if (!nm->run.thread.started)
+		return;
+	netmodel_stop(nm);
+	netmodel_stop(nm);
+	nm_thread_join(&nm->run.thread);
+}
+
 void netmodel_free(struct netmodel *nm)
 {
 	if (!nm)
 		return;
-	nm_netmodel_end(nm);
+	end_run(nm);
 	nm_diags_begin(nm);
 	nm_result_free(nm->result);
 	nm_requirements_fini(&nm->required);

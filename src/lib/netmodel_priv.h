@@ -85,7 +85,5 @@ void nm_log_tell(struct netmodel *nm, enum netmodel_level level, const char *lin
 
 /* 0, or -EINVAL with errors in nm->diags. */
 int nm_netmodel_compile(struct netmodel *nm);
-/* Ends a run with a thread of its own. */
-void nm_netmodel_end(struct netmodel *nm);
 
 #endif
