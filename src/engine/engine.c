@@ -18,7 +18,6 @@
 #include "engine/data_host.h"
 #include "engine/engine_priv.h"
 #include "engine/events.h"
-#include "engine/servers.h"
 #include "engine/tune.h"
 #include "host/cpu_latency.h"
 #include "host/clock.h"
@@ -113,6 +112,14 @@ static void quit_worker(struct nm_worker *worker)
 	nm_worker_wake(worker);
 }
 
+static void servers_fini(struct nm_servers *servers)
+{
+	free(servers->addrs);
+	if (servers->greetings)
+		explicit_bzero(servers->greetings, sizeof *servers->greetings);
+	free(servers->greetings);
+}
+
 /* Has the transports of a group release the means that connections share. */
 static void stop_group(struct nm_engine_group *group)
 {
@@ -126,7 +133,7 @@ static void stop_group(struct nm_engine_group *group)
 	}
 	free(group->started);
 	for (uint32_t o = 0; group->servers && o < group->plan->n_openings; o++)
-		nm_servers_fini(&group->servers[o]);
+		servers_fini(&group->servers[o]);
 	free(group->servers);
 }
 

@@ -27,7 +27,6 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/engine.h \
 	src/engine/engine_priv.h \
 	src/engine/servers.c \
-	src/engine/servers.h \
 	src/engine/events.c \
 	src/engine/events.h \
 	src/engine/flowop_stats.h \

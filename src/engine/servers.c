@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Servers that are not netmodel: where they are, what their connections share, and what these begin
  * with. */
-#include "engine/servers.h"
+#include "engine/engine.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,21 +9,12 @@
 #include <string.h>
 
 #include "app/app.h"
-#include "engine/engine.h"
 #include "engine/engine_priv.h"
 #include "flowop/flowop.h"
 #include "flowop/greet.h"
 #include "flowop/open_opts.h"
 #include "host/file.h"
 #include "transport/transport.h"
-
-void nm_servers_fini(struct nm_servers *servers)
-{
-	free(servers->addrs);
-	if (servers->greetings)
-		explicit_bzero(servers->greetings, sizeof *servers->greetings);
-	free(servers->greetings);
-}
 
 /* Has the transport make what connections to them share, by the names that the profile has for
  * them. */
