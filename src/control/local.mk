@@ -101,6 +101,7 @@ src_libnm_control_la_SOURCES = \
 	src/control/slave/session_priv.h \
 	src/control/slave/session_run.c \
 	src/control/slave/session_setup.c \
+	src/control/slave/session_tell.c \
 	src/control/slave/slots.c \
 	src/control/slave/slots.h \
 	src/control/slave/visitors.c \

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,50 +44,6 @@ void nm_session_end_by_signal(void)
 	(void)sigemptyset(&blocked);
 	(void)sigaddset(&blocked, SIGTERM);
 	(void)sigprocmask(SIG_SETMASK, &blocked, NULL);
-}
-
-void nm_session_log(const struct nm_session *session, const char *fmt, ...)
-{
-	char text[512], line[640];
-	va_list args;
-	unsigned untold = 0;
-
-	if (!session->options->log)
-		return;
-	if (session->peer.state == NM_SESSION_HELLO && session->slot &&
-	    !nm_session_slots_may_tell(session->slot->slots, nm_clock_ns(), &untold))
-		return;
-	va_start(args, fmt);
-	(void)vsnprintf(text, sizeof text, fmt, args);
-	va_end(args);
-	nm_make_plain(text); /* masters have a part in it */
-	int size = snprintf(line, sizeof line, "session %d, master %s: %s", (int)getpid(),
-			    session->remote_text, text);
-
-	if (untold && size > 0 && (size_t)size < sizeof line)
-		(void)snprintf(line + size, sizeof line - (size_t)size, " (%u more before)",
-			       untold);
-	session->options->log(session->options->arg, line);
-}
-
-int nm_session_send(struct nm_session *session, enum nm_message_type type, json_t *body)
-{
-	return nm_peer_send(&session->peer, type, body, nm_clock_ns());
-}
-
-const char *nm_session_error_text(const struct nm_session *session, int error, char *buf,
-				  size_t size)
-{
-	uint64_t most = session->options->max_memory_bytes;
-
-	/* A thread whose stack finds no room is told so, too. */
-	if (most && (error == -ENOMEM || error == -EAGAIN))
-		(void)snprintf(buf, size,
-			       "%s: a session may have %llu MiB of memory (--max-memory)",
-			       strerror(-error), (unsigned long long)(most >> 20));
-	else
-		(void)snprintf(buf, size, "%s", strerror(-error));
-	return buf;
 }
 
 static int heartbeat(struct nm_session *session, json_t *body)

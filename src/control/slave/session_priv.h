@@ -34,7 +34,8 @@ struct nm_session {
 	struct nm_result *measured; /* owned; for options->ended; NULL: nothing, or no memory */
 };
 
-/* Sends a message, and takes its body (NULL: there was no memory for one). 0 or -errno. */
+/* session_tell.c. Sends a message, and takes its body (NULL: there was no memory for one). 0 or
+ * -errno. */
 int nm_session_send(struct nm_session *session, enum nm_message_type type, json_t *body);
 /* The text of an error, and with one about memory the limit that the slave has set; returns buf. */
 const char *nm_session_error_text(const struct nm_session *session, int error, char *buf,
@@ -42,6 +43,10 @@ const char *nm_session_error_text(const struct nm_session *session, int error, c
 /* One line for options->log, with the session and its master. */
 void nm_session_log(const struct nm_session *session, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+/* For struct nm_local_config, with the session as arg: each sends its rows to the master. */
+void nm_session_row(void *arg, const struct nm_host_interval *row);
+void nm_session_flows(void *arg, const struct nm_flow_rows *rows);
+void nm_session_tcp(void *arg, const struct nm_tcp_rows *rows);
 
 /* Handles one message of the master, whose body stays the caller's. 0, or -errno: the session ends.
  * -EPROTO: the message was wrong. */
@@ -79,9 +84,5 @@ int nm_session_tell_renewals(struct nm_session *session);
 /* Tells the master which groups the engine has finished since the last call, or why it has failed.
  * 0 or -errno. */
 int nm_session_report(struct nm_session *session);
-/* For struct nm_local_config, with the session as arg: each sends its rows to the master. */
-void nm_session_row(void *arg, const struct nm_host_interval *row);
-void nm_session_flows(void *arg, const struct nm_flow_rows *rows);
-void nm_session_tcp(void *arg, const struct nm_tcp_rows *rows);
 
 #endif

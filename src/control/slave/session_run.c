@@ -7,33 +7,6 @@
 #include "control/slave/session_priv.h"
 #include "host/clock.h"
 
-void nm_session_row(void *arg, const struct nm_host_interval *row)
-{
-	struct nm_session *session = arg;
-
-	(void)nm_session_send(session, NM_MESSAGE_INTERVAL, nm_interval_pack(row));
-}
-
-void nm_session_flows(void *arg, const struct nm_flow_rows *rows)
-{
-	struct nm_session *session = arg;
-
-	struct nm_flow_rows own = *rows;
-
-	own.plan = session->plan;
-	if (session->options->asked.flows)
-		session->options->asked.flows(session->options->arg, &own);
-	if (session->tells_flows)
-		(void)nm_session_send(session, NM_MESSAGE_FLOWS, nm_flows_pack(rows));
-}
-
-void nm_session_tcp(void *arg, const struct nm_tcp_rows *rows)
-{
-	struct nm_session *session = arg;
-
-	(void)nm_session_send(session, NM_MESSAGE_TCP_INFO, nm_tcp_pack(rows));
-}
-
 int nm_session_ping(struct nm_session *session, json_t *body)
 {
 	uint64_t sent_ns;
