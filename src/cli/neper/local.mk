@@ -9,4 +9,5 @@ src_libnm_cli_la_SOURCES += \
 	src/cli/neper/options.c \
 	src/cli/neper/table.c \
 	src/cli/neper/translate.c \
-	src/cli/neper/value.c
+	src/cli/neper/value.c \
+	src/cli/neper/wording.c

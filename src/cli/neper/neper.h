@@ -133,7 +133,7 @@ struct nm_neper_found nm_neper_settle(unsigned workload, const struct nm_argv *a
 /* Tells that the program has no such option, and which ones have it. */
 void nm_neper_unknown(const char *program, const struct nm_argv *at, struct nm_diags *diags);
 
-/* --- the line (translate.c) --- */
+/* --- the line (translate.c, wording.c) --- */
 
 /* The typed option that an option of netmodel's comes from. */
 struct nm_neper_origin {
