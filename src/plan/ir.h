@@ -237,9 +237,6 @@ uint64_t nm_ir_wait_ns(const struct nm_ir_step *step);
 /* Reads a flowop's options (step->written) into step->opts and step->transport_opts (options.c). */
 void nm_ir_options(struct nm_ir *ir, struct nm_ir_step *step);
 
-/* Reads the attributes of an element into a struct by its table; complains about unknown ones. */
-void nm_ir_attrs(struct nm_ir *ir, const struct nm_node *node, void *attrs);
-
 /* Writes a profile that is right out for one side, a host or with NM_NO_HOST the master, into a
  * plan that has only its arena (lower.c). 0 or -ENOMEM. */
 int nm_ir_lower(const struct nm_ir *ir, uint32_t host, struct nm_plan *plan);

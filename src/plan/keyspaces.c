@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "flowop/ask.h"
 #include "flowop/open_opts.h"
+#include "plan/attributes.h"
 #include "plan/diag.h"
 #include "plan/ir.h"
 

@@ -6,6 +6,8 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/http_check.c \
 	src/plan/arena.c \
 	src/plan/arena.h \
+	src/plan/attributes.c \
+	src/plan/attributes.h \
 	src/plan/check.c \
 	src/plan/command_check.c \
 	src/plan/compile.c \
