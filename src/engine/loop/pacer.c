@@ -53,10 +53,21 @@ bool nm_worker_begin_paced_pass(struct nm_worker *worker, struct nm_flow *flow, 
 	return !nm_reconnect_before_pass(worker, flow);
 }
 
+bool nm_worker_close_arrivals(struct nm_worker *worker, uint64_t now_ns)
+{
+	struct nm_flow *flow;
+
+	if (__builtin_expect(!nm_open_close(worker, now_ns), 1))
+		return false;
+	while (worker->run.open.on && (flow = nm_open_take_free(worker)))
+		nm_phase_flow_done(worker, flow);
+	return true;
+}
+
 bool nm_worker_begin_due(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns,
 			 bool has_turn)
 {
-	if (nm_open_close(worker, now_ns) || nm_retry_has_left(worker, flow)) {
+	if (nm_worker_close_arrivals(worker, now_ns) || nm_retry_has_left(worker, flow)) {
 		nm_phase_flow_done(worker, flow);
 		return false;
 	}
@@ -81,7 +92,7 @@ void nm_worker_arrivals(struct nm_worker *worker, uint64_t now_ns)
 			nm_worker_run_flow(worker, flow);
 		now_ns = nm_clock_ns();
 	}
-	if (worker->run.open.on && !nm_open_close(worker, now_ns))
+	if (worker->run.open.on && !nm_worker_close_arrivals(worker, now_ns))
 		nm_open_arm(worker);
 }
 

@@ -14,6 +14,9 @@ bool nm_worker_pace(struct nm_worker *worker, struct nm_flow *flow, uint64_t now
 /* The pass that the flow has slept for is due. True when it begins now; false: the phase is over
  * for the flow, or a connection is replaced before it. */
 bool nm_worker_begin_paced_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns);
+/* Whether no pass of a phase with open arrivals begins any more; then free flows are done with the
+ * phase, which may end by that. */
+bool nm_worker_close_arrivals(struct nm_worker *worker, uint64_t now_ns);
 /* After a pass of a phase with open arrivals: whether the flow makes the next one, from now_ns on,
  * as it is due and the flow has its turn. False: it is free, replaces a connection, or is done with
  * the phase. */

@@ -4,7 +4,6 @@
 
 #include "base/rng.h"
 #include "engine/engine_priv.h"
-#include "engine/phase/phase.h"
 #include "engine/tune.h"
 
 int nm_open_init(struct nm_worker *worker)
@@ -171,13 +170,10 @@ void nm_open_stop(struct nm_worker *worker, uint64_t now_ns)
 bool nm_open_close(struct nm_worker *worker, uint64_t now_ns)
 {
 	struct nm_open *open = &worker->run.open;
-	struct nm_flow *flow;
 
 	if (open->closed || !open->stopped ||
 	    (due_ns(open) != UINT64_MAX && now_ns < open->drain_ns))
 		return open->closed;
 	count_unsent(worker);
-	while (open->on && (flow = nm_open_take_free(worker)))
-		nm_phase_flow_done(worker, flow);
 	return true;
 }

@@ -49,7 +49,7 @@ void nm_open_arm(struct nm_worker *worker);
  * before it, nothing is due any more from now_ns on. */
 void nm_open_stop(struct nm_worker *worker, uint64_t now_ns);
 /* Whether no pass begins any more: all that was due has begun, or it is too late. Then what has not
- * begun is counted, and free flows are done with the phase, which may end by that. */
+ * begun is counted, and free flows have nothing more to do. */
 bool nm_open_close(struct nm_worker *worker, uint64_t now_ns);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "../suite.h"
 #include "base/rng.h"
+#include "engine/loop/pacer.h"
 #include "engine/loop/request.h"
 #include "one_worker.h"
 
@@ -162,21 +163,21 @@ START_TEST(at_the_end_the_rest_is_begun_or_counted)
 
 	begin("const(1k)", 10 * S);
 	nm_open_stop(&f.worker, 11 * S);
-	ck_assert(!nm_open_close(&f.worker, 11 * S));
+	ck_assert(!nm_worker_close_arrivals(&f.worker, 11 * S));
 	for (unsigned i = 0; i < 4000; i++) {
 		flow = nm_open_take_free(&f.worker);
 		nm_open_begin_pass(&f.worker, flow, 11 * S);
 		nm_open_free(&f.worker, flow);
 	}
-	ck_assert(!nm_open_close(&f.worker, 16 * S - 1));
+	ck_assert(!nm_worker_close_arrivals(&f.worker, 16 * S - 1));
 	flow = nm_open_take_free(&f.worker);
-	ck_assert(nm_open_close(&f.worker, 16 * S));
+	ck_assert(nm_worker_close_arrivals(&f.worker, 16 * S));
 	ck_assert(!nm_open_is_due(&f.worker, 16 * S));
 	ck_assert_uint_eq(count(&f.stats.tally.counters.unsent), 6000);
 	ck_assert_uint_eq(count(&f.stats.tally.counters.overdue), 4000);
 	/* The other flow was free, and is done with the phase. */
 	ck_assert_uint_eq(f.worker.run.n_active, 1);
-	ck_assert(nm_open_close(&f.worker, 16 * S));
+	ck_assert(nm_worker_close_arrivals(&f.worker, 16 * S));
 	ck_assert_uint_eq(count(&f.stats.tally.counters.unsent), 6000);
 	end();
 }
@@ -187,11 +188,11 @@ START_TEST(an_interrupt_ends_what_is_due)
 	begin("const(1k)", 10 * S);
 	nm_open_stop(&f.worker, S + 10 * MS);
 	for (unsigned i = 0; i < 10; i++) {
-		ck_assert(!nm_open_close(&f.worker, S + 11 * MS));
+		ck_assert(!nm_worker_close_arrivals(&f.worker, S + 11 * MS));
 		nm_open_begin_pass(&f.worker, &f.flows[0].flow, S + 11 * MS);
 	}
 	ck_assert(!nm_open_is_due(&f.worker, S + 20 * MS));
-	ck_assert(nm_open_close(&f.worker, S + 20 * MS));
+	ck_assert(nm_worker_close_arrivals(&f.worker, S + 20 * MS));
 	ck_assert_uint_eq(count(&f.stats.tally.counters.unsent), 0);
 	ck_assert_uint_eq(f.worker.run.n_active, 0);
 	end();
