@@ -32,6 +32,8 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/flowop_stats.h \
 	src/engine/loop/accepted.c \
 	src/engine/loop/accepted.h \
+	src/engine/loop/arrivals.c \
+	src/engine/loop/arrivals.h \
 	src/engine/loop/commands.c \
 	src/engine/loop/commands.h \
 	src/engine/loop/deadline.c \

@@ -4,6 +4,7 @@
 #include "engine/loop/commands.h"
 
 #include "engine/engine_priv.h"
+#include "engine/loop/arrivals.h"
 #include "engine/loop/fault.h"
 #include "engine/loop/interp.h"
 #include "engine/loop/pacer.h"
@@ -82,7 +83,10 @@ static void lead(struct nm_worker *worker)
 	nm_worker_set_end(worker, 0);
 	nm_rcvlowat_end(worker);
 	nm_retry_stop(worker);
-	nm_worker_release_paced(worker);
+	if (worker->run.open.on)
+		nm_worker_stop_arrivals(worker);
+	else
+		nm_worker_release_paced(worker);
 	if (worker->run.state == NM_PHASE_RUN)
 		nm_phase_await_quiescence(worker);
 }

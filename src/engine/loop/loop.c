@@ -13,6 +13,7 @@
 
 #include "engine/accept/listener.h"
 #include "engine/engine_priv.h"
+#include "engine/loop/arrivals.h"
 #include "engine/tune.h"
 #include "engine/loop/accepted.h"
 #include "engine/loop/commands.h"

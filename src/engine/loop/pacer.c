@@ -2,12 +2,10 @@
 /* Paced phases: when the passes of a flow are due. */
 #include "engine/loop/pacer.h"
 
-#include "engine/loop/interp.h"
 #include "engine/phase/phase.h"
 #include "engine/phase/reconnect.h"
 #include "engine/phase/retry.h"
 #include "engine/runq.h"
-#include "engine/tune.h"
 #include "host/clock.h"
 
 /* When the flow has something to do next: its pass is due, or none is any more. */
@@ -81,30 +79,8 @@ bool nm_worker_begin_due(struct nm_worker *worker, struct nm_flow *flow, uint64_
 	return false;
 }
 
-void nm_worker_arrivals(struct nm_worker *worker, uint64_t now_ns)
-{
-	struct nm_flow *flow;
-
-	for (unsigned n = 0; n < NM_TUNE_TURNS && worker->run.open.on; n++) {
-		if (!nm_open_is_due(worker, now_ns) || !(flow = nm_open_take_free(worker)))
-			break;
-		if (nm_worker_begin_due(worker, flow, now_ns, true))
-			nm_worker_run_flow(worker, flow);
-		now_ns = nm_clock_ns();
-	}
-	if (worker->run.open.on && !nm_worker_close_arrivals(worker, now_ns))
-		nm_open_arm(worker);
-}
-
 void nm_worker_release_paced(struct nm_worker *worker)
 {
-	if (worker->run.open.on) {
-		uint64_t now_ns = nm_clock_ns();
-
-		nm_open_stop(worker, now_ns);
-		nm_worker_arrivals(worker, now_ns);
-		return;
-	}
 	uint64_t duration_ns = worker->run.phase->duration_ns;
 	bool over = duration_ns && nm_clock_ns() - worker->commands.begin_ns >= duration_ns;
 

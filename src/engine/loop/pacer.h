@@ -22,12 +22,9 @@ bool nm_worker_close_arrivals(struct nm_worker *worker, uint64_t now_ns);
  * the phase. */
 bool nm_worker_begin_due(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns,
 			 bool has_turn);
-/* The timer of open arrivals has fired: free flows make the passes that are due. The phase may
- * end. */
-void nm_worker_arrivals(struct nm_worker *worker, uint64_t now_ns);
-/* The worker is told to stop: flows that only wait for their next pass to be due are done. When the
- * time of the phase is over, flows that are a moment late still make a pass that was due within it:
- * so there are as many passes as the rate says. The phase may end. */
+/* The worker is told to stop a phase with a rate: flows that only wait for their next pass to be
+ * due are done. When the time of the phase is over, flows that are a moment late still make a pass
+ * that was due within it: so there are as many passes as the rate says. The phase may end. */
 void nm_worker_release_paced(struct nm_worker *worker);
 /* The flow's connection has been replaced before or within a pass: the flow goes on, or sleeps
  * until the pass is due. The phase may end. */

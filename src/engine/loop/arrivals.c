@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Open arrivals: free flows are run through the passes that are due. */
+#include "engine/loop/arrivals.h"
+
+#include "engine/engine_priv.h"
+#include "engine/loop/interp.h"
+#include "engine/loop/pacer.h"
+#include "engine/tune.h"
+#include "host/clock.h"
+
+void nm_worker_arrivals(struct nm_worker *worker, uint64_t now_ns)
+{
+	struct nm_flow *flow;
+
+	for (unsigned n = 0; n < NM_TUNE_TURNS && worker->run.open.on; n++) {
+		if (!nm_open_is_due(worker, now_ns) || !(flow = nm_open_take_free(worker)))
+			break;
+		if (nm_worker_begin_due(worker, flow, now_ns, true))
+			nm_worker_run_flow(worker, flow);
+		now_ns = nm_clock_ns();
+	}
+	if (worker->run.open.on && !nm_worker_close_arrivals(worker, now_ns))
+		nm_open_arm(worker);
+}
+
+void nm_worker_stop_arrivals(struct nm_worker *worker)
+{
+	uint64_t now_ns = nm_clock_ns();
+
+	nm_open_stop(worker, now_ns);
+	nm_worker_arrivals(worker, now_ns);
+}
