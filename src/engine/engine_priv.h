@@ -16,6 +16,7 @@
 #include "engine/loop/process.h"
 #include "engine/phase/phase.h"
 #include "engine/phase/reconnect.h"
+#include "engine/phase/reopen.h"
 #include "engine/memory.h"
 #include "engine/timer.h"
 #include "engine/wait/defer.h"

@@ -76,6 +76,8 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/phase/rcvlowat.h \
 	src/engine/phase/reconnect.c \
 	src/engine/phase/reconnect.h \
+	src/engine/phase/reopen.c \
+	src/engine/phase/reopen.h \
 	src/engine/phase/retry.c \
 	src/engine/phase/retry.h \
 	src/engine/places.h \

@@ -17,15 +17,14 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 
-#include "engine/wait/waiter.h"
 #include "engine/engine_priv.h"
 #include "engine/tune.h"
 #include "engine/runq.h"
 #include "engine/phase/reconnect.h"
+#include "engine/phase/reopen.h"
 #include "engine/phase/retry.h"
 #include "flowop/ask.h"
 #include "flowop/flowop.h"
-#include "flowop/copy_modes.h"
 #include "host/clock.h"
 #include "plan/shape.h"
 #include "transport/transport.h"
@@ -184,23 +183,6 @@ void nm_reconnect_count(struct nm_worker *worker)
 	nm_reconnect_watch(worker);
 }
 
-void nm_reconnect_replace(struct nm_worker *worker, struct nm_flow *flow, struct nm_conn *conn,
-			  const struct nm_instr *opening, const struct nm_instr *resume)
-{
-	nm_waiter_disarm(worker, conn);
-	if (conn->traits & NM_CONN_ZEROCOPY)
-		nm_copy_modes_drain(&worker->io, conn);
-	conn->transport->close(conn, false);
-	flow->conn = conn;
-	flow->error = 0;
-	flow->left = 0;
-	flow->progress = 0;
-	flow->timer.at_ns = 0;
-	flow->resume = resume;
-	flow->at = opening;
-	nm_worker_queue(worker, flow);
-}
-
 /* False: no opening of the program can be repeated. */
 static bool replace(struct nm_worker *worker, struct nm_flow *flow, struct nm_conn *conn,
 		    const struct nm_instr *resume)
@@ -208,7 +190,7 @@ static bool replace(struct nm_worker *worker, struct nm_flow *flow, struct nm_co
 	const struct nm_instr *opening = opening_of(worker, conn);
 
 	if (opening)
-		nm_reconnect_replace(worker, flow, conn, opening, resume);
+		nm_reopen_begin(worker, flow, conn, opening, resume);
 	return opening;
 }
 
@@ -219,7 +201,7 @@ static void replace_by(struct nm_worker *worker, struct nm_flow *flow, uint32_t 
 	const struct nm_instr *program =
 		&worker->reconnect.openings[(size_t)NM_REOPEN__COUNT * number];
 
-	nm_reconnect_replace(worker, flow, flow->conn, &program[NM_REOPEN_OPEN], resume);
+	nm_reopen_begin(worker, flow, flow->conn, &program[NM_REOPEN_OPEN], resume);
 }
 
 /* Replaces a connection whose life is over, unless the phase is to end; arrivals that are due go on

@@ -27,22 +27,10 @@ struct nm_reconnect {
 	struct nm_retry *retries; /* owned; by the worker's number of the flow: retry.c */
 };
 
-/* The instructions of a program that opens a connection anew. */
-enum nm_reopen {
-	NM_REOPEN_PAUSE, /* until flow->timer.at_ns; it may begin behind this one */
-	NM_REOPEN_OPEN,
-	NM_REOPEN_DONE,
-	NM_REOPEN__COUNT
-};
-
 /* Makes the worker's programs that open a connection anew, before it starts; nm_worker_fini frees
  * them. 0 or -ENOMEM. */
 int nm_reconnect_init(struct nm_worker *worker);
 void nm_reconnect_fini(struct nm_reconnect *reconnect);
-/* Closes conn and begins to open it anew by `opening`, which is an instruction of such a program;
- * then the flow goes on at `resume`. */
-void nm_reconnect_replace(struct nm_worker *worker, struct nm_flow *flow, struct nm_conn *conn,
-			  const struct nm_instr *opening, const struct nm_instr *resume);
 /* Takes the control thread's command: marks the connections that are open, and replaces those of
  * flows that wait for their next pass to be due. Does nothing when there is none. */
 void nm_reconnect_command(struct nm_worker *worker);

@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "engine/engine_priv.h"
 #include "engine/observe/observe.h"
-#include "engine/phase/reconnect.h"
+#include "engine/phase/reopen.h"
 #include "engine/runq.h"
 #include "engine/tune.h"
 #include "engine/wait/waiter.h"
@@ -202,8 +202,8 @@ static void reopen(struct nm_worker *worker, struct nm_flow *flow, const struct 
 		go_on_without(worker, flow, resume);
 		return;
 	}
-	nm_reconnect_replace(worker, flow, flow->conn,
-			     &program[wait_ns ? NM_REOPEN_PAUSE : NM_REOPEN_OPEN], resume);
+	nm_reopen_begin(worker, flow, flow->conn,
+			&program[wait_ns ? NM_REOPEN_PAUSE : NM_REOPEN_OPEN], resume);
 	if (wait_ns)
 		flow->timer.at_ns = nm_clock_ns() + wait_ns;
 }
