@@ -8,7 +8,6 @@
 #include "base/diag.h"
 #include "flowop/flowop.h"
 #include "plan/arena.h"
-#include "plan/shape.h"
 #include "transport/ring.h"
 #include "transport/transport.h"
 
@@ -172,6 +171,14 @@ double nm_phase_planned_per_s(const struct nm_group *group, const struct nm_phas
 bool nm_phase_is_open(const struct nm_phase *phase)
 {
 	return phase->arrivals.law && phase->leads && !phase->open_sender;
+}
+
+bool nm_group_posts(const struct nm_group *group)
+{
+	for (uint32_t i = 0; i < group->n_phases; i++)
+		if (group->phases[i].posts)
+			return true;
+	return false;
 }
 
 uint64_t nm_plan_longest_wait_ns(const struct nm_plan *plan)

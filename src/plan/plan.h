@@ -233,5 +233,7 @@ static inline bool nm_phase_measures_flows(const struct nm_phase *phase)
 }
 /* Whether this side begins passes when they become due by the law of arrivals. */
 bool nm_phase_is_open(const struct nm_phase *phase);
+/* Whether any transaction of the group is run by io_uring on this side. */
+bool nm_group_posts(const struct nm_group *group);
 
 #endif

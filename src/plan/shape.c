@@ -313,14 +313,6 @@ static const struct nm_instr *hindrance(const struct nm_group *group)
 	return NULL;
 }
 
-bool nm_group_posts(const struct nm_group *group)
-{
-	for (uint32_t i = 0; i < group->n_phases; i++)
-		if (group->phases[i].posts)
-			return true;
-	return false;
-}
-
 void nm_plan_check_posts(const struct nm_plan *plan, const struct nm_ir *ir)
 {
 	for (uint32_t g = 0; g < plan->n_groups; g++) {

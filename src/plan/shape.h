@@ -133,8 +133,6 @@ const struct nm_phase_shape *nm_phase_shape_of(const struct nm_group *group,
 const char *nm_waiter_name(enum nm_waiter_kind kind);
 const char *nm_defer_name(enum nm_defer_policy policy);
 
-/* Whether any transaction of the group is run by io_uring on this side. */
-bool nm_group_posts(const struct nm_group *group);
 /* An error for each group that asks for io_uring and has no use for it. */
 void nm_plan_check_posts(const struct nm_plan *plan, const struct nm_ir *ir);
 
