@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds and lists application protocols and their verbs, and puts requests together. */
+/* Finds and lists application protocols and their verbs, puts requests together, and notes what
+ * belongs to none. */
 #include "app/app.h"
 
 #include <stdio.h>
@@ -95,4 +96,13 @@ size_t nm_app_compose(const struct nm_app *app, struct nm_app_request *request, 
 		n += some;
 	}
 	return n;
+}
+
+void nm_app_note(char said[NM_SAID_MAX], const char *data, size_t n)
+{
+	size_t i = 0;
+
+	for (; i < n && i + 1 < NM_SAID_MAX && data[i] != '\r' && data[i] != '\n'; i++)
+		said[i] = data[i] >= ' ' && data[i] < 127 ? data[i] : '?';
+	said[i] = '\0';
 }

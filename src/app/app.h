@@ -228,5 +228,8 @@ char *nm_app_verbs(const struct nm_app *app, char *buf, size_t size);
  * `size` bytes and for the head: how many; *ret_total: bytes of the whole request. */
 size_t nm_app_compose(const struct nm_app *app, struct nm_app_request *request, uint64_t from,
 		      char *buf, size_t size, uint64_t *ret_total);
+/* What has come that is not of the protocol: a line of printable characters. */
+#define NM_SAID_MAX 64u
+void nm_app_note(char said[NM_SAID_MAX], const char *data, size_t n);
 
 #endif

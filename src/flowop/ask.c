@@ -8,22 +8,12 @@
 
 #include "app/http.h"
 #include "flowop/message.h"
-#include "flowop/tcp_fallback.h"
 #include "host/clock.h"
 #include "transport/io.h"
 
 size_t nm_ask_bytes(uint32_t site)
 {
 	return sizeof(struct nm_asking) + (site + (size_t)1) * sizeof(uint64_t);
-}
-
-void nm_app_note(char said[NM_SAID_MAX], const char *data, size_t n)
-{
-	size_t i = 0;
-
-	for (; i < n && i + 1 < NM_SAID_MAX && data[i] != '\r' && data[i] != '\n'; i++)
-		said[i] = data[i] >= ' ' && data[i] < 127 ? data[i] : '?';
-	said[i] = '\0';
 }
 
 void nm_ask_why(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *instr,
@@ -72,14 +62,6 @@ bool nm_ask_drop(const struct nm_io *io, const struct nm_flow *flow, const struc
 uint64_t *nm_ask_due_ns(const struct nm_io *io, const struct nm_flow *flow)
 {
 	return &((struct nm_asking *)nm_app_state(io, flow))->due_ns;
-}
-
-void nm_ask_give_up(const struct nm_io *io, struct nm_flow *flow)
-{
-	struct nm_asking *asking = nm_app_state(io, flow);
-
-	if (asking->instead_of)
-		nm_tcp_fallback_give_up(flow, asking);
 }
 
 bool nm_ask_is_lost(const struct nm_io *io, const struct nm_flow *flow)

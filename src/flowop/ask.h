@@ -48,7 +48,7 @@ bool nm_ask_drop(const struct nm_io *io, const struct nm_flow *flow, const struc
  * notes it here. */
 uint64_t *nm_ask_due_ns(const struct nm_io *io, const struct nm_flow *flow);
 
-/* The wait for the answer has ended by its limit, where messages may be lost. */
+/* The wait for the answer has ended by its limit, where messages may be lost (tcp_fallback.c). */
 void nm_ask_give_up(const struct nm_io *io, struct nm_flow *flow);
 
 /* Whether the network has told of the request that is under way that nobody can be reached there:
@@ -76,10 +76,7 @@ static inline void *nm_app_state(const struct nm_io *io, const struct nm_flow *f
 	return (char *)(uintptr_t)flow + io->behind.app_offset + number * io->behind.app_bytes;
 }
 
-/* What has come that is not of the protocol: a line of printable characters. */
-#define NM_SAID_MAX 64u
-void nm_app_note(char said[NM_SAID_MAX], const char *data, size_t n);
-/* What a connection that is served has noted so. */
+/* What a connection that is served has noted as not of the protocol. */
 const char *nm_serve_said(const struct nm_io *io, const struct nm_flow *flow);
 
 /* The other end of all that ask; one of these stands for its own. */

@@ -132,8 +132,12 @@ enum nm_step nm_tcp_fallback_begin(struct nm_io *io, struct nm_flow *flow,
 	return nm_tcp_fallback_step(io, flow, instr, asking);
 }
 
-void nm_tcp_fallback_give_up(struct nm_flow *flow, struct nm_asking *asking)
+void nm_ask_give_up(const struct nm_io *io, struct nm_flow *flow)
 {
+	struct nm_asking *asking = nm_app_state(io, flow);
+
+	if (!asking->instead_of)
+		return;
 	close_conn(flow->conn);
 	come_back(flow, asking);
 }

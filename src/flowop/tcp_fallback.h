@@ -14,7 +14,5 @@ enum nm_step nm_tcp_fallback_begin(struct nm_io *io, struct nm_flow *flow,
 /* `asking`: of the flow's present connection, which is the stream. */
 enum nm_step nm_tcp_fallback_step(struct nm_io *io, struct nm_flow *flow,
 				  const struct nm_instr *instr, struct nm_asking *asking);
-/* Nobody waits for the answer any more. */
-void nm_tcp_fallback_give_up(struct nm_flow *flow, struct nm_asking *asking);
 
 #endif
