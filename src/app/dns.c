@@ -5,19 +5,6 @@
 
 #include <string.h>
 
-#define EDNS_BYTES 1232u /* what our server says that it takes */
-
-unsigned char *nm_dns_put_opt(unsigned char *at, unsigned bytes, unsigned high, bool dnssec)
-{
-	*at++ = 0; /* the root */
-	at = nm_dns_put(at, NM_DNS_TYPE_OPT);
-	at = nm_dns_put(at, bytes ? bytes : EDNS_BYTES);
-	*at++ = (unsigned char)high;
-	*at++ = 0; /* its version */
-	at = nm_dns_put(at, dnssec ? 0x8000 : 0);
-	return nm_dns_put(at, 0);
-}
-
 /* The numbers of a connection become ids in an order in which none comes again before all others
  * were there. */
 #define ID_FACTOR  40503u

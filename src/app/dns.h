@@ -50,7 +50,17 @@ static inline unsigned char *nm_dns_put(unsigned char *at, unsigned value)
 }
 
 /* The record of EDNS: its end. `high`: the upper bits of the rcode. */
-unsigned char *nm_dns_put_opt(unsigned char *at, unsigned bytes, unsigned high, bool dnssec);
+static inline unsigned char *nm_dns_put_opt(unsigned char *at, unsigned bytes, unsigned high,
+					    bool dnssec)
+{
+	*at++ = 0; /* the root */
+	at = nm_dns_put(at, NM_DNS_TYPE_OPT);
+	at = nm_dns_put(at, bytes);
+	*at++ = (unsigned char)high;
+	*at++ = 0; /* its version */
+	at = nm_dns_put(at, dnssec ? 0x8000 : 0);
+	return nm_dns_put(at, 0);
+}
 
 /* The server's end, in dns_server.c: of a stream, and of messages. */
 enum nm_took nm_dns_take(struct nm_app_served *served, const struct nm_app_service *service,

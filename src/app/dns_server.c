@@ -8,6 +8,7 @@
 #include "base/ascii.h"
 
 #define TTL_S	   300u
+#define EDNS_BYTES 1232u /* of a message that it would take */
 #define CLASS_IN   1u
 #define POINTER	   0xc0u /* the upper bits of a label that goes on elsewhere */
 #define NAME_BEGIN 0xc000u
@@ -155,7 +156,7 @@ static size_t put_answer(const unsigned char *data, const struct query *query, u
 	if (record)
 		at = put_record(query, at);
 	if (query->edns)
-		at = nm_dns_put_opt(at, 0, query->rcode >> 4, query->dnssec);
+		at = nm_dns_put_opt(at, EDNS_BYTES, query->rcode >> 4, query->dnssec);
 	return (size_t)(at - buf);
 }
 
