@@ -33,6 +33,8 @@ enum nm_type {
 	NM_TYPE__COUNT
 };
 
+#define NM_OPT_UNLESS 2u
+
 struct nm_opt {
 	const char *name;
 	enum nm_type type;
@@ -45,8 +47,8 @@ struct nm_opt {
 	const char *const *choices; /* ENUM: NULL-terminated words */
 	const char *help;	    /* one sentence, lower case, no final dot */
 	bool required;
-	/* Another option of the table, a string: when that is given, this is not required. */
-	const char *unless;
+	/* Other options of the table, strings: when one is given, this is not required. */
+	const char *unless[NM_OPT_UNLESS];
 	bool secret;	/* STRING: wiped as soon as nobody needs it any more */
 	bool is_file;	/* STRING: the path of a file that is read */
 	bool with_port; /* HOST: a port may stand behind it, and is kept (base/host_port.h) */

@@ -327,7 +327,7 @@ int nm_engine_prepare(struct nm_engine *engine, char *why, size_t why_size)
 			const struct nm_instr *instr = &group->plan->instrs[i];
 
 			if (!nm_instr_opens(instr) || group->started[instr->opening] ||
-			    nm_instr_is_to_server(instr))
+			    nm_instr_is_to_server(instr) || nm_instr_is_public(instr))
 				continue;
 			int r = check_reach(engine, instr, why, why_size);
 

@@ -60,6 +60,13 @@ bool nm_ask_is_lost(const struct nm_io *io, const struct nm_flow *flow);
 void nm_ask_why(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *instr,
 		char *buf, size_t size);
 
+/* Whether the client wants no more answers. */
+bool nm_serve_is_over(const struct nm_io *io, const struct nm_flow *flow);
+/* Answers all requests over a connection of whoever connects, until its end: what a client does
+ * wrong is counted, and ends its connection alone. */
+enum nm_step nm_serve_all_step(struct nm_io *io, struct nm_flow *flow,
+			       const struct nm_instr *instr);
+
 /* Of a connection that asks, while no request of it is under way: where an answer is parsed, and
  * what is noted of one that is none, of NM_SAID_MAX bytes. */
 struct nm_app_parser *nm_ask_parser(const struct nm_io *io, const struct nm_flow *flow);

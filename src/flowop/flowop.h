@@ -49,6 +49,7 @@ struct nm_opts_open {
 	uint64_t port;
 	char *app;	 /* what is spoken over it; NULL or "": bytes */
 	char *server;	 /* connect: those that are not netmodel; NULL or "": the mirror */
+	char *from;	 /* accept: whose connections; NULL or "": those of remotehost */
 	char *data_host; /* connect: where data go; NULL or "": where the control connection goes */
 	/* what a connection to them begins with (app/session.h) */
 	char *user, *auth_file;
@@ -144,6 +145,14 @@ static inline bool nm_flowop_is_to_server(const struct nm_flowop *op, const void
 	const struct nm_opts_open *open = opts;
 
 	return (op->flags & NM_FLOWOP_OPENS) && open->server && *open->server;
+}
+
+/* Whether the flowop takes connections of whoever connects. */
+static inline bool nm_flowop_is_public(const struct nm_flowop *op, const void *opts)
+{
+	const struct nm_opts_open *open = opts;
+
+	return (op->flags & NM_FLOWOP_OPENS) && open->from && *open->from;
 }
 
 #endif

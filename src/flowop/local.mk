@@ -20,6 +20,7 @@ FLOWOPS = \
 	src/flowop/http.c \
 	src/flowop/query.c \
 	src/flowop/command.c \
+	src/flowop/serve.c \
 	src/flowop/disconnect.c \
 	src/flowop/handshake.c \
 	src/flowop/nop.c
@@ -63,7 +64,7 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/life.h \
 	src/flowop/living.c \
 	src/flowop/living.h \
-	src/flowop/serve.c \
+	src/flowop/serve_all.c \
 	src/flowop/abandoned.h \
 	src/flowop/disconnect.h \
 	src/flowop/files.c \

@@ -14,7 +14,7 @@ const struct nm_opt nm_open_opts[] = {
 	 .type = NM_TYPE_HOST,
 	 .offset = offsetof(struct nm_opts_open, remotehost),
 	 .required = true,
-	 .unless = "server",
+	 .unless = {"server", "from"},
 	 .with_port = true,
 	 .help = "the host at the other end: a name, an IPv4 or IPv6 address, or local"},
 	{.name = "protocol",
@@ -42,6 +42,13 @@ const struct nm_opt nm_open_opts[] = {
 		 "HOST:PORT, [ADDRESS]:PORT or unix:PATH, with commas between several. Flow i "
 		 "goes to number i modulo their number, and remotehost does not count. Without "
 		 "it, or empty, netmodel plays the server on remotehost"},
+	{.name = "from",
+	 .type = NM_TYPE_STRING,
+	 .offset = offsetof(struct nm_opts_open, from),
+	 .help = "on accept, with app, over tcp or mptcp: any: connections of whoever connects, of "
+		 "programs that are not netmodel, too, at all addresses of this host, at port or "
+		 "the usual port of the protocol. The flowop serve answers them, and remotehost "
+		 "does not count. Without it, or empty, those of remotehost alone"},
 	{.name = "data_host",
 	 .type = NM_TYPE_STRING,
 	 .offset = offsetof(struct nm_opts_open, data_host),

@@ -12,7 +12,7 @@ static const struct nm_opt query_opts[] = {
 	 .type = NM_TYPE_STRING,
 	 .offset = offsetof(struct nm_opts_ask, name),
 	 .required = true,
-	 .unless = "names",
+	 .unless = {"names"},
 	 .help = "the name that is asked for, as www.example.com, with \\. and \\DDD as in zone "
 		 "files; with keys, what comes behind their labels"},
 	{.name = "names",

@@ -36,6 +36,13 @@ void nm_serve_reset(const struct nm_io *io, const struct nm_flow *flow)
 	serving->answered = serving->starved = false;
 }
 
+bool nm_serve_is_over(const struct nm_io *io, const struct nm_flow *flow)
+{
+	const struct serving *serving = nm_app_state(io, flow);
+
+	return serving->served.last && !serving->answered;
+}
+
 const char *nm_serve_said(const struct nm_io *io, const struct nm_flow *flow)
 {
 	return ((const struct serving *)nm_app_state(io, flow))->said;
@@ -256,8 +263,9 @@ static const struct nm_opt serve_opts[] = {NM_OPT_END};
 const struct nm_flowop nm_flowop_serve = {
 	.name = "serve",
 	.mirror_op = &nm_flowop_ping,
-	.help = "the other end of a request: answers it",
-	.flags = NM_FLOWOP_USES | NM_FLOWOP_FOLLOWS | NM_FLOWOP_ASKS | NM_FLOWOP_INTERNAL,
+	.help = "answers all requests over a connection that was accepted with from=any, until its "
+		"client ends it",
+	.flags = NM_FLOWOP_USES | NM_FLOWOP_FOLLOWS | NM_FLOWOP_ASKS,
 	.opts = serve_opts,
 	.opts_size = sizeof(struct nm_opts_ask),
 	.step = serve_step,

@@ -184,8 +184,9 @@ void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step)
 			unknown_app(ir, step, opts->app);
 			return;
 		}
-		if (step->op->flags & NM_FLOWOP_FOLLOWS)
-			why = "only of connect: the end that accepts serves";
+		if ((step->op->flags & NM_FLOWOP_FOLLOWS) && !nm_ir_is_public(step))
+			why = "only of connect, and of accept with from=any: the end that accepts "
+			      "serves";
 		else if (!is_stream(step->transport) &&
 			 !speaks_datagrams(step->ask.app, step->transport))
 			why = step->ask.app->datagram
@@ -199,6 +200,7 @@ void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step)
 			nm_origin_option(nm_step_error(ir, step, " app=\"%s\": %s", opts->app, why),
 					 step, "app");
 	}
+	nm_ir_check_public(ir, step);
 	check_session(ir, step);
 	check_life(ir, step);
 	if (!is_given(opts->server))
@@ -227,6 +229,8 @@ static void check_verb(struct nm_ir *ir, struct nm_ir_step *step)
 	char list[256];
 
 	step->ask.app = opened->ask.app;
+	if (step->op == &nm_flowop_serve)
+		return;
 	if (!step->ask.app) {
 		if (!is_given(((const struct nm_opts_open *)opened->opts)->app))
 			nm_step_error(ir, step,
@@ -315,6 +319,7 @@ void nm_ir_check_apps(struct nm_ir *ir, struct nm_ir_group *group)
 
 		if (!step->opened)
 			continue;
+		nm_ir_check_serve(ir, step);
 		if (step->op->flags & NM_FLOWOP_ASKS) {
 			check_verb(ir, step);
 			step->ask.keyspace = step->op->verb == NM_VERB_QUERY

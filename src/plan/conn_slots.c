@@ -116,7 +116,8 @@ static void bind_opening(struct pool *pool, struct nm_ir_step *step)
 		nm_ir_bind_app(ir, step);
 	if (step->transport)
 		check_data_host(ir, step);
-	if (!step->transport || !opts->remotehost || nm_ir_is_to_server(step))
+	if (!step->transport || !opts->remotehost || nm_ir_is_to_server(step) ||
+	    nm_ir_is_public(step))
 		return;
 	if (opts->port && !step->transport->preamble)
 		nm_origin_option(nm_step_error(ir, step, " port=\"%llu\": %s has no ports",

@@ -31,6 +31,7 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/params.h \
 	src/plan/params_priv.h \
 	src/plan/pass_bytes.c \
+	src/plan/public_check.c \
 	src/plan/plateau.c \
 	src/plan/connect_rate.c \
 	src/plan/plateau.h \

@@ -111,7 +111,7 @@ static bool has_preamble(const struct nm_group *group, const struct nm_phase *ph
 	if (!step->transport ||
 	    !(step->transport->preamble || (step->transport->caps & NM_TRANSPORT_MUX)))
 		return false;
-	if (nm_ir_is_to_server(step))
+	if (nm_ir_is_to_server(step) || nm_ir_is_public(step))
 		return false;
 	if (step->transport->caps & (NM_TRANSPORT_MUX | NM_TRANSPORT_PREAMBLE))
 		return true;
@@ -138,6 +138,8 @@ static nm_step_fn step_of(const struct nm_ir_step *step, const struct nm_flowop 
 {
 	if (is_lossy(step) && op->lossy_step)
 		return op->lossy_step;
+	if (op == &nm_flowop_serve && step->op == op)
+		return nm_serve_all_step;
 	if (op == &nm_flowop_connect && nm_lives(opts))
 		return nm_living_step;
 	if (op == &nm_flowop_connect && nm_ir_is_to_server(step) && nm_greets(opts))
@@ -179,7 +181,7 @@ static struct nm_instr instr_of(const struct nm_group *group, const struct nm_ph
 		.transport = nm_ir_has_conn(step) ? step->transport : NULL,
 		.opening = step->opening,
 		.ask.app = step->ask.app,
-		.open.port = opens ? (uint16_t)((const struct nm_opts_open *)step->opts)->port : 0,
+		.open.port = opens ? nm_ir_port(step) : 0,
 		.open.has_preamble = opens && has_preamble(group, phase, step),
 		.host = side->master && nm_ir_has_conn(step) ? step->host : 0,
 		.message.law = step->law,
@@ -198,7 +200,7 @@ static bool is_unmatched(const struct nm_ir_step *step)
 		return nm_ir_is_to_server(step) && nm_greets(step->opts);
 	return (step->op->flags & (NM_FLOWOP_MOVES | NM_FLOWOP_ASKS)) &&
 	       (!step->op->mirror_op || (step->transport->caps & NM_TRANSPORT_NO_PEER) ||
-		nm_ir_is_to_server(step->opened));
+		nm_ir_is_to_server(step->opened) || nm_ir_is_public(step->opened));
 }
 
 /* The connection that is selected when the next instruction is emitted. */
@@ -322,7 +324,8 @@ static void complete_ask(struct nm_group *group, const struct nm_ir_step *step,
 			 const struct side *side, struct nm_instr *instr)
 {
 	const struct nm_app *app = step->ask.app;
-	size_t bytes = side->master
+	const bool asks = side->master && step->op != &nm_flowop_serve;
+	size_t bytes = asks
 			       ? nm_ask_bytes(instr->site)
 			       : nm_serve_bytes(app->answer_bytes + (app->echoes ? step->size : 0));
 
@@ -331,7 +334,7 @@ static void complete_ask(struct nm_group *group, const struct nm_ir_step *step,
 	instr->ask.lives = nm_lives(step->opened->opts);
 	group->app_bytes = bytes > group->app_bytes ? bytes : group->app_bytes;
 	/* The limit is that of an answer; when the next request comes is the client's choice. */
-	if (!side->master)
+	if (!asks)
 		instr->timeout_ns = 0;
 	else if (instr->lossy && !instr->timeout_ns)
 		instr->timeout_ns = ANSWER_NS;
@@ -483,6 +486,7 @@ static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transa
 		add_wait(&phase->waits.think_ns, nm_ir_wait_ns(step));
 		add_wait(&phase->waits.all_ns, nm_ir_wait_ns(step));
 		add_wait(&phase->waits.all_ns, step->common->timeout_ns);
+		phase->serves |= nm_ir_is_public(step);
 		phase->counts.may_lose |= is_lossy(step) || step->common->can_fail;
 		phase->drains |= side->master && nm_ir_is_open_sender(from, t, step->host);
 		if (nm_mix_lower(&mixing, from, step, group))
@@ -499,6 +503,8 @@ static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transa
 			phase->flows = (struct nm_phase_flows){t->ideal, group->n_instrs - 1};
 	}
 	(void)nm_mix_lower(&mixing, from, NULL, group);
+	if (phase->serves) /* as long as nobody comes */
+		add_wait(&phase->waits.all_ns, phase->duration_ns);
 	date_messages(group, phase);
 	if (phase->pipeline)
 		emit_pipeline(group, phase);

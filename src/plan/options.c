@@ -538,12 +538,13 @@ static bool is_absent(struct reading *r)
 /* Whether another option spares the profile this one, which is required otherwise. */
 static bool is_spared(const struct reading *r, const struct nm_opt *opt)
 {
-	const struct nm_opt *other =
-		opt->unless ? nm_opt_find(r->step->op->opts, opt->unless) : NULL;
 	const char *given = NULL;
 
-	if (other)
-		memcpy(&given, (const char *)r->opts + other->offset, sizeof given);
+	for (size_t i = 0; i < NM_OPT_UNLESS && opt->unless[i] && !(given && *given); i++)
+		memcpy(&given,
+		       (const char *)r->opts +
+			       nm_opt_find(r->step->op->opts, opt->unless[i])->offset,
+		       sizeof given);
 	return given && *given;
 }
 

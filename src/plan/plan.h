@@ -92,6 +92,7 @@ struct nm_phase {
 	bool posts; /* its messages are sent and received by io_uring */
 	bool cork;  /* some writes let the kernel hold bytes back */
 	bool empty; /* nothing crosses the network on this side: a slave does not run it at all */
+	bool serves; /* whoever connects: nobody else knows of its passes, and time ends it */
 	bool leads; /* this side begins each pass; otherwise it follows, and learns the count */
 	/* slave's plan: it only sends, and leads though another host leads the others */
 	bool open_sender;
@@ -180,6 +181,12 @@ static inline bool nm_instr_is_to_server(const struct nm_instr *instr)
 {
 	return nm_instr_opens(instr) && !nm_instr_accepts(instr) && instr->ask.app &&
 	       instr->host == NM_NO_HOST;
+}
+
+/* Whether it accepts connections of whoever connects. */
+static inline bool nm_instr_is_public(const struct nm_instr *instr)
+{
+	return nm_instr_accepts(instr) && instr->ask.app && instr->host == NM_NO_HOST;
 }
 
 /* Gives this duration to each transaction of the substituted tree that is measured and has one: how

@@ -713,6 +713,9 @@ bool nm_shape_accepts_singly(const struct nm_group *group, const struct nm_instr
 	const struct nm_instr *end = group->instrs + group->n_instrs;
 	bool again = is_repeated(group, accept);
 
+	if (nm_instr_is_public(accept)) /* nobody knows who connects */
+		return false;
+
 	for (const struct nm_instr *i = accept + 1; i < end && (i->step || !again); i++) {
 		if (nm_instr_moves(i) && (i->op->flags & NM_FLOWOP_INITIATES))
 			return true;

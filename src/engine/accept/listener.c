@@ -45,7 +45,6 @@ static int begin(struct nm_worker *worker, struct nm_listen_fd *one, const struc
 static int open_listener(struct nm_worker *worker, const struct nm_instr *accept, char *text)
 {
 	struct nm_listener *listener = &worker->accept.listeners[accept->opening];
-	const struct nm_engine_host *host = &worker->engine->hosts[accept->host];
 	struct nm_addr at;
 	uint32_t sockets =
 		(worker->n_flows + NM_FLOWS_PER_LISTEN_SOCKET - 1) / NM_FLOWS_PER_LISTEN_SOCKET;
@@ -58,7 +57,8 @@ static int open_listener(struct nm_worker *worker, const struct nm_instr *accept
 		free(fds);
 		return -ENOMEM;
 	}
-	listener->peers = &host->peers;
+	if (!nm_instr_is_public(accept))
+		listener->peers = &worker->engine->hosts[accept->host].peers;
 	listener->single = worker->n_flows == 1 && nm_shape_accepts_singly(worker->group, accept);
 	int r = nm_ports_open(accept, nm_data_local(worker->engine, accept, &at), sockets, text,
 			      fds);

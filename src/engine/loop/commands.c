@@ -80,6 +80,10 @@ static void lead(struct nm_worker *worker)
 {
 	if (!atomic_load_explicit(&worker->commands.stop, memory_order_relaxed))
 		return;
+	if (worker->run.phase->serves) { /* what is under way has no end that this host knows */
+		nm_phase_passes_done(worker);
+		return;
+	}
 	nm_worker_set_end(worker, 0);
 	nm_rcvlowat_end(worker);
 	nm_retry_stop(worker);
