@@ -202,6 +202,8 @@ struct nm_app_use {
 	bool alone;    /* and is nothing else: its times are those of the pass */
 	bool lives;    /* its connection is replaced when its life is over (flowop/life.h) */
 	uint16_t verb; /* of those of the plan (plan/plan.h) */
+	/* of what serves whoever connects, the same by enum nm_verb; otherwise NULL */
+	const uint16_t *verbs;
 };
 
 extern const struct nm_app *const nm_apps[]; /* ends with NULL */

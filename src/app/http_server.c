@@ -12,7 +12,7 @@
 enum state { AT_HEAD, IN_BODY };
 
 /* Bits of served->note: what the answer will be. */
-enum { CLOSES = 1, HEAD_ALONE = 2, FOUND = 4 };
+enum { HEAD_ALONE = 1, FOUND = 2, IS_1_0 = 4 };
 
 /* The lines of a request's head. */
 struct head {
@@ -70,8 +70,9 @@ static bool read_request_line(struct nm_app_served *served, const char *line, si
 	if (!behind || behind == path || end - behind != 9 || !begins(behind, 8, " HTTP/1."))
 		return false;
 	served->note = begins(line, n, "HEAD ") ? HEAD_ALONE : 0;
-	if (behind[8] == '0')
-		served->note |= CLOSES;
+	served->last = behind[8] == '0';
+	if (served->last)
+		served->note |= IS_1_0;
 	if (read_path(path, (size_t)(behind - path), &served->at))
 		served->note |= FOUND;
 	return behind[8] == '0' || behind[8] == '1';
@@ -86,7 +87,9 @@ static bool read_field(struct nm_app_served *served, const struct nm_http_field 
 	if (nm_http_field_is(field, "transfer-encoding"))
 		return false;
 	if (nm_http_field_is(field, "connection") && nm_http_field_lists(field, "close"))
-		served->note |= CLOSES;
+		served->last = true;
+	else if (nm_http_field_is(field, "connection") && nm_http_field_lists(field, "keep-alive"))
+		served->last = false;
 	if (!nm_http_field_is(field, "content-length"))
 		return true;
 	if (!nm_http_field_length(field, &length) || (*has_length && length != served->left))
@@ -131,7 +134,9 @@ static enum nm_took answer(struct nm_app_served *served, const struct nm_app_ser
 	add(served, what & FOUND ? "HTTP/1.1 200 OK\r\n" : "HTTP/1.1 404 Not Found\r\n");
 	add(served, "Content-Length: ");
 	add(served, length);
-	add(served, what & CLOSES ? "\r\nConnection: close\r\n\r\n" : "\r\n\r\n");
+	add(served, served->last     ? "\r\nConnection: close\r\n\r\n"
+		    : what & IS_1_0 ? "\r\nConnection: keep-alive\r\n\r\n"
+				     : "\r\n\r\n");
 	if (bytes && !(what & HEAD_ALONE))
 		nm_rope_add_body(&served->out, &(struct nm_rope_body){.data = service->pool->bytes,
 								      .wrap = NM_POOL_BYTES,

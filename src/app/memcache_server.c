@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* netmodel's own server of memcached: what is sent says which of its protocols it is. Of the text
- * protocol it has get of one key, set, delete and version. What is stored does not expire. */
+ * protocol it has get of one key, set, delete, version
+ * and quit. What is stored does not expire. */
 #include "app/memcache_server.h"
 
 #include <string.h>
@@ -67,6 +68,8 @@ static enum nm_took take_line(struct nm_app_served *served, const struct nm_app_
 		return nm_app_answer(served, NM_VERB_NONE, NM_CLASS_OK, "VERSION netmodel\r\n");
 	if (word_is(verb, n_verb, "mn") && !n)
 		return nm_app_answer(served, NM_VERB_NONE, NM_CLASS_OK, "MN\r\n");
+	if (word_is(verb, n_verb, "quit") && !n) /* the client ends the connection next */
+		return NM_TOOK_MORE;
 	if (!n || n > NM_KEY_MAX)
 		return NM_TOOK_BAD;
 	if (n_verb == 2 && *verb == 'm')

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* netmodel's own server of RESP2: PING, GET, SET with EX or PX, and DEL of one key. Any other
- * command is answered with an error, also an inline one. What is stored does not expire. */
+/* netmodel's own server of RESP2: PING, GET, SET with EX or PX, and DEL of one key; those of
+ * one or two words also inline. Any other command is answered with an error. What is stored does
+ * not expire. */
 #include "app/redis.h"
 
 #include <string.h>
@@ -233,10 +234,44 @@ static enum reading read_command(struct nm_app_served *served, const struct nm_a
 	return begin_word(served, service, reader, sets ? &key : NULL);
 }
 
+/* The next word of a line, which has blanks between them; it may be empty. */
+static struct word next_word(const char **at, const char *end)
+{
+	while (*at < end && **at == ' ')
+		++*at;
+	const char *begin = *at;
+
+	while (*at < end && **at != ' ')
+		++*at;
+	return (struct word){begin, (uint64_t)(*at - begin)};
+}
+
+/* "PING\r\n": a command as a line, whose words are not quoted. An empty one is none. */
+static enum reading read_inline(struct nm_app_served *served, const struct nm_app_service *service,
+				struct reader *reader, enum nm_took *ret)
+{
+	const char *at = reader->at, *end = memchr(at, '\n', (size_t)(reader->end - at));
+
+	if (!end)
+		return READ_MORE;
+	reader->at = end + 1;
+	if (end > at && end[-1] == '\r')
+		end--;
+	struct word name = next_word(&at, end), key = next_word(&at, end);
+
+	if (next_word(&at, end).length)
+		*ret = refuse(served);
+	else if (name.length)
+		*ret = execute(served, service, &name, key.length ? &key : NULL);
+	return READ;
+}
+
 /* Reads what comes next. READ_MORE: what is not whole comes again. */
 static enum reading read_next(struct nm_app_served *served, const struct nm_app_service *service,
 			      struct reader *reader, enum nm_took *ret)
 {
+	if (served->state == AT_COMMAND && reader->at < reader->end && *reader->at != '*')
+		return read_inline(served, service, reader, ret);
 	if (served->state == AT_COMMAND)
 		return read_command(served, service, reader, ret);
 	enum reading reading = read_words(served, service, reader);

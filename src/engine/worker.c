@@ -51,37 +51,55 @@ static bool keeps_times(const struct nm_worker *worker, const struct nm_phase *p
 	       (worker->engine->measures && nm_phase_has_times(phase));
 }
 
-/* Where the requests of a phase are counted, and their times kept, by their verb; nothing where
- * nothing asks. */
+/* Where the requests of one verb are counted. */
+static struct nm_verb_tally *name_verb(const struct nm_worker *worker, struct nm_tally *tally,
+				       uint32_t number)
+{
+	tally->verbs[number].name = worker->engine->plan->verbs[number].name;
+	return &tally->verbs[number];
+}
+
+/* The same of those that the instruction asks with, and their times kept. 0 or -ENOMEM. */
+static int init_asked(const struct nm_worker *worker, const struct nm_instr *instr,
+		      struct nm_tally *tally)
+{
+	struct nm_verb_tally *verb = name_verb(worker, tally, instr->ask.verb);
+
+	for (unsigned t = 0; t < NM_TIME__SIZED; t++) {
+		if (t == NM_TIME_PASS || !tally->times[t] || verb->times[t])
+			continue;
+		verb->times[t] =
+			instr->ask.alone ? tally->times[t] : new_hist(worker->group->processes);
+		if (!verb->times[t])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Nothing is counted by verbs where nothing asks, and no end that others do not count serves. */
 static int init_verbs(const struct nm_worker *worker, const struct nm_phase *phase,
 		      struct nm_tally *tally)
 {
-	const struct nm_plan *plan = worker->engine->plan;
-	const bool shared = worker->group->processes;
+	const uint32_t n_verbs = worker->engine->plan->n_verbs;
+	int r = 0;
 
-	for (uint32_t i = phase->first; i < phase->first + phase->n_instrs; i++) {
+	for (uint32_t i = phase->first; r == 0 && i < phase->first + phase->n_instrs; i++) {
 		const struct nm_instr *instr = &worker->group->instrs[i];
 
-		if (!nm_instr_asks(instr) || nm_instr_serves(instr))
+		if (!nm_instr_asks(instr) || (nm_instr_serves(instr) && !instr->ask.verbs))
 			continue;
 		if (!tally->verbs)
-			tally->verbs =
-				nm_engine_alloc(plan->n_verbs * sizeof(*tally->verbs), shared);
+			tally->verbs = nm_engine_alloc(n_verbs * sizeof(*tally->verbs),
+						       worker->group->processes);
 		if (!tally->verbs)
 			return -ENOMEM;
-		struct nm_verb_tally *verb = &tally->verbs[instr->ask.verb];
-
-		tally->n_verbs = plan->n_verbs;
-		verb->name = plan->verbs[instr->ask.verb].name;
-		for (unsigned t = 0; t < NM_TIME__SIZED; t++) {
-			if (t == NM_TIME_PASS || !tally->times[t] || verb->times[t])
-				continue;
-			verb->times[t] = instr->ask.alone ? tally->times[t] : new_hist(shared);
-			if (!verb->times[t])
-				return -ENOMEM;
-		}
+		tally->n_verbs = n_verbs;
+		for (unsigned v = 0; instr->ask.verbs && v < NM_VERB__COUNT; v++)
+			(void)name_verb(worker, tally, instr->ask.verbs[v]);
+		if (!instr->ask.verbs)
+			r = init_asked(worker, instr, tally);
 	}
-	return 0;
+	return r;
 }
 
 static void free_tally(struct nm_tally *tally, bool shared)

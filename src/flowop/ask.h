@@ -97,6 +97,19 @@ static inline struct nm_outcome_counters *nm_app_outcomes(const struct nm_io *io
 						    : &io->apps.verbs[instr->ask.verb].outcomes;
 }
 
+/* The same of a request that is served and counted now: with its verb, where no other end of the run
+ * counts it. */
+static inline struct nm_outcome_counters *
+nm_serve_outcomes(const struct nm_io *io, const struct nm_instr *instr, enum nm_verb verb)
+{
+	if (!instr->ask.verbs)
+		return nm_app_outcomes(io, instr);
+	struct nm_outcome_counters *outcomes = &io->apps.verbs[instr->ask.verbs[verb]].outcomes;
+
+	nm_counter_add(&outcomes->requests, 1);
+	return outcomes;
+}
+
 /* Counts how a request was answered, at either end. */
 static inline void nm_app_count(struct nm_outcome_counters *outcomes, enum nm_verb verb,
 				enum nm_class class)

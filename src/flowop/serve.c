@@ -133,6 +133,14 @@ static enum nm_step receive(struct nm_io *io, struct nm_conn *conn, struct servi
 	return NM_STEP_NEXT;
 }
 
+static void count(const struct nm_io *io, const struct nm_instr *instr,
+		  const struct nm_app_served *served)
+{
+	const enum nm_verb verb = (enum nm_verb)served->verb;
+
+	nm_app_count(nm_serve_outcomes(io, instr, verb), verb, (enum nm_class)served->class);
+}
+
 /* Takes what has come, to the end of a request at most, and keeps the rest. */
 static enum nm_step take(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 			 const char *data, size_t n)
@@ -153,8 +161,7 @@ static enum nm_step take(const struct nm_io *io, struct nm_flow *flow, const str
 	serving->starved = took == NM_TOOK_MORE;
 	serving->answered = took == NM_TOOK_REQUEST;
 	if (serving->answered)
-		nm_app_count(nm_app_outcomes(io, instr), (enum nm_verb)served->verb,
-			     (enum nm_class)served->class);
+		count(io, instr, served);
 	return NM_STEP_NEXT;
 }
 
@@ -215,8 +222,7 @@ static enum nm_step take_message(struct nm_io *io, struct nm_flow *flow,
 			serving->answered = datagram->serve(&serving->served, io->rx, (size_t)n);
 		}
 		if (serving->answered) {
-			nm_app_count(nm_app_outcomes(io, instr), (enum nm_verb)serving->served.verb,
-				     (enum nm_class)serving->served.class);
+			count(io, instr, &serving->served);
 			return NM_STEP_NEXT;
 		}
 		if (!io->recv_flags)

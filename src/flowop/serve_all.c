@@ -19,7 +19,7 @@ enum nm_step nm_serve_all_step(struct nm_io *io, struct nm_flow *flow, const str
 		enum nm_step answer = nm_flowop_serve.step(io, flow, instr);
 
 		if (answer == NM_STEP_FAIL && flow->error == EPROTO)
-			nm_counter_add(&nm_app_outcomes(io, instr)->malformed, 1);
+			nm_counter_add(&nm_serve_outcomes(io, instr, NM_VERB_NONE)->malformed, 1);
 		if (answer == NM_STEP_FAIL ||
 		    (answer == NM_STEP_NEXT && nm_serve_is_over(io, flow)))
 			return leave(flow);

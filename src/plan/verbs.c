@@ -10,6 +10,7 @@
 #include "flowop/ask.h"
 #include "flowop/mix.h"
 #include "flowop/pseudo_ops.h"
+#include "plan/arena.h"
 #include "plan/ir.h"
 #include "plan/plan.h"
 #include "plan/shape.h"
@@ -57,34 +58,61 @@ static bool begins_pass(const struct nm_instr *first, const struct nm_instr *ins
 	return at == instr;
 }
 
+/* The verbs of a server for whoever connects; what is none of them is "other". 0 or -ENOMEM. */
+static int number_served(struct nm_plan *plan, struct nm_instr *serve)
+{
+	const uint64_t has = serve->ask.app->verbs & ~NM_VERB_BIT(NM_VERB_COMMAND);
+	const uint16_t other = number_of(plan, "other");
+	uint16_t *numbers = calloc(NM_VERB__COUNT, sizeof *numbers);
+
+	for (unsigned v = 0; numbers && v < NM_VERB__COUNT; v++)
+		numbers[v] = has & NM_VERB_BIT(v) ? number_of(plan, nm_verb_name((enum nm_verb)v))
+						  : other;
+	serve->ask.verbs = numbers;
+	return nm_arena_keep(plan->arena, numbers);
+}
+
+/* Numbers what the instruction asks with; passes begin with the first. */
+static void number_asked(struct nm_plan *plan, const struct nm_phase *phase,
+			 const struct nm_instr *first, struct nm_instr *instr)
+{
+	instr->ask.verb = number_of(plan, name_of(instr));
+	instr->ask.begins = begins_pass(first, instr);
+	instr->ask.alone = instr->ask.begins && !nm_instr_mix(first) &&
+			   instr + 1 + (phase->pipeline > 0) == first + phase->n_instrs;
+}
+
+static int number_phase(struct nm_plan *plan, const struct nm_group *group,
+			const struct nm_phase *phase)
+{
+	struct nm_instr *first = &group->instrs[phase->first];
+	int r = 0;
+
+	for (struct nm_instr *i = first; r == 0 && i < first + phase->n_instrs; i++)
+		if (nm_instr_serves(i))
+			r = number_served(plan, i);
+		else if (nm_instr_asks(i))
+			number_asked(plan, phase, first, i);
+	return r;
+}
+
 int nm_plan_number_verbs(struct nm_plan *plan)
 {
 	uint32_t n = 0;
+	int r = 0;
 
 	for (uint32_t g = 0; g < plan->n_groups; g++)
 		for (uint32_t i = 0; i < plan->groups[g].n_instrs; i++)
-			n += nm_instr_asks(&plan->groups[g].instrs[i]);
+			if (nm_instr_asks(&plan->groups[g].instrs[i]))
+				n += nm_instr_serves(&plan->groups[g].instrs[i]) ? NM_VERB__COUNT
+										 : 1;
 	if (!plan->master || !n)
 		return 0;
 	plan->verbs = calloc(n, sizeof *plan->verbs);
 	if (!plan->verbs)
 		return -ENOMEM;
-	for (uint32_t g = 0; g < plan->n_groups; g++) {
-		const struct nm_group *group = &plan->groups[g];
-
-		for (uint32_t p = 0; p < group->n_phases; p++) {
-			struct nm_instr *first = &group->instrs[group->phases[p].first];
-
-			for (uint32_t i = 0; i < group->phases[p].n_instrs; i++) {
-				if (!nm_instr_asks(&first[i]))
-					continue;
-				first[i].ask.verb = number_of(plan, name_of(&first[i]));
-				first[i].ask.begins = begins_pass(first, &first[i]);
-				first[i].ask.alone = first[i].ask.begins && !nm_instr_mix(first) &&
-						     i + 1 + (group->phases[p].pipeline > 0) ==
-							     group->phases[p].n_instrs;
-			}
-		}
-	}
-	return 0;
+	for (uint32_t g = 0; g < plan->n_groups; g++)
+		for (uint32_t p = 0; r == 0 && p < plan->groups[g].n_phases; p++)
+			r = number_phase(plan, &plan->groups[g], &plan->groups[g].phases[p]);
+	return r;
 }

@@ -24,10 +24,19 @@ from nmtest import PATIENCE_S, TOP, free_port
 PARTNERS = TOP / "build" / "partners"
 REDIS = ("redis-server", "redis-tools", "libatomic1", "libjemalloc2", "liblzf1")
 NSD = ("nsd", "libevent-2.1-7", "libfstrm0", "libprotobuf-c1")
+MEMCACHED_TOOLS = ("libmemcached-tools", "libmemcached11", "libmemcachedutil2", "libhashkit2", "libevent-2.1-7")
 PACKAGES = {
     "memcached": ("memcached", "libevent-2.1-7"),
     "redis-server": REDIS,
     "redis-cli": REDIS,
+    "redis-benchmark": REDIS,
+    "memcapable": MEMCACHED_TOOLS,
+    "memccp": MEMCACHED_TOOLS,
+    "memccat": MEMCACHED_TOOLS,
+    "memcrm": MEMCACHED_TOOLS,
+    "wrk": ("wrk", "libluajit-5.1-2"),
+    "ab": ("apache2-utils", "libapr1", "libaprutil1"),
+    "dnsperf": ("dnsperf", "libldns3", "libnghttp2-14"),
     "nginx": ("nginx",),
     "nsd": NSD,
     "nsd-control": NSD,
@@ -126,17 +135,15 @@ class Redis:
         return {name: int(count) for name, count in found}
 
 
+def said(name: str, *words: str, text: str | None = None) -> str:
+    """What a program of a partner prints, which is to succeed; text: its standard input."""
+    program, env = partner(name)
+    done = subprocess.run([str(program), *words], env=env, input=text, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+    return done.stdout
+
+
 def redis_cli(*words: str) -> str:
-    program, env = partner("redis-cli")
-    done = subprocess.run(
-        [str(program), *words],
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=20,
-        check=True,
-    )
-    return done.stdout.strip()
+    return said("redis-cli", *words).strip()
 
 
 @contextmanager
@@ -191,9 +198,7 @@ def memcached(*args: str, folder: Path | None = None) -> Iterator[Memcached]:
 
 def sasl_user(folder: Path, user: str, password: str) -> None:
     """Sets up SASL for a memcached: its PLAIN, and a user."""
-    program, env = partner("saslpasswd2")
-    words = [str(program), "-p", "-c", "-f", str(folder / "db"), "-u", socket.gethostname(), user]
-    subprocess.run(words, env=env, input=password, text=True, timeout=20, check=True)
+    said("saslpasswd2", "-p", "-c", "-f", str(folder / "db"), "-u", socket.gethostname(), user, text=password)
     (folder / "memcached.conf").write_text(f"mech_list: plain\npwcheck_method: auxprop\nauxprop_plugin: sasldb\nsasldb_path: {folder}/db\n")
 
 
@@ -265,9 +270,7 @@ class Nsd:
 
     def stats(self) -> dict[str, int]:
         """What nsd has counted: queries by transport, type and answer."""
-        program, env = partner("nsd-control")
-        words = [str(program), "-c", str(self.conf), "stats_noreset"]
-        shown = subprocess.run(words, env=env, capture_output=True, text=True, timeout=20, check=True).stdout
+        shown = said("nsd-control", "-c", str(self.conf), "stats_noreset")
         return {name: int(value) for name, value in re.findall(r"^(num\.\S+)=(\d+)$", shown, re.MULTILINE)}
 
 

@@ -60,8 +60,18 @@ static int open_listener(struct nm_worker *worker, const struct nm_instr *accept
 	if (!nm_instr_is_public(accept))
 		listener->peers = &worker->engine->hosts[accept->host].peers;
 	listener->single = worker->n_flows == 1 && nm_shape_accepts_singly(worker->group, accept);
-	int r = nm_ports_open(accept, nm_data_local(worker->engine, accept, &at), sockets, text,
-			      fds);
+	const struct nm_addr *local = nm_data_local(worker->engine, accept, &at);
+	const bool shares = nm_instr_is_public(accept) && worker->group->n_workers > 1;
+	int r = 0;
+
+	/* Another program with the port is found before they share it. */
+	if (shares && worker->worker_no == 0) {
+		r = nm_ports_open(accept, local, 1, false, text, fds);
+		if (r > 0)
+			(void)close(fds[0]);
+	}
+	if (r >= 0)
+		r = nm_ports_open(accept, local, sockets, shares, text, fds);
 
 	for (int i = 0; i < r; i++)
 		listener->fds[i] = (struct nm_listen_fd){.fd = fds[i], .listener = listener};

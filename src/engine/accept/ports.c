@@ -36,12 +36,13 @@ static int listen_one(const struct nm_instr *instr, const struct nm_addr *local,
 
 /* Opens sockets that share one port. */
 static int share_port(const struct nm_instr *instr, const struct nm_addr *local, uint32_t wanted,
-		      char *text, int *fds)
+		      bool with_others, char *text, int *fds)
 {
 	for (uint32_t i = 0; i < wanted; i++) {
-		enum nm_listen how = instr->open.port ? NM_LISTEN_FIXED
-				     : i	      ? NM_LISTEN_SHARED
-						      : NM_LISTEN_FIRST;
+		enum nm_listen how = with_others	? NM_LISTEN_SHARED
+				     : instr->open.port ? NM_LISTEN_FIXED
+				     : i		? NM_LISTEN_SHARED
+							: NM_LISTEN_FIRST;
 		int r = listen_one(instr, local, how, text, &fds[i]);
 
 		if (r == -EOPNOTSUPP && i > 0)
@@ -100,14 +101,15 @@ static int find_row(const struct nm_instr *instr, const struct nm_addr *local, u
 }
 
 int nm_ports_open(const struct nm_instr *instr, const struct nm_addr *local, uint32_t sockets,
-		  char *text, int *fds)
+		  bool with_others, char *text, int *fds)
 {
 	uint32_t ports = nm_ports_count(instr);
 
 	if (ports == 1 && instr->open.port)
 		snprintf(text, NM_ENDPOINT_TEXT, "%u", instr->open.port);
 	if (ports == 1)
-		return share_port(instr, local, instr->open.port ? 1 : sockets, text, fds);
+		return share_port(instr, local, instr->open.port ? 1 : sockets, with_others,
+				  text, fds);
 	if (instr->open.port)
 		return open_row(instr, local, instr->open.port, ports, text, fds);
 	return find_row(instr, local, ports, text, fds);

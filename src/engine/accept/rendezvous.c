@@ -147,7 +147,7 @@ static int open_place(struct nm_rendezvous *all, const struct nm_instr *accept,
 	place->fds = calloc(place->ports > sockets ? place->ports : sockets, sizeof *place->fds);
 	if (!place->fds)
 		return -ENOMEM;
-	int r = nm_ports_open(accept, local, sockets, place->text, place->fds);
+	int r = nm_ports_open(accept, local, sockets, false, place->text, place->fds);
 
 	place->n_fds = r > 0 ? (uint32_t)r : 0;
 	/* A connection without any byte is not even accepted, where the kernel can wait for one. */

@@ -284,7 +284,7 @@ static int open_ports(uint16_t port, uint32_t ports, uint32_t sockets, char *tex
 	a.instrs[2].open.port = port;
 	n_ports = ports;
 	listens = 0;
-	return nm_ports_open(&a.instrs[2], &local, sockets, text, fds);
+	return nm_ports_open(&a.instrs[2], &local, sockets, false, text, fds);
 }
 
 static void close_fds(const int *fds, int n)
