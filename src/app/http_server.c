@@ -134,9 +134,9 @@ static enum nm_took answer(struct nm_app_served *served, const struct nm_app_ser
 	add(served, what & FOUND ? "HTTP/1.1 200 OK\r\n" : "HTTP/1.1 404 Not Found\r\n");
 	add(served, "Content-Length: ");
 	add(served, length);
-	add(served, served->last     ? "\r\nConnection: close\r\n\r\n"
+	add(served, served->last    ? "\r\nConnection: close\r\n\r\n"
 		    : what & IS_1_0 ? "\r\nConnection: keep-alive\r\n\r\n"
-				     : "\r\n\r\n");
+				    : "\r\n\r\n");
 	if (bytes && !(what & HEAD_ALONE))
 		nm_rope_add_body(&served->out, &(struct nm_rope_body){.data = service->pool->bytes,
 								      .wrap = NM_POOL_BYTES,

@@ -29,7 +29,8 @@ static const struct nm_addr *everywhere(struct nm_addr *room)
 {
 	*room = (struct nm_addr){.sa.ss_family = AF_INET6, .len = sizeof(struct sockaddr_in6)};
 	if (!nm_addr_is_here(room))
-		*room = (struct nm_addr){.sa.ss_family = AF_INET, .len = sizeof(struct sockaddr_in)};
+		*room = (struct nm_addr){.sa.ss_family = AF_INET,
+					 .len = sizeof(struct sockaddr_in)};
 	return room;
 }
 

@@ -165,32 +165,31 @@ static struct nm_instr instr_of(const struct nm_group *group, const struct nm_ph
 
 	const void *opts = side->master ? step->opts : step->mirror_opts;
 
-	return (struct nm_instr){
-		.step = step_of(step, op, opts),
-		.size = step->size,
-		.timeout_ns = step->common->timeout_ns,
-		.message.opts = step->message.opts,
-		.can_fail = step->common->can_fail,
-		.slot = step->slot,
-		.stride = step->stride,
-		.opts = opts,
-		.open.transport_opts =
-			side->master ? step->transport_opts : step->mirror_transport_opts,
-		.lossy = is_lossy(step),
-		.op = op,
-		.transport = nm_ir_has_conn(step) ? step->transport : NULL,
-		.opening = step->opening,
-		.ask.app = step->ask.app,
-		.open.port = opens ? nm_ir_port(step) : 0,
-		.open.has_preamble = opens && has_preamble(group, phase, step),
-		.host = side->master && nm_ir_has_conn(step) ? step->host : 0,
-		.message.law = step->law,
-		.message.files = side->master ? step->files : NULL,
-		.site = step->site,
-		.ahead = ahead,
-		.single_call = whole && direct && !group->messages.gives_up &&
-			       (ahead == 1 || (op->flags & NM_FLOWOP_INITIATES)),
-		.line = step->line};
+	return (struct nm_instr){.step = step_of(step, op, opts),
+				 .size = step->size,
+				 .timeout_ns = step->common->timeout_ns,
+				 .message.opts = step->message.opts,
+				 .can_fail = step->common->can_fail,
+				 .slot = step->slot,
+				 .stride = step->stride,
+				 .opts = opts,
+				 .open.transport_opts = side->master ? step->transport_opts
+								     : step->mirror_transport_opts,
+				 .lossy = is_lossy(step),
+				 .op = op,
+				 .transport = nm_ir_has_conn(step) ? step->transport : NULL,
+				 .opening = step->opening,
+				 .ask.app = step->ask.app,
+				 .open.port = opens ? nm_ir_port(step) : 0,
+				 .open.has_preamble = opens && has_preamble(group, phase, step),
+				 .host = side->master && nm_ir_has_conn(step) ? step->host : 0,
+				 .message.law = step->law,
+				 .message.files = side->master ? step->files : NULL,
+				 .site = step->site,
+				 .ahead = ahead,
+				 .single_call = whole && direct && !group->messages.gives_up &&
+						(ahead == 1 || (op->flags & NM_FLOWOP_INITIATES)),
+				 .line = step->line};
 }
 
 /* Whether there is no other end that counts the same bytes. */
@@ -325,9 +324,8 @@ static void complete_ask(struct nm_group *group, const struct nm_ir_step *step,
 {
 	const struct nm_app *app = step->ask.app;
 	const bool asks = side->master && step->op != &nm_flowop_serve;
-	size_t bytes = asks
-			       ? nm_ask_bytes(instr->site)
-			       : nm_serve_bytes(app->answer_bytes + (app->echoes ? step->size : 0));
+	size_t bytes = asks ? nm_ask_bytes(instr->site)
+			    : nm_serve_bytes(app->answer_bytes + (app->echoes ? step->size : 0));
 
 	instr->opening = step->opened->opening;
 	instr->ask = step->ask;

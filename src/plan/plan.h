@@ -89,11 +89,11 @@ struct nm_phase {
 	uint32_t entry;	   /* the instruction that a pass begins with, of these */
 	struct nm_phase_shape shapes[2]; /* see nm_phase_shape_of */
 	bool measured;
-	bool posts; /* its messages are sent and received by io_uring */
-	bool cork;  /* some writes let the kernel hold bytes back */
-	bool empty; /* nothing crosses the network on this side: a slave does not run it at all */
+	bool posts;  /* its messages are sent and received by io_uring */
+	bool cork;   /* some writes let the kernel hold bytes back */
+	bool empty;  /* nothing crosses the network on this side: a slave does not run it at all */
 	bool serves; /* whoever connects: nobody else knows of its passes, and time ends it */
-	bool leads; /* this side begins each pass; otherwise it follows, and learns the count */
+	bool leads;  /* this side begins each pass; otherwise it follows, and learns the count */
 	/* slave's plan: it only sends, and leads though another host leads the others */
 	bool open_sender;
 	int rcvlowat; /* SO_RCVLOWAT of the connections while it lasts; 0: as they have it */

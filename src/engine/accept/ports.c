@@ -108,8 +108,8 @@ int nm_ports_open(const struct nm_instr *instr, const struct nm_addr *local, uin
 	if (ports == 1 && instr->open.port)
 		snprintf(text, NM_ENDPOINT_TEXT, "%u", instr->open.port);
 	if (ports == 1)
-		return share_port(instr, local, instr->open.port ? 1 : sockets, with_others,
-				  text, fds);
+		return share_port(instr, local, instr->open.port ? 1 : sockets, with_others, text,
+				  fds);
 	if (instr->open.port)
 		return open_row(instr, local, instr->open.port, ports, text, fds);
 	return find_row(instr, local, ports, text, fds);

@@ -24,7 +24,7 @@
 #define READ		  OP("read", "size=1")
 
 #define CONNECT_NAMES                                                                              \
-	"remotehost, protocol, port, app, server, from, data_host, auth_file, user, db, resp, "          \
+	"remotehost, protocol, port, app, server, from, data_host, auth_file, user, db, resp, "    \
 	"async_connect, reconnect, requests, lifetime, conn, count, repeat, "                      \
 	"batch_size, timeout, poll_timeout, canfail, when, unless, non_blocking, and those of "    \
 	"--describe tcp"
@@ -154,8 +154,9 @@ static const struct mistake options[] = {
 	{ONE(OP("connect", "remotehost=h app=redis") OP("serve", "")),
 	 AT(2, "<flowop serve>: the connection of line 2 is none of an accept with from=any")},
 	{ONE(OP("accept", "from=any app=redis") OP("ping", "")),
-	 AT(2, "<flowop ping>: over the connection of line 2, which is accepted from any, only serve "
-	       "and disconnect are possible")},
+	 AT(2,
+	    "<flowop ping>: over the connection of line 2, which is accepted from any, only serve "
+	    "and disconnect are possible")},
 	{ONE(OP("nop", "zebra=1")),
 	 AT(2, "<flowop nop>: unknown option \"zebra\"; options: " COMMON_NAMES)},
 	{ONE(CONNECT OP("write", "")),
