@@ -220,6 +220,8 @@ static uint64_t key_of(const struct nm_io *io, const struct nm_flow *flow,
 
 	if (instr->ask.fills)
 		return key_of_fill(io, flow, instr);
+	if (keyspace->law == NM_KEYS_SEQUENTIAL && flow->request.arrival)
+		return nm_keyspace_turn(keyspace, flow->request.arrival - 1 + flow->repeated);
 	if (keyspace->law == NM_KEYS_SEQUENTIAL)
 		return nm_keyspace_turn(keyspace, flow->index + asking->n_keys[instr->site]++ *
 									io->apps.n_flows);
@@ -263,6 +265,9 @@ void nm_asking_draw(struct nm_io *io, struct nm_flow *flow, const struct nm_inst
 	} else {
 		request->at = flow->index;
 	}
+	if (flow->request.arrival)
+		nm_count_load(io->count, nm_step_key(io, flow, instr) ^ request->key,
+			      (request->size << 8) ^ (uint64_t)request->verb);
 }
 
 /* When a request begins: where a pass begins with it that is known. */

@@ -14,13 +14,17 @@ struct nm_flowop;
 
 extern const struct nm_opt nm_message_opts[];
 
-/* The key of random numbers in the present pass of a step: both ends have it, and no other step,
- * pass or flow of the group. */
+/* The key of random numbers in the present pass of a step: no other step, pass or flow of the group
+ * has it. Both ends have it, unless the pass draws from its arrival, of which one end alone
+ * knows. */
 static inline uint64_t nm_step_key(const struct nm_io *io, const struct nm_flow *flow,
 				   const struct nm_instr *instr)
 {
+	uint32_t arrival = flow->request.arrival;
+
 	/* Both ends count their passes down from the same number. */
-	return nm_rng(nm_rng(nm_rng(io->seed, flow->index), instr->site), flow->iterations_left);
+	return nm_rng(nm_rng(nm_rng(io->seed, arrival ? UINT64_MAX : flow->index), instr->site),
+		      arrival ? arrival : flow->iterations_left);
 }
 
 /* Bytes of the message that the step moves now; it may be asked again while the step goes on. */

@@ -33,6 +33,9 @@ struct nm_request {
 		};
 		uint16_t unusual; /* both; 0: only its latency is recorded */
 	};
+	/* The pass draws from its arrival, which has this number less 1; 0: from its flow, and its
+	 * own number. */
+	uint32_t arrival;
 };
 
 #endif

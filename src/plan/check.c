@@ -72,14 +72,9 @@ static void check_arrivals(struct nm_ir *ir, const struct nm_ir_group *group,
 	size_t first = t->first;
 	bool begins = true;
 	const char *wrong = NULL;
-	char lanes[96];
 
 	if (!t->arrivals.law)
 		return;
-	(void)snprintf(lanes, sizeof lanes,
-		       ": %" PRIu64
-		       " workers cannot share its %u lanes: at most one worker for each",
-		       group->attrs.workers, NM_LANES);
 	while (first + 1 < t->first + t->n_steps && !group->steps[first].common->count)
 		first++;
 	for (const struct nm_ir_step *step = &group->steps[first]; step;
@@ -97,13 +92,12 @@ static void check_arrivals(struct nm_ir *ir, const struct nm_ir_group *group,
 	else if (!begins)
 		wrong = ": the first flowop must be one with which the master begins a pass, as "
 			"connect or write";
-	else if (group->attrs.workers > NM_LANES)
-		wrong = lanes;
 	if (wrong)
 		nm_diag_error(ir->diags, ir->file, t->line, "<transaction> arrivals=\"%s\"%s",
 			      t->attrs.arrivals, wrong);
 	else
 		set_pass_bytes(ir, group, t);
+	nm_ir_set_lanes(ir, group, t);
 }
 
 uint32_t nm_ir_leader(const struct nm_ir_group *group, const struct nm_ir_transaction *t)

@@ -223,6 +223,15 @@ static const struct nm_opt transaction_attrs[] = {
 		 "burst(RATE,LENGTH,PERIOD); load(SHARE,LINK), as poisson, at the rate that "
 		 "uses a share of a link; or trace(FILE), at recorded times. The same seed gives "
 		 "the same times for any number of workers"},
+	{.name = "lanes",
+	 .type = NM_TYPE_COUNT,
+	 .offset = ATTR(nm_transaction_attrs, lanes),
+	 .min = 1,
+	 .max = NM_LANES_MAX,
+	 .def = "1024",
+	 .help = "with arrivals: the parts of their schedule, each with random numbers of its own, "
+		 "which the workers share: at least as many as there are workers. The same seed "
+		 "with another number of lanes is another load"},
 	{.name = "slowdown",
 	 .type = NM_TYPE_STRING,
 	 .offset = ATTR(nm_transaction_attrs, slowdown),

@@ -41,6 +41,7 @@ struct nm_transaction_attrs {
 	double rate_per_s;		/* 0: not given */
 	uint64_t period_ns, spacing_ns; /* 0: not given */
 	char *arrivals;			/* as nm_arrivals_parse reads them; "": none */
+	uint64_t lanes;			/* of arrivals */
 	char *slowdown;			/* as nm_ideal_parse reads it; "": none */
 	uint64_t pipeline;
 	char *fill;  /* the name of a keyspace; NULL: none */

@@ -220,6 +220,9 @@ const struct nm_keyspace *nm_ir_find_keys(struct nm_ir *ir, const struct nm_ir_s
 void nm_ir_set_fill(struct nm_ir *ir, struct nm_ir_group *group, struct nm_ir_transaction *t);
 /* Gives transactions that open connections the rate of their group (connect_rate.c). */
 void nm_ir_pace_connects(struct nm_ir *ir, struct nm_ir_group *group);
+/* Refuses more workers than lanes of arrivals; finds whether passes draw from these (lanes.c). */
+void nm_ir_set_lanes(struct nm_ir *ir, const struct nm_ir_group *group,
+		     struct nm_ir_transaction *t);
 /* What a query asks for: its questions, which begin with a keyspace (questions.c). */
 const struct nm_keyspace *nm_ir_find_questions(struct nm_ir *ir, const struct nm_ir_step *step);
 /* Reads the names of a query that has a file of them, as only the master does. */

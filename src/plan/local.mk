@@ -34,6 +34,7 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/public_check.c \
 	src/plan/plateau.c \
 	src/plan/connect_rate.c \
+	src/plan/lanes.c \
 	src/plan/plateau.h \
 	src/plan/plan.c \
 	src/plan/plan.h \

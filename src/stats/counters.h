@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/field.h"
+#include "base/rng.h"
 
 /* Messages over unreliable transports have a number if they have at least so many bytes. */
 #define NM_NUMBERED_BYTES 8u
@@ -99,7 +100,11 @@
 	  "outstanding.")                                                                          \
 	X(retired, "retired",                                                                      \
 	  "With requests or lifetime of connect: connections that were closed since they had "     \
-	  "lasted that long, and opened anew.")
+	  "lasted that long, and opened anew.")                                                    \
+	X(load_sum, "load_sum",                                                                    \
+	  "With arrivals: a checksum of when each pass that was begun was due, and, where passes " \
+	  "draw from their arrivals, of the verb, key and size of its requests. In a whole "       \
+	  "transaction the same load has the same sum, whatever flow or worker made its passes.")
 
 #define NM_COUNTER_FIELD(name, ...) _Atomic uint64_t name;
 struct nm_counters {
@@ -160,6 +165,13 @@ static inline void nm_counter_add(_Atomic uint64_t *counter, uint64_t n)
 {
 	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
 			      memory_order_relaxed);
+}
+
+/* Adds two numbers that tell something of the load to its checksum. The sum of 2^29 such pairs is
+ * below 2^53, up to which all readers of JSON are exact. */
+static inline void nm_count_load(struct nm_counters *count, uint64_t key, uint64_t number)
+{
+	nm_counter_add(&count->load_sum, nm_rng(key, number) >> 40);
 }
 
 static inline uint64_t nm_counter_read(const _Atomic uint64_t *counter)

@@ -150,7 +150,7 @@ static void look_at_arrivals(void)
 
 	if (nm_arrivals_parse("paired(1M/s,0.75)", 1000000000, &arrivals, why, sizeof why) < 0)
 		fail(why, EINVAL);
-	if (nm_schedule_init(&schedule, 0, 1) < 0)
+	if (nm_schedule_init(&schedule, 0, 1, NM_LANES) < 0)
 		fail("no memory", ENOMEM);
 	nm_schedule_begin(&schedule, &arrivals, 7);
 	for (unsigned i = 0; i < 100000; i++) {

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from keyed import asking, counts
 from nmtest import Netmodel, assert_complete, assert_ends_agree, assert_messages_add_up, defines, phase_of
 
 WriteProfile = Callable[..., Path]
@@ -222,15 +223,84 @@ def test_what_cannot_be_combined(
     assert 'arrivals="const(5)"' in result.err and message in result.err
 
 
-def test_more_workers_than_lanes(netmodel: Netmodel, profile: WriteProfile) -> None:
-    for more, code in (("nprocs='1025' nflows='1025'", 1), ("nthreads='1025' workers='2'", 0)):
-        result = netmodel.run(
-            "-m",
-            profile(f'<group {more}>{CONNECT}<transaction arrivals="const(5)" duration="1s">{ASK}</transaction></group>'),
-            "--check",
+@pytest.mark.parametrize(
+    ("group", "lanes", "said"),
+    [
+        ("nprocs='1025' nflows='1025'", "", "1025 workers cannot share its 1024 lanes: at most one worker for each"),
+        ("nthreads='3' nflows='3'", "lanes='2'", "3 workers cannot share its 2 lanes: at most one worker for each"),
+        ("nthreads='1'", "lanes='0'", 'lanes="0": must be 1 to 32768'),
+        ("nthreads='1'", "lanes='32769'", 'lanes="32769": must be 1 to 32768'),
+        ("nthreads='1025' workers='2'", "", ""),
+        ("nprocs='1025' nflows='1025'", "lanes='1025'", ""),
+    ],
+)
+def test_more_workers_than_lanes(group: str, lanes: str, said: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    transaction = f'<transaction arrivals="const(5)" {lanes} duration="1s">{ASK}</transaction>'
+    result = netmodel.run("-m", profile(f"<group {group}>{CONNECT}{transaction}</group>"), "--check")
+    assert result.code == (1 if said else 0) and said in result.err, result
+
+
+MIX = """<mix><flowop type="get" options="keys=k"/>
+  <flowop type="set" weight="2" options="keys=k size=exp(500;1..9k)"/></mix>"""
+
+
+def load_sum(netmodel: Netmodel, path: Path, seed: int = 7, *more: object) -> tuple[int, int]:
+    document = netmodel.measure(path, "--seed", seed, *more)
+    assert_complete(document)
+    load = phase_of(document, "ask")["load"]
+    assert load["unsent"] == load["failed"] == 0 < load["due"]
+    of = counts(document)
+    return of["load_sum"], of["bytes_sent"]
+
+
+@pytest.mark.parametrize("law", ["zipf(0.99)", "sequential"])
+@pytest.mark.parametrize("app", ["memcache", "redis"])
+def test_the_same_seed_has_the_same_requests(app: str, law: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Whichever flow makes them, of whichever worker."""
+
+    def of(workers: int, ask: str = MIX, lanes: int = 1024) -> Path:
+        text = asking(app, ask, "", f"nflows='14' nthreads='{workers}'", 1000, law)
+        return profile(text.replace('name="ask"', f'name="ask" lanes="{lanes}" arrivals="poisson(2k/s)"'))
+
+    alone = load_sum(netmodel, of(1))
+    assert [load_sum(netmodel, of(workers)) for workers in (2, 7)] == [alone, alone]
+    assert alone[0] not in (
+        load_sum(netmodel, of(1), 8)[0],
+        load_sum(netmodel, of(1, lanes=64))[0],
+        load_sum(netmodel, of(1, MIX.replace('weight="2"', 'weight="3"')))[0],
+        load_sum(netmodel, of(1, MIX.replace("500", "501")))[0],
+    )
+
+
+def test_the_same_requests_of_two_hosts(netmodel: Netmodel, profile: WriteProfile) -> None:
+    def of(workers: int, *hosts: str) -> Path:
+        connect = "".join(f'<flowop type="connect" options="remotehost={host} app=memcache conn={i}"/>' for i, host in enumerate(hosts, 1))
+        ask = "".join(f'<flowop type="set" options="conn={i} keys=k size=exp(500;1..9k)"/>' for i in (1, 2))
+        return profile(
+            f"""<keyspace name="k" count="1000" law="zipf(0.99)"/><group nflows="14" nthreads="{workers}">
+            <transaction>{connect}</transaction><transaction name="ask" duration="200ms" arrivals="poisson(2k/s)">{ask}</transaction></group>"""
         )
-        assert result.code == code, result
-        assert ("1025 workers cannot share its 1024 lanes: at most one worker for each" in result.err) == (code == 1)
+
+    one, two = ("127.0.0.1", "127.0.0.1"), ("127.0.0.1", "localhost")
+    with netmodel.slave() as slave:
+        sums = [load_sum(netmodel, of(workers, *hosts), 7, "-P", slave.port) for workers in (1, 7) for hosts in (one, two)]
+    assert sums == [sums[0]] * 4
+
+
+def test_what_both_ends_draw_follows_the_flow(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """And so is not in the sum, which the due times have for themselves."""
+
+    def of(size: str, workers: int) -> int:
+        ask = f'<flowop type="write" options="size={size}"/><flowop type="read" options="size=1"/>'
+        document = netmodel.measure(
+            profile(f'<group nflows="4" nthreads="{workers}">{CONNECT}<transaction duration="200ms" arrivals="poisson(2k/s)">{ask}</transaction></group>'),
+            "--seed",
+            7,
+        )
+        assert_ends_agree(document)
+        return int(counts(document)["load_sum"])
+
+    assert of("exp(500;1..9k)", 1) == of("exp(500;1..9k)", 4) == of("rand(1,9k)", 1)
 
 
 def test_a_server_that_stops_is_not_told_as_reached(netmodel: Netmodel) -> None:

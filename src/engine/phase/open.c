@@ -9,12 +9,14 @@
 int nm_open_init(struct nm_worker *worker)
 {
 	const struct nm_group *group = worker->group;
+	uint32_t most = 0;
 
 	for (uint32_t k = 0; k < group->n_phases; k++)
-		if (nm_phase_is_open(&group->phases[k]))
-			return nm_schedule_init(&worker->run.open.schedule, worker->worker_no,
-						group->n_workers);
-	return 0;
+		if (nm_phase_is_open(&group->phases[k]) && group->phases[k].arrivals.n_lanes > most)
+			most = group->phases[k].arrivals.n_lanes;
+	return most ? nm_schedule_init(&worker->run.open.schedule, worker->worker_no,
+				       group->n_workers, most)
+		    : 0;
 }
 
 void nm_open_fini(struct nm_open *open)
@@ -130,6 +132,18 @@ bool nm_open_is_due(const struct nm_worker *worker, uint64_t now_ns)
 	return !worker->run.open.closed && due_ns(&worker->run.open) <= now_ns;
 }
 
+/* The request is that of the present arrival, whichever flow makes it. */
+static void take_arrival(struct nm_worker *worker, struct nm_request *request)
+{
+	const struct nm_schedule *schedule = &worker->run.open.schedule;
+	uint64_t number = nm_schedule_number(schedule);
+
+	nm_count_load(worker->io.count, number, (uint64_t)nm_schedule_at_ns(schedule));
+	/* After so many the draws are those of before. */
+	if (schedule->arrivals.draws)
+		request->arrival = (uint32_t)(number % UINT32_MAX) + 1;
+}
+
 void nm_open_begin_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
 {
 	struct nm_open *open = &worker->run.open;
@@ -144,6 +158,7 @@ void nm_open_begin_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t
 
 	uint64_t busy_ns = free_ns > at_ns ? free_ns - at_ns : 0;
 
+	take_arrival(worker, request);
 	nm_schedule_step(&open->schedule);
 	nm_counter_add(&count->arrivals, 1);
 	nm_counter_add(&count->delay_busy, busy_ns / NM_DELAY_STEP_NS);

@@ -10,8 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The lanes of a schedule, and so the most workers that it may have. */
-#define NM_LANES 1024u
+/* The lanes of a schedule, and so the most workers that it may have: usually, and at most. */
+#define NM_LANES     1024u
+#define NM_LANES_MAX 32768u
 /* The most arguments of a law. */
 #define NM_ARRIVAL_ARGS 4
 /* More than the longest text between the parentheses has bytes. */
@@ -20,11 +21,18 @@
 /* Arrivals have places in their order: at the place x as many are due as the law expects to be
  * after x of them. A place is no time yet: the rate may change. */
 struct nm_lane {
-	double place;	 /* of its present arrival */
-	uint64_t number; /* of that arrival within the lane, from 0 */
-	uint64_t key;	 /* of the random numbers of the lane */
-	uint32_t index;	 /* of the lane, below NM_LANES */
+	double place;	  /* of its present arrival */
+	uint64_t number;  /* of that arrival within the lane, from 0 */
+	uint64_t key;	  /* of the random numbers of the lane */
+	uint32_t index;	  /* of the lane, below n_lanes */
+	uint32_t n_lanes; /* of the schedule */
 };
+
+/* The number of the present arrival in one order of those of all lanes, which take turns. */
+static inline uint64_t nm_lane_slot(const struct nm_lane *lane)
+{
+	return lane->number * lane->n_lanes + lane->index;
+}
 
 enum nm_arrival_arg {
 	NM_ARRIVAL_NONE,
@@ -69,6 +77,8 @@ struct nm_arrivals {
 	double length_ns;	      /* of the transaction */
 	double pass_bytes;	      /* of laws with by_bytes, as nm_arrivals_set_bytes was told */
 	double per_s;		      /* of the whole group, on average over that time */
+	uint32_t n_lanes;	      /* 1 to NM_LANES_MAX */
+	bool draws;		      /* a pass draws from its arrival, not from its flow */
 };
 
 struct nm_arrival_law {

@@ -181,7 +181,7 @@ static int parse(const char *text, uint64_t length_ns, struct nm_arrivals *ret, 
 {
 	size_t length = strcspn(text, "(");
 
-	*ret = (struct nm_arrivals){.law = find_law(text, length), .speed = 1};
+	*ret = (struct nm_arrivals){.law = find_law(text, length), .speed = 1, .n_lanes = NM_LANES};
 	if (!ret->law || !text[length])
 		return refuse_form(text, NULL, why, why_size);
 	if (read_law(text, text + length + 1, ret, why, why_size) != 0)
@@ -310,7 +310,7 @@ double nm_lane_draw(const struct nm_lane *lane)
 
 double nm_lane_poisson(const struct nm_lane *lane)
 {
-	return lane->place - log(nm_lane_draw(lane)) * NM_LANES;
+	return lane->place - log(nm_lane_draw(lane)) * lane->n_lanes;
 }
 
 static double next_place(const struct nm_lane *lane, const struct nm_arrivals *arrivals)
@@ -319,16 +319,20 @@ static double next_place(const struct nm_lane *lane, const struct nm_arrivals *a
 		return nm_lane_poisson(lane);
 	if (arrivals->law->place)
 		return arrivals->law->place(lane, arrivals);
-	return (double)(lane->number * NM_LANES + lane->index) + 0.5;
+	return (double)nm_lane_slot(lane) + 0.5;
 }
 
-int nm_schedule_init(struct nm_schedule *schedule, uint32_t worker, uint32_t n_workers)
+/* How many of the lanes are the worker's. */
+static uint32_t share_of(const struct nm_schedule *schedule, uint32_t n_lanes)
 {
-	uint32_t n = (NM_LANES - worker + n_workers - 1) / n_workers;
+	return (n_lanes - schedule->worker + schedule->n_workers - 1) / schedule->n_workers;
+}
 
-	*schedule = (struct nm_schedule){.lanes = calloc(n, sizeof *schedule->lanes), .n_lanes = n};
-	for (uint32_t i = 0; schedule->lanes && i < n; i++)
-		schedule->lanes[i].index = worker + i * n_workers;
+int nm_schedule_init(struct nm_schedule *schedule, uint32_t worker, uint32_t n_workers,
+		     uint32_t most_lanes)
+{
+	*schedule = (struct nm_schedule){.worker = worker, .n_workers = n_workers};
+	schedule->lanes = calloc(share_of(schedule, most_lanes), sizeof *schedule->lanes);
 	return schedule->lanes ? 0 : -ENOMEM;
 }
 
@@ -360,10 +364,13 @@ void nm_schedule_begin(struct nm_schedule *schedule, const struct nm_arrivals *a
 		       uint64_t key)
 {
 	schedule->arrivals = *arrivals;
+	schedule->n_lanes = share_of(schedule, arrivals->n_lanes);
 	for (uint32_t i = 0; i < schedule->n_lanes; i++) {
 		struct nm_lane *lane = &schedule->lanes[i];
+		uint32_t index = schedule->worker + i * schedule->n_workers;
 
-		*lane = (struct nm_lane){.key = nm_rng(key, lane->index), .index = lane->index};
+		*lane = (struct nm_lane){
+			.key = nm_rng(key, index), .index = index, .n_lanes = arrivals->n_lanes};
 		lane->place = next_place(lane, arrivals);
 	}
 	for (uint32_t i = schedule->n_lanes / 2; i-- > 0;)
@@ -390,6 +397,6 @@ uint64_t nm_schedule_skip(struct nm_schedule *schedule, double at_ns, uint64_t m
 	double left = nm_arrivals_expected(&schedule->arrivals, at_ns) - schedule->lanes[0].place;
 
 	if (left > 0)
-		count += (uint64_t)(left * schedule->n_lanes / NM_LANES);
+		count += (uint64_t)(left * schedule->n_lanes / schedule->arrivals.n_lanes);
 	return count;
 }

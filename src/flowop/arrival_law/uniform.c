@@ -4,7 +4,7 @@
 
 static double place(const struct nm_lane *lane, const struct nm_arrivals *arrivals)
 {
-	double slot = (double)(lane->number * NM_LANES + lane->index);
+	double slot = (double)nm_lane_slot(lane);
 
 	return slot + 0.5 + arrivals->args[1] * (nm_lane_draw(lane) - 0.5);
 }

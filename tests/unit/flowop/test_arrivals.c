@@ -147,16 +147,19 @@ START_TEST(a_load_has_the_rate_of_its_bytes)
 }
 END_TEST
 
-/* The first `count` arrivals of all workers together, in their order; owned. */
-static double *times_of(const char *text, uint32_t n_workers, size_t count)
+/* The first `count` arrivals of all workers together, in their order; owned. Their numbers, unless
+ * NULL: room for as many. */
+static double *lanes_of(const char *text, uint32_t n_lanes, uint32_t n_workers, size_t count,
+			uint64_t *ret_numbers)
 {
 	struct nm_arrivals arrivals = arrivals_of(text);
 	struct nm_schedule *workers = calloc(n_workers, sizeof *workers);
 	double *times = calloc(count, sizeof *times);
 
 	ck_assert(workers && times);
+	arrivals.n_lanes = n_lanes;
 	for (uint32_t w = 0; w < n_workers; w++) {
-		ck_assert_int_eq(nm_schedule_init(&workers[w], w, n_workers), 0);
+		ck_assert_int_eq(nm_schedule_init(&workers[w], w, n_workers, NM_LANES_MAX), 0);
 		nm_schedule_begin(&workers[w], &arrivals, KEY);
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -166,6 +169,8 @@ static double *times_of(const char *text, uint32_t n_workers, size_t count)
 			if (nm_schedule_at_ns(&workers[w]) < nm_schedule_at_ns(first))
 				first = &workers[w];
 		times[i] = nm_schedule_at_ns(first);
+		if (ret_numbers)
+			ret_numbers[i] = nm_schedule_number(first);
 		nm_schedule_step(first);
 	}
 	for (uint32_t w = 0; w < n_workers; w++)
@@ -173,6 +178,11 @@ static double *times_of(const char *text, uint32_t n_workers, size_t count)
 	free(workers);
 	free((void *)arrivals.trace);
 	return times;
+}
+
+static double *times_of(const char *text, uint32_t n_workers, size_t count)
+{
+	return lanes_of(text, NM_LANES, n_workers, count, NULL);
 }
 
 START_TEST(const_arrivals_have_one_distance)
@@ -204,6 +214,32 @@ START_TEST(the_number_of_workers_changes_no_time)
 		}
 		free(alone);
 	}
+}
+END_TEST
+
+START_TEST(an_arrival_has_one_number_with_any_worker)
+{
+	static const uint32_t lanes[] = {7, 64, 1024, NM_LANES_MAX};
+	enum { FEW = 5000 };
+	uint64_t alone[FEW], shared[FEW];
+
+	for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++) {
+		double *times = lanes_of("poisson(10k)", lanes[i], 1, FEW, alone);
+		double *same = lanes_of("poisson(10k)", lanes[i], 7, FEW, shared);
+
+		ck_assert_int_eq(memcmp(times, same, FEW * sizeof *times), 0);
+		ck_assert_int_eq(memcmp(alone, shared, sizeof alone), 0);
+		free(times);
+		free(same);
+	}
+	/* Others are another load, of the same rate. */
+	double *few = lanes_of("poisson(10k)", 7, 1, FEW, alone);
+	double *many = times_of("poisson(10k)", 1, FEW);
+
+	ck_assert_double_ne(few[0], many[0]);
+	ck_assert_double_eq_tol(few[FEW - 1], FEW * 1e5, FEW * 1e5 * 5 / sqrt(FEW));
+	free(few);
+	free(many);
 }
 END_TEST
 
@@ -399,7 +435,7 @@ START_TEST(what_is_skipped_is_counted)
 	struct nm_arrivals arrivals = arrivals_of("const(1M)");
 	struct nm_schedule schedule;
 
-	ck_assert_int_eq(nm_schedule_init(&schedule, 1, 2), 0);
+	ck_assert_int_eq(nm_schedule_init(&schedule, 1, 2, NM_LANES), 0);
 	nm_schedule_begin(&schedule, &arrivals, KEY);
 	ck_assert_uint_eq(nm_schedule_skip(&schedule, 10e6, 1000000), 5000);
 	ck_assert_uint_eq(nm_schedule_skip(&schedule, 10e6, 1000000), 0);
@@ -421,6 +457,7 @@ int main(void)
 	tcase_add_test(tcase, a_load_has_the_rate_of_its_bytes);
 	tcase_add_test(tcase, const_arrivals_have_one_distance);
 	tcase_add_test(tcase, the_number_of_workers_changes_no_time);
+	tcase_add_test(tcase, an_arrival_has_one_number_with_any_worker);
 	tcase_add_test(tcase, poisson_arrivals_are_independent);
 	tcase_add_test(tcase, uniform_arrivals_stay_in_their_part_of_a_slot);
 	tcase_add_loop_test(tcase, arrivals_come_when_they_are_expected, 0,
