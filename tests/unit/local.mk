@@ -159,6 +159,7 @@ FLOWOP_TESTS = \
 	tests/unit/flowop/test_mix \
 	tests/unit/flowop/test_arrivals \
 	tests/unit/flowop/test_ideal \
+	tests/unit/flowop/test_life \
 	tests/unit/flowop/test_pacer \
 	tests/unit/flowop/test_rounds \
 	tests/unit/flowop/test_stamp \

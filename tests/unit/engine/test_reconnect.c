@@ -11,6 +11,7 @@
 #include "engine/events.h"
 #include "engine/loop/commands.h"
 #include "engine/loop/fault.h"
+#include "flowop/ask.h"
 #include "one_worker.h"
 #include "transport/address.h"
 
@@ -124,6 +125,49 @@ START_TEST(what_was_not_replaced_in_time_fails)
 }
 END_TEST
 
+/* The state of the first flow's connection lies where nothing is received. */
+static struct nm_life *give_life(struct nm_flow *flow)
+{
+	ck_assert_uint_le(nm_ask_bytes(0), sizeof f.rx);
+	f.worker.io.behind.app_offset = (size_t)(f.rx - (char *)flow);
+	f.phase.anew.lives = true;
+	flow->conn->traits = NM_CONN_LIVES | NM_CONN_ANSWERED;
+	return nm_ask_life(&f.worker.io, flow);
+}
+
+START_TEST(a_life_that_is_over_is_replaced_between_passes)
+{
+	struct nm_flow *flow = &f.flows[0].flow;
+	struct nm_life *life = give_life(flow);
+
+	ck_assert(!nm_reconnect_before_pass(&f.worker, flow));
+	life->end_ns = NM_LIFE_OVER;
+	f.phase.leads = false;
+	ck_assert(!nm_reconnect_before_pass(&f.worker, flow));
+	f.phase.leads = true;
+	atomic_store(&f.worker.commands.stop, true);
+	ck_assert(!nm_reconnect_before_pass(&f.worker, flow));
+	/* Arrivals that are due go on until they are done. */
+	f.worker.run.open.on = true;
+	flow->request.sent_ns = 5;
+	ck_assert(nm_reconnect_before_pass(&f.worker, flow));
+	ck_assert_uint_eq(script.closed, 1);
+	ck_assert_uint_eq(nm_counter_read(&f.stats.tally.counters.retired), 1);
+	ck_assert_ptr_eq(flow->at, &f.worker.reconnect.openings[NM_REOPEN_OPEN]);
+	ck_assert_ptr_eq(flow->resume, f.worker.run.body);
+	/* The new one has had no request. */
+	flow->conn->flags = NM_CONN_OPEN;
+	flow->conn->traits = NM_CONN_LIVES;
+	ck_assert_int_eq(
+		nm_reconnect_goes_on(&f.worker, flow, &f.worker.reconnect.openings[NM_REOPEN_DONE]),
+		NM_RECONNECT_DONE);
+	ck_assert_ptr_eq(flow->at, f.worker.run.body);
+	/* What the opening has taken is no part of the pass. */
+	ck_assert_uint_gt(flow->request.sent_ns, 5);
+	ck_assert_uint_eq(script.closed, 1);
+}
+END_TEST
+
 /* --- failures --- */
 
 START_TEST(an_expected_failure_ends_nothing)
@@ -205,6 +249,7 @@ int main(void)
 	tcase_add_test(replace, elsewhere_the_end_of_a_stream_is_a_failure);
 	tcase_add_test(replace, flows_that_sleep_until_their_pass_need_not_wait_to_replace);
 	tcase_add_test(replace, what_was_not_replaced_in_time_fails);
+	tcase_add_test(replace, a_life_that_is_over_is_replaced_between_passes);
 	tcase_add_test(fail, an_expected_failure_ends_nothing);
 	tcase_add_test(fail, the_connect_is_to_blame);
 	tcase_add_test(replace, transports_ask_for_replacements_and_tell_of_losses);

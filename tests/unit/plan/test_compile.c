@@ -15,6 +15,22 @@
 #define CLOSE "<transaction><flowop type='disconnect'/></transaction>\n"
 #define NULLS "<flowop type='connect' options='remotehost=h protocol=null'/>"
 
+START_TEST(a_connect_rate_is_that_of_the_group)
+{
+	struct compiled c = compile_good("<profile><group nflows='20' connect_rate='100/s'>\n"
+					 "<transaction><flowop type='connect' "
+					 "options='remotehost=h count=2'/></transaction>\n"
+					 "<transaction><flowop type='write' "
+					 "options='size=9'/></transaction></group></profile>");
+	const struct nm_group *group = &c.plan->groups[0];
+
+	/* Each of 20 flows opens two at a time: 2.5 times a second. */
+	ck_assert_double_eq(group->phases[0].rate_per_s, 2.5);
+	ck_assert_double_eq(group->phases[1].rate_per_s, 0);
+	compiled_fini(&c);
+}
+END_TEST
+
 START_TEST(a_group_becomes_phases_that_end_each)
 {
 	struct compiled c =
@@ -583,6 +599,7 @@ int main(void)
 	TCase *tc = tcase_create("compile");
 
 	tcase_set_timeout(tc, 60); /* the largest profiles, under sanitizers, on a busy machine */
+	tcase_add_test(tc, a_connect_rate_is_that_of_the_group);
 	tcase_add_test(tc, a_group_becomes_phases_that_end_each);
 	tcase_add_test(tc, a_load_is_a_share_of_a_link);
 	tcase_add_test(tc, a_load_of_datagrams_counts_each);
