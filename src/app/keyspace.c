@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "app/recording.h"
 #include "base/rng.h"
 
 static uint32_t digits_of(uint64_t number)
@@ -132,13 +133,30 @@ uint64_t nm_keyspace_draw(const struct nm_keyspace *keyspace, uint64_t stream, u
 
 uint32_t nm_keyspace_drawn_length(const struct nm_keyspace *keyspace, uint64_t number)
 {
-	const uint32_t length = (uint32_t)nm_law_draw(keyspace->lengths, 0, number);
+	uint32_t length;
 
+	if (keyspace->law == NM_KEYS_RECORDED) {
+		(void)nm_recording_text(nm_recording_of(keyspace), number, &length);
+		return length;
+	}
+	length = (uint32_t)nm_law_draw(keyspace->lengths, 0, number);
 	return length < keyspace->least ? keyspace->least : length;
+}
+
+static __attribute__((noinline)) char *put_recorded(const struct nm_recording *recording,
+						    uint64_t number, char *buf)
+{
+	uint32_t length;
+	const char *text = nm_recording_text(recording, number, &length);
+
+	return (char *)memcpy(buf, text, length) + length;
 }
 
 char *nm_keyspace_put(const struct nm_keyspace *keyspace, uint64_t number, char *buf)
 {
+	/* Without lengths it is not recorded either. */
+	if (__builtin_expect(keyspace->lengths && keyspace->law == NM_KEYS_RECORDED, 0))
+		return put_recorded(nm_recording_of(keyspace), number, buf);
 	char *end = buf + nm_keyspace_length(keyspace, number), *at = end;
 	char *digits = buf + keyspace->prefix_length;
 
@@ -172,4 +190,16 @@ uint64_t nm_keyspace_number(const struct nm_keyspace *keyspace, const char *text
 	return number < keyspace->count && length == nm_keyspace_length(keyspace, number)
 		       ? number
 		       : UINT64_MAX;
+}
+
+bool nm_keyspace_recorded(const struct nm_keyspace *keyspace, uint64_t number, const char *text,
+			  size_t length)
+{
+	uint32_t own;
+
+	if (keyspace->law != NM_KEYS_RECORDED)
+		return false;
+	const char *recorded = nm_recording_text(nm_recording_of(keyspace), number, &own);
+
+	return own == length && memcmp(recorded, text, length) == 0;
 }

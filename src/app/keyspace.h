@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keys: a countable set of them, and the law by which one is drawn. The text of a key is the prefix
  * and its number in decimal, with zeros before it up to the length that all keys have, or that a
- * law gives each. */
+ * law gives each; or it is that of a file (recording.h). */
 #ifndef NM_APP_KEYSPACE_H
 #define NM_APP_KEYSPACE_H
 
@@ -16,14 +16,16 @@
 #define NM_KEYSPACE_MAX	  (UINT64_C(1) << 40)
 #define NM_KEY_DIGITS_MAX 19u
 
-enum nm_key_law { NM_KEYS_UNIFORM, NM_KEYS_ZIPF, NM_KEYS_SEQUENTIAL };
+/* RECORDED: the keyspace is that of a struct nm_recording. */
+enum nm_key_law { NM_KEYS_UNIFORM, NM_KEYS_ZIPF, NM_KEYS_SEQUENTIAL, NM_KEYS_RECORDED };
 
 struct nm_keyspace {
 	const char *prefix; /* not owned */
 	uint64_t count;
 	uint32_t length, prefix_length; /* bytes: of the longest key */
 	uint32_t least;			/* bytes that each must have */
-	const struct nm_law *lengths;	/* not owned; NULL: all have `length` */
+	/* not owned; NULL: all have `length`. RECORDED: not NULL */
+	const struct nm_law *lengths;
 	enum nm_key_law law;
 	struct nm_law ranks; /* ZIPF: of ranks, from 1 on; owned */
 	uint32_t half_bits;  /* ZIPF: half of the bits of a number, as the bijection has them */
@@ -48,7 +50,7 @@ static inline uint64_t nm_keyspace_turn(const struct nm_keyspace *keyspace, uint
 /* The number that a rank (from 0 on) has: a bijection of the numbers below count, so that keys that
  * are asked for often do not stand side by side. */
 uint64_t nm_keyspace_scramble(const struct nm_keyspace *keyspace, uint64_t rank);
-/* Bytes of the text of a key where a law gives them. They depend on its number alone, and not on
+/* Bytes of the text of a key where a law or a file gives them. They depend on its number alone, and not on
  * the seed: what one run has stored, another finds. */
 uint32_t nm_keyspace_drawn_length(const struct nm_keyspace *keyspace, uint64_t number);
 /* And wherever they come from. */
@@ -59,7 +61,17 @@ static inline uint32_t nm_keyspace_length(const struct nm_keyspace *keyspace, ui
 }
 /* Writes the text of a key: its end. */
 char *nm_keyspace_put(const struct nm_keyspace *keyspace, uint64_t number, char *buf);
-/* The number of a key by its text; UINT64_MAX: it is none. */
+/* The number of a key by its text; UINT64_MAX: it is none, or was recorded. */
 uint64_t nm_keyspace_number(const struct nm_keyspace *keyspace, const char *text, size_t length);
+/* Whether that is the text of a key that was recorded. */
+bool nm_keyspace_recorded(const struct nm_keyspace *keyspace, uint64_t number, const char *text,
+			  size_t length);
+/* Whether it is that of the key. */
+static inline bool nm_keyspace_is(const struct nm_keyspace *keyspace, uint64_t number,
+				  const char *text, size_t length)
+{
+	return nm_keyspace_number(keyspace, text, length) == number ||
+	       nm_keyspace_recorded(keyspace, number, text, length);
+}
 
 #endif

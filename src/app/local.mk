@@ -37,6 +37,7 @@ src_libnm_app_la_SOURCES = \
 	src/app/pool.h \
 	src/app/question.c \
 	src/app/question.h \
+	src/app/recording.h \
 	src/app/redis.h \
 	src/app/redis_server.c \
 	src/app/resp.c \

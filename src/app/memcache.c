@@ -47,7 +47,7 @@ static bool begin_value(struct nm_app_parser *parser, const struct nm_app_reques
 	size_t n;
 
 	if (!blank || line->there < line->length || parser->check ||
-	    nm_keyspace_number(request->keyspace, key, (size_t)(blank - key)) != request->key)
+	    !nm_keyspace_is(request->keyspace, request->key, key, (size_t)(blank - key)))
 		return false;
 	at = blank + 1;
 	n = nm_line_number(at, (size_t)(stop - at), UINT32_MAX, &flags);

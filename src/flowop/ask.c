@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "app/http.h"
+#include "app/recording.h"
 #include "flowop/message.h"
 #include "host/clock.h"
 #include "transport/io.h"
@@ -213,6 +214,25 @@ static uint64_t key_of_fill(const struct nm_io *io, const struct nm_flow *flow,
 	return i + (passes - flow->iterations_left) * n;
 }
 
+void nm_ask_replay(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *instr,
+		   uint64_t record)
+{
+	((struct nm_asking *)nm_app_state(io, flow))->n_keys[instr->site] = record;
+}
+
+/* The request is that which was recorded, as far as its file says: its key. */
+static uint64_t take_record(const struct nm_instr *instr, struct nm_asking *asking)
+{
+	const struct nm_recording *recording = nm_recording_of(instr->ask.keyspace);
+	const struct nm_record *record = &recording->list[asking->n_keys[instr->site]];
+
+	if (recording->has_size)
+		asking->request.size = record->size;
+	if (recording->has_ttl)
+		asking->request.ttl_s = record->ttl_s;
+	return record->key;
+}
+
 static uint64_t key_of(const struct nm_io *io, const struct nm_flow *flow,
 		       const struct nm_instr *instr, struct nm_asking *asking)
 {
@@ -220,6 +240,8 @@ static uint64_t key_of(const struct nm_io *io, const struct nm_flow *flow,
 
 	if (instr->ask.fills)
 		return key_of_fill(io, flow, instr);
+	if (keyspace->law == NM_KEYS_RECORDED)
+		return take_record(instr, asking);
 	if (keyspace->law == NM_KEYS_SEQUENTIAL && flow->request.arrival)
 		return nm_keyspace_turn(keyspace, flow->request.arrival - 1 + flow->repeated);
 	if (keyspace->law == NM_KEYS_SEQUENTIAL)

@@ -40,6 +40,10 @@ enum nm_step nm_ask_step(struct nm_io *io, struct nm_flow *flow, const struct nm
 enum nm_step nm_ask_datagram_step(struct nm_io *io, struct nm_flow *flow,
 				  const struct nm_instr *instr);
 
+/* The next request of the instruction over the flow's present connection is that recorded one. */
+void nm_ask_replay(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *instr,
+		   uint64_t record);
+
 /* What the flow was to send once more over another connection is not sent any more: it is lost.
  * False: there is nothing. */
 bool nm_ask_drop(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *instr);

@@ -83,6 +83,8 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/message.h \
 	src/flowop/mix.c \
 	src/flowop/mix.h \
+	src/flowop/replay.c \
+	src/flowop/replay.h \
 	src/flowop/open_opts.c \
 	src/flowop/open_opts.h \
 	src/flowop/pacer.h \

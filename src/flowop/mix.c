@@ -6,6 +6,7 @@
 
 #include "base/rng.h"
 #include "flowop/message.h"
+#include "flowop/replay.h"
 
 /* Fills the columns: each is as high as the weight of all, and a member that weighs less than a
  * column leaves the rest of its own to one that weighs more. `left` has what each member has still
@@ -71,7 +72,8 @@ uint32_t nm_mix_draw(const struct nm_mix *mix, uint64_t key)
 static enum nm_step mix_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	const struct nm_mix *mix = nm_instr_mix(instr);
-	uint32_t drawn = nm_mix_draw(mix, nm_step_key(io, flow, instr));
+	uint32_t drawn = mix->replays ? nm_replay_next(io, flow, instr)
+				      : nm_mix_draw(mix, nm_step_key(io, flow, instr));
 
 	flow->at = instr + mix->members[drawn].at;
 	return NM_STEP_JUMP;

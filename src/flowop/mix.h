@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mixes: of several members one is drawn for each pass, by weight. Both ends draw alike.
+/* Mixes: of several members one is drawn for each pass, by weight. Both ends draw alike. Or a file
+ * of recorded requests says which one is next, where all ask, and the other end serves any.
  *
  * The program of a mix begins with the instruction that draws and goes on with that member; a jump
  * behind each member but the last leads to the end of the mix. */
@@ -8,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "app/recording.h"
 #include "flowop/flowop.h"
 
 /* One member, and one column of the table by which is drawn (Walker's alias method): a draw takes
@@ -23,6 +25,8 @@ struct nm_mix {
 	uint64_t weight; /* of all members; not 0 */
 	uint32_t n_members;
 	uint32_t length; /* of the mix: to the instruction behind it */
+	/* its records say which member is next (replay.h); NULL: it is drawn */
+	const struct nm_recording *replays;
 	struct nm_mix_member members[];
 };
 

@@ -93,6 +93,16 @@ static void missing_attr(struct nm_ir *ir, const struct nm_node *node, const str
 	nm_node_error(ir, node, ": needs %s=\"...\": %s", opt->name, opt->help);
 }
 
+/* Whether an attribute is given that stands for a required one. */
+static bool has_instead(const struct nm_node *node, const struct nm_opt *opt)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < NM_OPT_UNLESS && opt->unless[i]; i++)
+		has |= nm_node_attr(node, opt->unless[i]) != NULL;
+	return has;
+}
+
 void nm_ir_attrs(struct nm_ir *ir, const struct nm_node *node, void *attrs)
 {
 	const struct nm_opt *table = nm_element_find(node->name)->attrs;
@@ -119,6 +129,6 @@ void nm_ir_attrs(struct nm_ir *ir, const struct nm_node *node, void *attrs)
 			check_twice(ir, node, i);
 	}
 	for (; table->name; table++)
-		if (table->required && !nm_node_attr(node, table->name))
+		if (table->required && !nm_node_attr(node, table->name) && !has_instead(node, table))
 			missing_attr(ir, node, table);
 }

@@ -391,6 +391,7 @@ static void check_group(struct nm_ir *ir, struct nm_ir_group *group)
 {
 	nm_ir_connect(ir, group);
 	nm_ir_check_apps(ir, group);
+	nm_ir_check_replays(ir, group);
 	nm_ir_check_messages(ir, group);
 	check_setting(ir, group);
 	check_openings(ir, group);

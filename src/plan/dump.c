@@ -153,6 +153,9 @@ static void dump_options(FILE *out, const struct nm_opt *table, const void *opts
 /* "to 4 (90 %), to 6 (10 %)" */
 static void dump_mix(FILE *out, const struct nm_mix *mix, uint32_t index)
 {
+	if (mix->replays)
+		fprintf(out, " as %llu recorded requests say,",
+			(unsigned long long)mix->replays->count);
 	for (uint32_t i = 0; i < mix->n_members; i++)
 		fprintf(out, "%s to %u (%.4g %%)", i ? "," : "", index + mix->members[i].at,
 			100 * (double)mix->members[i].weight / (double)mix->weight);

@@ -298,7 +298,13 @@ static const struct nm_opt flowop_attrs[] = {
 		 "0: never"},
 	NM_OPT_END};
 
-static const struct nm_opt mix_attrs[] = {NM_OPT_END};
+static const struct nm_opt mix_attrs[] = {
+	{.name = "replay",
+	 .type = NM_TYPE_STRING,
+	 .offset = ATTR(nm_mix_attrs, replay),
+	 .help = "a keyspace with a trace: nothing is drawn, but each pass makes the next of its "
+		 "requests, by the flowop that is its verb"},
+	NM_OPT_END};
 
 static const struct nm_opt sequence_attrs[] = {
 	{.name = "count",
@@ -330,6 +336,7 @@ static const struct nm_opt keyspace_attrs[] = {
 	 .min = 1,
 	 .max = NM_KEYSPACE_MAX,
 	 .required = true,
+	 .unless = {"trace"},
 	 .help = "how many keys there are"},
 	{.name = "length",
 	 .alias = "klen",
@@ -349,6 +356,14 @@ static const struct nm_opt keyspace_attrs[] = {
 	 .def = "uniform",
 	 .help = "how a request draws its key: uniform; zipf(S), with some keys asked for far more "
 		 "often than others; or sequential"},
+	{.name = "trace",
+	 .type = NM_TYPE_STRING,
+	 .offset = ATTR(nm_keyspace_attrs, trace),
+	 .is_file = true,
+	 .help = "a file of the master with recorded requests, which a mix replays; count has no "
+		 "meaning then: lines of time, key, key length, value length, client, verb and "
+		 "ttl, or a "
+		 "table whose first line names its columns: the time, and op, key, size, ttl"},
 	NM_OPT_END};
 
 static const struct nm_opt require_attrs[] = {

@@ -59,6 +59,10 @@ struct nm_flowop_attrs {
 	uint64_t weight; /* in a mix */
 };
 
+struct nm_mix_attrs {
+	char *replay; /* the name of a keyspace; NULL: none */
+};
+
 struct nm_sequence_attrs {
 	struct nm_law count;
 	uint64_t weight; /* in a mix */
@@ -68,7 +72,7 @@ struct nm_keyspace_attrs {
 	char *name;
 	uint64_t count;
 	struct nm_law length;
-	char *prefix, *law;
+	char *prefix, *law, *trace;
 };
 
 struct nm_param_attrs {

@@ -247,10 +247,16 @@ static void read_mix(struct nm_ir *ir, const struct nm_node *node, struct nm_ir_
 {
 	const uint32_t site = next_mix_site(group);
 	struct nm_ir_mix *mix = &group->mixes[group->n_mixes++];
-	char no_attrs;
+	struct nm_mix_attrs *attrs =
+		nm_arena_opts(ir->arena, nm_element_find("mix")->attrs, sizeof *attrs);
 
 	*mix = (struct nm_ir_mix){.node = node, .site = site, .first = group->n_members};
-	nm_ir_attrs(ir, node, &no_attrs);
+	if (!attrs) {
+		nm_diag_error(ir->diags, ir->file, node->line, "out of memory");
+		return;
+	}
+	nm_ir_attrs(ir, node, attrs);
+	mix->replay = attrs->replay;
 	if (node->n_children == 0)
 		nm_node_error(ir, node, ": has no flowops of which one could be drawn");
 	for (size_t i = 0; i < node->n_children; i++) {

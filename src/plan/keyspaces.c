@@ -11,12 +11,7 @@
 #include "plan/attributes.h"
 #include "plan/diag.h"
 #include "plan/ir.h"
-
-struct nm_ir_keyspace {
-	struct nm_ir_keyspace *next;
-	const char *name;
-	struct nm_keyspace keyspace;
-};
+#include "plan/keyspaces.h"
 
 /* Its law may have a table, which goes with its options. */
 static const struct nm_opt kept_opts[] = {
@@ -25,7 +20,7 @@ static const struct nm_opt kept_opts[] = {
 	 .offset = offsetof(struct nm_ir_keyspace, keyspace.ranks)},
 	NM_OPT_END};
 
-static struct nm_ir_keyspace *find(const struct nm_ir *ir, const char *name)
+struct nm_ir_keyspace *nm_ir_keyspace_find(const struct nm_ir *ir, const char *name)
 {
 	struct nm_ir_keyspace *at = ir->keyspaces;
 
@@ -34,10 +29,23 @@ static struct nm_ir_keyspace *find(const struct nm_ir *ir, const char *name)
 	return at;
 }
 
+static void declare(struct nm_ir *ir, struct nm_ir_keyspace *own,
+		    const struct nm_keyspace_attrs *attrs)
+{
+	own->name = attrs->name;
+	own->trace = attrs->trace;
+	own->next = ir->keyspaces;
+	ir->keyspaces = own;
+}
+
 static const char *why_not(const struct nm_ir *ir, const struct nm_keyspace_attrs *attrs)
 {
-	if (find(ir, attrs->name))
+	if (nm_ir_keyspace_find(ir, attrs->name))
 		return "another keyspace has this name";
+	if (nm_is_recorded(attrs->trace) && (attrs->length.max || *attrs->prefix))
+		return "trace, and length or prefix: its keys are those of the file";
+	if (!nm_is_recorded(attrs->trace) && !attrs->count)
+		return "without a trace it needs count=\"...\"";
 	for (const char *c = attrs->prefix; *c; c++)
 		if ((unsigned char)*c <= ' ' || *c == 127)
 			return "its prefix has a blank, which no key may have";
@@ -69,6 +77,12 @@ void nm_ir_read_keyspace(struct nm_ir *ir, const struct nm_node *node)
 		nm_node_error(ir, node, " name=\"%s\": %s", attrs->name, wrong);
 		return;
 	}
+	if (nm_is_recorded(attrs->trace)) {
+		/* Only the master has the file, which is read later. */
+		own->keyspace.law = NM_KEYS_RECORDED;
+		declare(ir, own, attrs);
+		return;
+	}
 	int r = nm_keyspace_init(&own->keyspace, attrs->law, attrs->prefix, attrs->count,
 				 attrs->length.max, why, sizeof why);
 
@@ -81,13 +95,10 @@ void nm_ir_read_keyspace(struct nm_ir *ir, const struct nm_node *node)
 						: "law");
 	if (attrs->length.kind != NM_LAW_CONST)
 		own->keyspace.lengths = &attrs->length;
-	own->name = attrs->name;
-	own->next = ir->keyspaces;
-	ir->keyspaces = own;
+	declare(ir, own, attrs);
 }
 
-/* The phrase for a name that no keyspace has. */
-static void name_nearest(const struct nm_ir *ir, const char *name, char *buf, size_t size)
+void nm_ir_keyspace_nearest(const struct nm_ir *ir, const char *name, char *buf, size_t size)
 {
 	const char *names[32];
 	size_t count = 0;
@@ -105,12 +116,12 @@ static void name_nearest(const struct nm_ir *ir, const char *name, char *buf, si
 const struct nm_keyspace *nm_ir_find_keys(struct nm_ir *ir, const struct nm_ir_step *step)
 {
 	const char *name = ((const struct nm_opts_ask *)step->opts)->keys;
-	struct nm_ir_keyspace *found = name ? find(ir, name) : NULL;
+	struct nm_ir_keyspace *found = name ? nm_ir_keyspace_find(ir, name) : NULL;
 	char why[256];
 
 	if (found || !name)
 		return found ? &found->keyspace : NULL;
-	name_nearest(ir, name, why, sizeof why);
+	nm_ir_keyspace_nearest(ir, name, why, sizeof why);
 	nm_origin_option(nm_step_error(ir, step, " keys=\"%s\": %s", name, why), step, "keys");
 	return NULL;
 }
@@ -131,6 +142,8 @@ static const char *why_not_filled(const struct nm_ir_keyspace *keyspace,
 	if (t->has_duration || t->has_iterations || t->attrs.total || t->arrivals.law)
 		return "not with iterations, duration, total or arrivals: it is over with the last "
 		       "key";
+	if (nm_is_recorded(keyspace->trace))
+		return "its keys are those of recorded requests, which a mix replays";
 	if (t->n_steps != 1 || step->op->verb != NM_VERB_SET || step->common->count != 1 ||
 	    step->in.member || step->in.sequence)
 		return "the transaction must have one set, once, and nothing else";
@@ -145,14 +158,14 @@ static const char *why_not_filled(const struct nm_ir_keyspace *keyspace,
 void nm_ir_set_fill(struct nm_ir *ir, struct nm_ir_group *group, struct nm_ir_transaction *t)
 {
 	struct nm_ir_step *step = &group->steps[t->first];
-	const struct nm_ir_keyspace *keyspace = find(ir, t->attrs.fill);
+	const struct nm_ir_keyspace *keyspace = nm_ir_keyspace_find(ir, t->attrs.fill);
 	char unknown[256];
 	const char *why = unknown;
 
 	if (keyspace)
 		why = why_not_filled(keyspace, group, t, step);
 	else
-		name_nearest(ir, t->attrs.fill, unknown, sizeof unknown);
+		nm_ir_keyspace_nearest(ir, t->attrs.fill, unknown, sizeof unknown);
 	if (why) {
 		nm_origin_of_attr(
 			nm_node_error(ir, t->node, " fill=\"%s\": %s", t->attrs.fill, why), t->node,

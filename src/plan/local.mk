@@ -17,7 +17,9 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/diag.c \
 	src/plan/diag.h \
 	src/plan/ir.c \
+	src/plan/grow.h \
 	src/plan/keyspaces.c \
+	src/plan/keyspaces.h \
 	src/plan/ir.h \
 	src/plan/dump.c \
 	src/plan/duration.c \
@@ -39,6 +41,9 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/plan.c \
 	src/plan/plan.h \
 	src/plan/questions.c \
+	src/plan/recorder.c \
+	src/plan/recorder.h \
+	src/plan/replays.c \
 	src/plan/step.c \
 	src/plan/traces.c \
 	src/plan/warmup.c \

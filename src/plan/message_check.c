@@ -255,9 +255,12 @@ void nm_ir_find_files(struct nm_ir *ir)
 				find_files(ir, &group->steps[i]);
 			else if (nm_ir_has_names(&group->steps[i]))
 				nm_ir_read_names(ir, &group->steps[i]);
-		for (size_t i = 0; i < group->n_transactions; i++)
-			if (group->transactions[i].arrivals.law &&
-			    group->transactions[i].arrivals.law->by_trace)
-				nm_ir_read_trace(ir, &group->transactions[i]);
+		for (size_t i = 0; i < group->n_transactions; i++) {
+			struct nm_ir_transaction *t = &group->transactions[i];
+			struct nm_ir_times times = nm_ir_read_requests(ir, group, t);
+
+			if (t->arrivals.law && t->arrivals.law->by_trace)
+				nm_ir_read_trace(ir, t, times);
+		}
 	}
 }

@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "flowop/ask.h"
 #include "plan/diag.h"
+#include "plan/grow.h"
 #include "plan/ir.h"
 
 /* In one block of memory. */
@@ -115,18 +116,6 @@ struct names {
 	size_t count, list_room, used, room;
 };
 
-static bool grow(void **at, size_t item, size_t *room)
-{
-	size_t more = *room ? 2 * *room : 4096;
-	void *grown = realloc(*at, more * item);
-
-	if (!grown)
-		return false;
-	*at = grown;
-	*room = more;
-	return true;
-}
-
 /* How long the line is without its comment: # or ; where a word begins, and not behind a
  * backslash. */
 static size_t before_comment(const char *line, size_t n)
@@ -156,9 +145,9 @@ static int add_line(struct names *into, const char *line, size_t n, uint16_t typ
 		return -EINVAL;
 	}
 	if ((into->count == into->list_room &&
-	     !grow((void **)&into->list, sizeof *into->list, &into->list_room)) ||
+	     !nm_grow((void **)&into->list, sizeof *into->list, &into->list_room)) ||
 	    (into->room - into->used < NM_QUESTION_MAX &&
-	     !grow((void **)&into->names, 1, &into->room)))
+	     !nm_grow((void **)&into->names, 1, &into->room)))
 		return -ENOMEM;
 	if (strspn(behind + length, BLANKS) != n - (size_t)(behind + length - line)) {
 		(void)snprintf(why, why_size, "there is more behind the type");

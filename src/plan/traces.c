@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "plan/diag.h"
 #include "plan/ir.h"
+#include "plan/recorder.h"
 
 #define TIMES_MAX   100000000u
 #define SEPARATORS  " \t\r,;"
@@ -24,7 +25,8 @@ struct times {
 	struct nm_trace *trace; /* owned */
 	size_t room;
 	uint64_t first_ns;
-	bool fine; /* a time has a fraction of a second */
+	bool fine;		      /* a time has a fraction of a second */
+	struct nm_recorder *recorder; /* of the requests; NULL: only times count */
 };
 
 static bool grow(struct times *into)
@@ -62,17 +64,38 @@ static bool read_time(const char *text, uint64_t *ret_ns, bool *ret_fine)
 	return !text[digits];
 }
 
-/* Adds a line, which is changed. 0, -ENOMEM, or -EINVAL with a phrase in why. */
-static int add_line(struct times *into, char *line, char *why, size_t why_size)
+/* Whether the line names columns. */
+static bool is_header(const char *line)
 {
+	char first = line[strspn(line, SEPARATORS "\"")];
+
+	return (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
+}
+
+static bool is_empty(const char *line)
+{
+	char first = line[strspn(line, SEPARATORS)];
+
+	return !first || first == '#';
+}
+
+/* Adds a line, which is changed. 0, -ENOMEM, or -EINVAL with a phrase in why. */
+static int add_line(struct times *into, char *line, unsigned number, char *why, size_t why_size)
+{
+	int sent = 1;
+
+	if (is_empty(line))
+		return 0;
+	if (into->recorder)
+		sent = nm_recorder_add(into->recorder, line, number, why, why_size);
+	if (sent <= 0)
+		return sent;
 	const char *time = line + strspn(line, SEPARATORS), *wrong = NULL;
 	uint64_t ns = 0, last_ns = 0;
 	bool fine;
 
 	line[strcspn(line, "#")] = '\0';
 	line[(size_t)(time - line) + strcspn(time, SEPARATORS)] = '\0';
-	if (!*time)
-		return 0;
 	if ((!into->trace || into->trace->count == into->room) && !grow(into))
 		return -ENOMEM;
 	struct nm_trace *trace = into->trace;
@@ -93,21 +116,6 @@ static int add_line(struct times *into, char *line, char *why, size_t why_size)
 	into->fine |= fine;
 	trace->at_ns[trace->count++] = ns - into->first_ns;
 	return 0;
-}
-
-/* Whether the line names columns. */
-static bool is_header(const char *line)
-{
-	char first = line[strspn(line, SEPARATORS "\"")];
-
-	return (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
-}
-
-static bool is_empty(const char *line)
-{
-	char first = line[strspn(line, SEPARATORS)];
-
-	return !first || first == '#';
 }
 
 /* Reads all lines: 0, or an error as add_line or of the file; *ret_line is the number of the
@@ -135,9 +143,11 @@ static int read_lines(FILE *file, struct times *into, unsigned *ret_line, char *
 			r = -EINVAL;
 		} else if (!may_name || !is_header(text)) {
 			may_name = may_name && is_empty(text);
-			r = add_line(into, text, why, why_size);
+			r = add_line(into, text, *ret_line, why, why_size);
 		} else {
 			may_name = false;
+			if (into->recorder)
+				r = nm_recorder_name(into->recorder, text, why, why_size);
 		}
 	}
 	/* Without memory for a line there is neither. */
@@ -222,7 +232,8 @@ static int read_file(const char *path, struct times *ret, char *why, size_t why_
 	else if (r < 0)
 		(void)snprintf(why, why_size, "%s", strerror(-r));
 	else if (!ret->trace || !ret->trace->count)
-		(void)snprintf(why, why_size, "has no times");
+		(void)snprintf(why, why_size, "has no %s",
+			       ret->recorder ? "requests that can be sent" : "times");
 	else
 		return 0;
 	return r ? r : -EINVAL;
@@ -248,16 +259,39 @@ static void tell(struct nm_ir *ir, const struct nm_ir_transaction *t, bool sprea
 			     t->attrs.arrivals, end_s, arrivals->length_ns / 1e9);
 }
 
-void nm_ir_read_trace(struct nm_ir *ir, struct nm_ir_transaction *t)
+int nm_times_read(const char *path, struct nm_recorder *recorder, struct nm_ir_times *ret,
+		  char *why, size_t why_size)
+{
+	struct times times = {.recorder = recorder};
+	int r = read_file(path, &times, why, why_size);
+
+	if (r == 0)
+		*ret = (struct nm_ir_times){.trace = times.trace, .is_coarse = is_coarse(&times)};
+	else
+		free(times.trace);
+	return r;
+}
+
+/* Those of the file alone, which is not read again where its requests are. */
+static int find_times(struct nm_ir *ir, const struct nm_arrivals *arrivals,
+		      struct nm_ir_times *times, char *why, size_t why_size)
+{
+	if (times->trace)
+		return 0;
+	int r = nm_times_read(arrivals->file, NULL, times, why, why_size);
+
+	return r == 0 ? nm_arena_keep(ir->arena, times->trace) : r;
+}
+
+void nm_ir_read_trace(struct nm_ir *ir, struct nm_ir_transaction *t, struct nm_ir_times times)
 {
 	struct nm_arrivals *arrivals = &t->arrivals;
-	struct times times = {.trace = NULL};
 	char why[320];
 	bool loops = arrivals->words & NM_ARRIVAL_LOOP, spreads = false;
-	int r = read_file(arrivals->file, &times, why, sizeof why);
+	int r = find_times(ir, arrivals, &times, why, sizeof why);
 
 	if (r == 0) {
-		spreads = !(arrivals->words & NM_ARRIVAL_EXACT) && is_coarse(&times);
+		spreads = !(arrivals->words & NM_ARRIVAL_EXACT) && times.is_coarse;
 		if (spreads)
 			spread(times.trace);
 		measure(times.trace);
@@ -268,15 +302,11 @@ void nm_ir_read_trace(struct nm_ir *ir, struct nm_ir_transaction *t)
 			r = nm_arrivals_set_trace(arrivals, times.trace, why, sizeof why);
 		}
 	}
-	if (r == 0) {
+	if (r == 0)
 		tell(ir, t, spreads);
-		r = nm_arena_keep(ir->arena, times.trace);
-	} else {
-		free(times.trace);
-	}
-	if (r == -ENOMEM)
+	else if (r == -ENOMEM)
 		nm_diag_error(ir->diags, ir->file, t->line, "out of memory");
-	else if (r < 0)
+	else
 		nm_origin_of_attr(nm_node_error(ir, t->node, " arrivals=\"%s\": %s: %s",
 						t->attrs.arrivals, arrivals->file, why),
 				  t->node, "arrivals");

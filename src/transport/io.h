@@ -39,6 +39,17 @@ struct nm_servers {
 	struct nm_greetings *greetings; /* what connections begin with (app/session.h); or NULL */
 };
 
+/* Whose turn it is of requests that were recorded (flowop/replay.h): written when a phase begins.
+ * The flows of a worker share out among them those that its flows would have if each of all flows
+ * had each n-th. */
+struct nm_turns {
+	uint64_t base;	    /* of the present round of all flows */
+	uint32_t at, first; /* the flow whose turn it is, and the first of the worker's */
+	uint32_t n_workers; /* of the group */
+	bool by_arrival;    /* it is the turn of that with the number of the arrival */
+	uint64_t arrival;   /* that has begun last, from 0 */
+};
+
 /* Of groups whose connections speak an application protocol (app/app.h). */
 struct nm_io_apps {
 	struct nm_verb_tally *verbs;	  /* by instr->ask.verb; NULL: nothing asks in the phase */
@@ -46,6 +57,7 @@ struct nm_io_apps {
 	const struct nm_servers *servers; /* by instr->opening */
 	const struct nm_app_service *services; /* the same */
 	uint32_t n_flows;		       /* of the group */
+	struct nm_turns turns;		       /* of what is recorded */
 };
 
 /* What lies behind each flow and its connections in memory, by its offset from the flow. */

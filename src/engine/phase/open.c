@@ -139,6 +139,7 @@ static void take_arrival(struct nm_worker *worker, struct nm_request *request)
 	uint64_t number = nm_schedule_number(schedule);
 
 	nm_count_load(worker->io.count, number, (uint64_t)nm_schedule_at_ns(schedule));
+	worker->io.apps.turns.arrival = number;
 	/* After so many the draws are those of before. */
 	if (schedule->arrivals.draws)
 		request->arrival = (uint32_t)(number % UINT32_MAX) + 1;

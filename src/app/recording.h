@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recorded requests, in the order of their file, and the keys that they have. They belong to the
+ * plan. Any thread. */
+#ifndef NM_APP_RECORDING_H
+#define NM_APP_RECORDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "app/keyspace.h"
+
+/* Not a byte more than needed, as there are millions of them. */
+struct nm_record {
+	uint32_t key;	     /* its number, below keys.count */
+	uint32_t size;	     /* bytes of the value */
+	uint32_t member : 8; /* of the mix that replays them */
+	uint32_t ttl_s : 24; /* 0: for ever */
+};
+#define NM_RECORD_TTL_MAX 2592000u /* 30 days: beyond that a memcached takes a time of day */
+
+/* The keyspace comes first, so that a request's keyspace stands for it; its law is
+ * NM_KEYS_RECORDED. Equal keys have one number. */
+struct nm_recording {
+	struct nm_keyspace keys;
+	uint64_t count; /* of the requests, at least 1 */
+	const struct nm_record *list;
+	const char *texts;	 /* the keys, one behind the other */
+	const uint32_t *text_at; /* of each key, where it begins; and of one more, the end */
+	bool has_size, has_ttl;	 /* the file says them; otherwise the flowop does */
+};
+
+static inline const struct nm_recording *nm_recording_of(const struct nm_keyspace *keyspace)
+{
+	return (const struct nm_recording *)(const void *)keyspace;
+}
+
+/* The text of a key: where it begins; *ret_length: its bytes. */
+static inline const char *nm_recording_text(const struct nm_recording *recording, uint64_t key,
+					    uint32_t *ret_length)
+{
+	*ret_length = recording->text_at[key + 1] - recording->text_at[key];
+	return recording->texts + recording->text_at[key];
+}
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keyspaces of a profile, by their names. */
+#ifndef NM_PLAN_KEYSPACES_H
+#define NM_PLAN_KEYSPACES_H
+
+#include "app/recording.h"
+#include "plan/ir.h"
+
+struct nm_ir_keyspace {
+	struct nm_ir_keyspace *next;
+	const char *name;
+	const char *trace; /* the file of what was recorded; NULL or "": nothing was */
+	union {
+		struct nm_keyspace keyspace;
+		struct nm_recording recording; /* with trace; count 0: not read yet */
+	};
+	uint32_t members[NM_VERB__COUNT]; /* of the mix for which it was read (recorder.h) */
+};
+
+static inline bool nm_is_recorded(const char *trace)
+{
+	return trace && *trace;
+}
+
+struct nm_ir_keyspace *nm_ir_keyspace_find(const struct nm_ir *ir, const char *name);
+/* The phrase for a name that no keyspace has. */
+void nm_ir_keyspace_nearest(const struct nm_ir *ir, const char *name, char *buf, size_t size);
+
+#endif
