@@ -226,6 +226,9 @@ static uint64_t take_record(const struct nm_instr *instr, struct nm_asking *aski
 	const struct nm_recording *recording = nm_recording_of(instr->ask.keyspace);
 	const struct nm_record *record = &recording->list[asking->n_keys[instr->site]];
 
+	/* The file has for a get how long its value was: none is sent. */
+	if (asking->request.verb != NM_VERB_SET)
+		return record->key;
 	if (recording->has_size)
 		asking->request.size = record->size;
 	if (recording->has_ttl)

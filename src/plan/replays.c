@@ -69,11 +69,6 @@ static void check_mix(struct nm_ir *ir, const struct nm_ir_mix *mix)
 		nm_origin_of_attr(
 			nm_node_error(ir, mix->node, " replay=\"%s\": %s", mix->replay, why),
 			mix->node, "replay");
-	else if (!*keyspace->trace)
-		nm_node_warn(ir, mix->node,
-			     " replay=\"%s\": trace of the keyspace is empty: nothing is replayed, "
-			     "and keys are drawn",
-			     mix->replay);
 }
 
 void nm_ir_check_replays(struct nm_ir *ir, const struct nm_ir_group *group)

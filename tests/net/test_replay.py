@@ -7,7 +7,8 @@ import partners
 import pytest
 from nmtest import Json, Netmodel, defines
 
-# Five gets, two sets and a delete of the public form; one more line that nobody can send, and one for which a get is.
+# Of the public form: a line that nobody can send is among them, and one for which a get is. The outcomes are those of
+# this order alone.
 LINES = """\
 0,apple,5,10,1,set,100
 0,pear,4,0,1,get,0
@@ -29,16 +30,150 @@ def recorded(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def thousands(tmp_path: Path) -> Path:
+    """Values under 5000 keys, within half a second."""
+    path = tmp_path / "thousands.tsv"
+    lines = [f"{10 + i / 10000:.4f}\tset\tk:{i}\t{i % 200}" for i in range(5000)]
+    path.write_text("\n".join(["time\top\tkey\tsize", *lines, ""]))
+    return path
+
+
 def verbs_of(document: Json) -> dict[str, tuple[int, int]]:
-    verbs = document["totals"]["verbs"]
-    return {verb["name"]: (verb["outcomes"]["requests"], verb["outcomes"]["hits"]) for verb in verbs}
+    """Requests and hits of those that there are."""
+    found = {verb["verb"]: verb["outcomes"] for verb in document["totals"]["verbs"]}
+    return {name: (outcomes["requests"], outcomes["hits"]) for name, outcomes in found.items() if outcomes["requests"]}
 
 
 @pytest.mark.parametrize("app", ["memcache", "memcache_meta", "memcache_binary"])
 def test_memcached(netmodel: Netmodel, recorded: Path, app: str) -> None:
     with partners.memcached() as memcached:
-        document = netmodel.measure("replay", *defines(trace=recorded, server=memcached.server, app=app, writes="yes"))
+        result = netmodel.run(
+            *("-m", "replay", "--format", "json"),
+            *defines(trace=recorded, server=memcached.server, app=app, writes="yes"),
+        )
         stats = memcached.stats()
-    assert verbs_of(document) == OUTCOMES
+    assert verbs_of(result.json()) == OUTCOMES
     assert (stats["cmd_get"], stats["get_hits"], stats["cmd_set"], stats["delete_hits"]) == (5, 2, 2, 1)
-    assert stats["bytes_read"] > 3010
+    assert "1 of 9 requests are not sent" in result.err
+    assert 'the first is "incr" of line 6' in result.err
+
+
+def test_redis(netmodel: Netmodel, recorded: Path) -> None:
+    with partners.redis() as redis:
+        more = defines(trace=recorded, server=redis.server, app="redis", writes="yes")
+        document = netmodel.measure("replay", *more)
+        calls = redis.calls()
+        assert redis.cli("STRLEN", "pear") == "3000"
+    assert verbs_of(document) == OUTCOMES
+    assert (calls["get"], calls["set"], calls["del"]) == (5, 2, 1)
+
+
+def test_nothing_is_written_without_a_word(netmodel: Netmodel, recorded: Path) -> None:
+    with partners.memcached() as memcached:
+        document = netmodel.measure("replay", *defines(trace=recorded, server=memcached.server))
+        stats = memcached.stats()
+    assert verbs_of(document) == {"get": (5, 0)}
+    assert (stats["cmd_get"], stats["cmd_set"], stats["delete_misses"]) == (5, 0, 0)
+
+
+@pytest.mark.parametrize(("workers", "flows"), [(1, 1), (2, 3), (3, 7), (3, 6)])
+@pytest.mark.parametrize("timed", [False, True])
+def test_each_request_is_made_once(netmodel: Netmodel, thousands: Path, workers: int, flows: int, timed: bool) -> None:
+    """As many keys as requests: what was made twice would be missing elsewhere."""
+    arrivals = f"trace({thousands},speed=0.2)" if timed else ""
+    how = defines(num_threads=workers, num_flows=flows, arrivals=arrivals, test_length="5s" if timed else "60s")
+    with partners.memcached() as memcached:
+        document = netmodel.measure("replay", *defines(trace=thousands, server=memcached.server, writes="yes"), *how)
+        stats = memcached.stats()
+    assert verbs_of(document) == {"set": (5000, 0)}
+    assert (stats["cmd_set"], stats["curr_items"]) == (5000, 5000)
+
+
+def test_other_arrivals_go_round(netmodel: Netmodel, thousands: Path) -> None:
+    how = defines(num_threads=2, num_flows=8, arrivals="const(10k/s)", test_length="1s")
+    with partners.memcached() as memcached:
+        document = netmodel.measure("replay", *defines(trace=thousands, server=memcached.server, writes="yes"), *how)
+        stats = memcached.stats()
+    assert verbs_of(document) == {"set": (stats["cmd_set"], 0)}
+    assert stats["cmd_set"] > 5000
+    assert stats["curr_items"] == 5000
+
+
+def test_netmodel_serves_it(netmodel: Netmodel, recorded: Path) -> None:
+    assert verbs_of(netmodel.measure("replay", *defines(trace=recorded, writes="yes"))) == OUTCOMES
+
+
+BESIDE = """
+<profile name="beside">
+  <keyspace name="log" trace="{trace}"/>
+  <keyspace name="drawn" count="100" prefix="drawn:"/>
+  <group>
+    <transaction><flowop type="connect" options="remotehost=x server={server} app=memcache"/></transaction>
+    <transaction duration="1s" arrivals="trace({trace},speed=10)">
+      <mix replay="log">
+        <flowop type="set" options="keys=log"/>
+        <flowop type="get" options="keys=log verify"/>
+      </mix>
+    </transaction>
+  </group>
+  <group>
+    <transaction><flowop type="connect" options="remotehost=x server={server} app=memcache"/></transaction>
+    <transaction duration="1s" total="50"><flowop type="get" options="keys=drawn"/></transaction>
+  </group>
+</profile>
+"""
+
+
+def test_beside_generated_load(netmodel: Netmodel, recorded: Path, tmp_path: Path) -> None:
+    """With verify: equal keys have equal values. Without a delete that line is left out, with its time."""
+    profile = tmp_path / "beside.xml"
+    with partners.memcached() as memcached:
+        profile.write_text(BESIDE.format(trace=recorded, server=memcached.server))
+        document = netmodel.measure(profile)
+    assert [group["outcomes"]["requests"] for group in document["groups"]] == [7, 50]
+    assert document["groups"][0]["outcomes"]["hits"] == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("0,a,1,5,1,get\n", "line 1: has 6 columns of 7; without names of columns in the first line"),
+        ("0,a,1,5,1,get,0\n0,b,1,x5,1,set,0\n", 'line 2: column 4 (value length): "x5": must be bytes, from 0 to 1073741824'),
+        ("0,a,1,5,1,get,2592001\n", 'line 1: column 7 (ttl): "2592001": must be seconds, from 0 to 2592000'),
+        ("0,a b,1,5,1,get,0\n", 'line 1: column 2 (key): "a b": must be a key of 1 to 250 bytes'),
+        ("0,,1,5,1,get,0\n", 'line 1: column 2 (key): "": must be a key'),
+        ("5,a,1,5,1,get,0\n4,a,1,5,1,get,0\n", 'line 2: "4": before the time above it'),
+        ("x,a,1,5,1,get,0\n", 'line 1: "x,a,1,5,1,get,0" names no column op'),
+        ("time,op,what\n0,get,a\n", 'line 1: "time,op,what" names no column key'),
+        ("0,a,1,5,1,incr,0\n", "has no requests that can be sent"),
+        ("", "has no requests that can be sent"),
+    ],
+)
+def test_bad_files(netmodel: Netmodel, tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(text)
+    result = netmodel.run("-m", "replay", *defines(trace=path), "--check", code=1)
+    assert f'<mix> replay="log": {path}: {told}' in result.err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('replay="log"', 'replay="lag"', 'did you mean "log"?'),
+        ('replay="log"', 'replay="drawn"', 'the keyspace has no trace="FILE" of recorded requests'),
+        ('replay="log"', "", 'it must be in a <mix replay="..."> of their keyspace'),
+        ('"keys=log verify"', '"keys=drawn"', "it must have the keys that are replayed"),
+        ('"get" options="keys=log verify"', '"set" options="keys=log"', "each verb may be there once"),
+        ('"keys=log verify"', '"keys=log count=2"', "what was recorded is made by one get, set or delete each"),
+        ('<mix replay="log">', '<flowop type="get" options="keys=drawn"/><mix replay="log">', "a pass must begin with"),
+        ('trace="{trace}"/>', 'trace="{trace}" prefix="p"/>', "its keys are those of the file"),
+        ('<keyspace name="log" trace="{trace}"/>', '<keyspace name="log"/>', 'needs count="..."'),
+        ('duration="1s" total="50"', 'fill="log"', "its keys are those of recorded requests, which a mix replays"),
+    ],
+)
+def test_bad_profiles(netmodel: Netmodel, recorded: Path, tmp_path: Path, old: str, new: str, told: str) -> None:
+    profile = tmp_path / "bad.xml"
+    assert old in BESIDE
+    profile.write_text(BESIDE.replace(old, new).format(trace=recorded, server="127.0.0.1:1"))
+    assert told in netmodel.run("-m", profile, "--check", code=1).err

@@ -100,6 +100,7 @@ PLAN_TESTS = \
 	tests/unit/plan/test_params \
 	tests/unit/plan/test_plateau \
 	tests/unit/plan/test_plan \
+	tests/unit/plan/test_recorder \
 	tests/unit/plan/test_shape \
 	tests/unit/plan/test_shorthand \
 	tests/unit/plan/test_tables \
@@ -161,6 +162,7 @@ FLOWOP_TESTS = \
 	tests/unit/flowop/test_ideal \
 	tests/unit/flowop/test_life \
 	tests/unit/flowop/test_pacer \
+	tests/unit/flowop/test_replay \
 	tests/unit/flowop/test_rounds \
 	tests/unit/flowop/test_stamp \
 	tests/unit/flowop/test_think

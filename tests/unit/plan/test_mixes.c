@@ -188,9 +188,9 @@ static const struct {
 	{PROFILE(MIX(OP("write", "weight='1000000001'", "size=1")) READ),
 	 "weight=\"1000000001\": must be 0 to 1000000000"},
 	{PROFILE("<mix weight='2'>" WRITE "</mix>" READ),
-	 "<mix>: unknown attribute \"weight\"; it has none"},
+	 "<mix>: unknown attribute \"weight\"; allowed are replay"},
 	{PROFILE("<mix zebra='2'>" WRITE "</mix>" READ),
-	 "<mix>: unknown attribute \"zebra\"; it has none"},
+	 "<mix>: unknown attribute \"zebra\"; allowed are replay"},
 	{PROFILE(MIX(OP("write", "", "size=1 count=0")) READ), "each member must send or receive"},
 	{"<profile><group engine='io_uring'>\n" CONNECT "<transaction duration='1s'>\n" MIX(
 		 WRITE WRITE) READ "</transaction>" DISCONNECT "</group></profile>",
