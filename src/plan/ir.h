@@ -21,7 +21,6 @@
 
 struct nm_diags;
 struct nm_plan;
-struct nm_recorder;
 
 /* Where a step stands: the number + 1 of what it is in, among those of its group; 0: in none. */
 struct nm_ir_within {
@@ -67,12 +66,6 @@ struct nm_ir_step {
 struct nm_ir_member {
 	uint64_t weight;
 	uint32_t mix; /* in the group's mixes */
-};
-
-/* Times of arrivals, from a file. */
-struct nm_ir_times {
-	struct nm_trace *trace; /* owned by the arena; NULL: not read */
-	bool is_coarse;		/* whole seconds, of which some have several */
 };
 
 struct nm_ir_mix {
@@ -235,20 +228,6 @@ void nm_ir_set_lanes(struct nm_ir *ir, const struct nm_ir_group *group,
 const struct nm_keyspace *nm_ir_find_questions(struct nm_ir *ir, const struct nm_ir_step *step);
 /* Reads the names of a query that has a file of them, as only the master does. */
 void nm_ir_read_names(struct nm_ir *ir, struct nm_ir_step *step);
-/* Reads the file of arrivals that have one, as only the master does, unless its times are there
- * already (traces.c). */
-void nm_ir_read_trace(struct nm_ir *ir, struct nm_ir_transaction *t, struct nm_ir_times times);
-/* Reads the times of a file, and with a recorder its requests: those that are not sent have no
- * times. 0 with *ret, whose trace is to be freed; -ENOMEM; or another error with a phrase in why
- * (traces.c). */
-int nm_times_read(const char *path, struct nm_recorder *recorder, struct nm_ir_times *ret,
-		  char *why, size_t why_size);
-/* Checks what replays recorded requests, and what has their keys; and reads those that a
- * transaction replays, as only the master does: their times, where its arrivals have the same file
- * (replays.c). */
-void nm_ir_check_replays(struct nm_ir *ir, const struct nm_ir_group *group);
-struct nm_ir_times nm_ir_read_requests(struct nm_ir *ir, const struct nm_ir_group *group,
-				       struct nm_ir_transaction *t);
 static inline bool nm_ir_has_names(const struct nm_ir_step *step)
 {
 	const struct nm_opts_ask *opts = step->opts;

@@ -22,6 +22,7 @@ static inline bool nm_is_recorded(const char *trace)
 	return trace && *trace;
 }
 
+/* Names are found in any case. NULL: there is none. */
 struct nm_ir_keyspace *nm_ir_keyspace_find(const struct nm_ir *ir, const char *name);
 /* The phrase for a name that no keyspace has. */
 void nm_ir_keyspace_nearest(const struct nm_ir *ir, const char *name, char *buf, size_t size);

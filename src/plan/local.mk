@@ -44,6 +44,7 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/recorder.c \
 	src/plan/recorder.h \
 	src/plan/replays.c \
+	src/plan/replays.h \
 	src/plan/step.c \
 	src/plan/traces.c \
 	src/plan/warmup.c \

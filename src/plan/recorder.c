@@ -79,7 +79,9 @@ static unsigned cut(const struct nm_recorder *recorder, const char *line, struct
 
 static bool is_word(const struct field *field, const char *word)
 {
-	return strlen(word) == field->length && strncasecmp(field->text, word, field->length) == 0;
+	const char *at = field->text;
+
+	return strlen(word) == field->length && strncasecmp(at, word, field->length) == 0;
 }
 
 int nm_recorder_name(struct nm_recorder *recorder, const char *line, char *why, size_t why_size)

@@ -39,8 +39,8 @@ int nm_recorder_name(struct nm_recorder *recorder, const char *line, char *why, 
  * -EINVAL with a phrase in why. */
 int nm_recorder_add(struct nm_recorder *recorder, const char *line, unsigned number, char *why,
 		    size_t why_size);
-/* What has been recorded, with at least one request; it must stay where it is. Moves the memory of it there: `list`,
- * `texts` and `text_at`, to be freed. */
+/* What has been recorded, with at least one request; it must stay where it is. The memory of it is
+ * moved there: `list`, `texts` and `text_at`, to be freed. */
 void nm_recorder_end(struct nm_recorder *recorder, struct nm_recording *ret);
 void nm_recorder_fini(struct nm_recorder *recorder);
 

@@ -11,6 +11,7 @@
 #include "plan/ir.h"
 #include "plan/keyspaces.h"
 #include "plan/recorder.h"
+#include "plan/replays.h"
 
 /* The mix that the step is in, if it replays something; NULL: there is none. */
 static struct nm_ir_mix *replay_of(const struct nm_ir_group *group, const struct nm_ir_step *step)

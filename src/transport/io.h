@@ -20,6 +20,7 @@
 #include "host/syscalls.h"
 #include "stats/counters.h"
 #include "transport/transport.h"
+#include "transport/turns.h"
 
 struct nm_app_service;
 struct nm_greetings;
@@ -39,17 +40,6 @@ struct nm_servers {
 	struct nm_greetings *greetings; /* what connections begin with (app/session.h); or NULL */
 };
 
-/* Whose turn it is of requests that were recorded (flowop/replay.h): written when a phase begins.
- * The flows of a worker share out among them those that its flows would have if each of all flows
- * had each n-th. */
-struct nm_turns {
-	uint64_t base;	    /* of the present round of all flows */
-	uint32_t at, first; /* the flow whose turn it is, and the first of the worker's */
-	uint32_t n_workers; /* of the group */
-	bool by_arrival;    /* it is the turn of that with the number of the arrival */
-	uint64_t arrival;   /* that has begun last, from 0 */
-};
-
 /* Of groups whose connections speak an application protocol (app/app.h). */
 struct nm_io_apps {
 	struct nm_verb_tally *verbs;	  /* by instr->ask.verb; NULL: nothing asks in the phase */
@@ -64,8 +54,7 @@ struct nm_io_apps {
 struct nm_io_behind {
 	size_t pipe_offset;	/* the struct nm_pipe, of groups that have them */
 	size_t transfer_offset; /* the struct nm_transfer, of groups that move files */
-	/* the state of each connection, app_bytes long, of groups in which some ask or serve
-	 * (flowop/ask.h); 0: none does */
+	/* the state of each connection that asks or serves (flowop/ask.h); 0: none does */
 	size_t app_offset, app_bytes;
 };
 

@@ -17,6 +17,7 @@ src_libnm_transport_la_SOURCES = \
 	src/transport/address.c \
 	src/transport/address.h \
 	src/transport/conn.h \
+	src/transport/turns.h \
 	src/transport/conn_cache.c \
 	src/transport/conn_cache.h \
 	src/transport/handshake.c \
