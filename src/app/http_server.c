@@ -12,7 +12,7 @@
 enum state { AT_HEAD, IN_BODY };
 
 /* Bits of served->note: what the answer will be. */
-enum { HEAD_ALONE = 1, FOUND = 2, IS_1_0 = 4 };
+enum { HEAD_ALONE = 1, FOUND = 2, IS_1_0 = 4, CLOSES = 8, KEEPS = 16 };
 
 /* The lines of a request's head. */
 struct head {
@@ -70,8 +70,7 @@ static bool read_request_line(struct nm_app_served *served, const char *line, si
 	if (!behind || behind == path || end - behind != 9 || !begins(behind, 8, " HTTP/1."))
 		return false;
 	served->note = begins(line, n, "HEAD ") ? HEAD_ALONE : 0;
-	served->last = behind[8] == '0';
-	if (served->last)
+	if (behind[8] == '0')
 		served->note |= IS_1_0;
 	if (read_path(path, (size_t)(behind - path), &served->at))
 		served->note |= FOUND;
@@ -87,9 +86,9 @@ static bool read_field(struct nm_app_served *served, const struct nm_http_field 
 	if (nm_http_field_is(field, "transfer-encoding"))
 		return false;
 	if (nm_http_field_is(field, "connection") && nm_http_field_lists(field, "close"))
-		served->last = true;
-	else if (nm_http_field_is(field, "connection") && nm_http_field_lists(field, "keep-alive"))
-		served->last = false;
+		served->note |= CLOSES;
+	if (nm_http_field_is(field, "connection") && nm_http_field_lists(field, "keep-alive"))
+		served->note |= KEEPS;
 	if (!nm_http_field_is(field, "content-length"))
 		return true;
 	if (!nm_http_field_length(field, &length) || (*has_length && length != served->left))
@@ -114,6 +113,8 @@ static bool read_head(struct nm_app_served *served, const char *data, size_t n)
 		if (!nm_http_field_read(line, length, &field) ||
 		    !read_field(served, &field, &has_length))
 			return false;
+	served->last = (served->note & CLOSES) ||
+		       ((served->note & IS_1_0) && !(served->note & KEEPS));
 	return true;
 }
 
