@@ -64,11 +64,11 @@ static int open_listener(struct nm_worker *worker, const struct nm_instr *accept
 	const bool shares = nm_instr_is_public(accept) && worker->group->n_workers > 1;
 	int r = 0;
 
-	/* Another program with the port is found before they share it. */
+	/* Another program with a port is found before they share it. */
 	if (shares && worker->worker_no == 0) {
 		r = nm_ports_open(accept, local, 1, false, text, fds);
-		if (r > 0)
-			(void)close(fds[0]);
+		for (int i = 0; i < r; i++)
+			(void)close(fds[i]);
 	}
 	if (r >= 0)
 		r = nm_ports_open(accept, local, sockets, shares, text, fds);

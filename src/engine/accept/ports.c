@@ -55,15 +55,15 @@ static int share_port(const struct nm_instr *instr, const struct nm_addr *local,
 	return (int)wanted;
 }
 
-/* Opens a socket for each of `count` ports in a row, from `first` on; first 0: the kernel chooses
- * it. */
+/* Opens a socket for each of `count` ports in a row, from `first` on, as `how` says; first 0: the
+ * kernel chooses it. */
 static int open_row(const struct nm_instr *instr, const struct nm_addr *local, unsigned long first,
-		    uint32_t count, char *text, int *fds)
+		    uint32_t count, enum nm_listen how, char *text, int *fds)
 {
 	char next[NM_ENDPOINT_TEXT];
 
 	snprintf(text, NM_ENDPOINT_TEXT, "%lu", first);
-	int r = listen_one(instr, local, first ? NM_LISTEN_FIXED : NM_LISTEN_FIRST, text, &fds[0]);
+	int r = listen_one(instr, local, first ? how : NM_LISTEN_FIRST, text, &fds[0]);
 
 	if (r < 0)
 		return r;
@@ -72,7 +72,7 @@ static int open_row(const struct nm_instr *instr, const struct nm_addr *local, u
 	for (uint32_t i = 1; i < count; i++) {
 		snprintf(next, sizeof next, "%lu", first + i);
 		r = first + i > 65535 ? -EADDRINUSE
-				      : listen_one(instr, local, NM_LISTEN_FIXED, next, &fds[i]);
+				      : listen_one(instr, local, how, next, &fds[i]);
 		if (r < 0) {
 			close_all(fds, i);
 			return r;
@@ -93,10 +93,10 @@ static int find_row(const struct nm_instr *instr, const struct nm_addr *local, u
 	int r = -EADDRINUSE;
 
 	for (unsigned tries = 0; r == -EADDRINUSE && tries < TRIES; tries++)
-		r = open_row(instr, local, 0, count, text, fds);
+		r = open_row(instr, local, 0, count, NM_LISTEN_FIXED, text, fds);
 	for (unsigned long first = LOW_PORT; r == -EADDRINUSE && first + count <= HIGH_PORT;
 	     first += count)
-		r = open_row(instr, local, first, count, text, fds);
+		r = open_row(instr, local, first, count, NM_LISTEN_FIXED, text, fds);
 	return r;
 }
 
@@ -111,6 +111,7 @@ int nm_ports_open(const struct nm_instr *instr, const struct nm_addr *local, uin
 		return share_port(instr, local, instr->open.port ? 1 : sockets, with_others, text,
 				  fds);
 	if (instr->open.port)
-		return open_row(instr, local, instr->open.port, ports, text, fds);
+		return open_row(instr, local, instr->open.port, ports,
+				with_others ? NM_LISTEN_SHARED : NM_LISTEN_FIXED, text, fds);
 	return find_row(instr, local, ports, text, fds);
 }
