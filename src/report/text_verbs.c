@@ -98,8 +98,10 @@ static void print_times(const struct nm_result *result, unsigned width, FILE *ou
 	for (size_t v = 0; v < result->totals.n_verbs; v++)
 		for (unsigned t = 0; t < NM_TIME__SIZED; t++)
 			add_times(&table, &result->totals.verbs[v], t, percentiles->count);
-	fputc('\n', out);
-	nm_table_print(&table, 2, out);
+	if (table.n_cells > strlen(align)) { /* there is more than the heads of its columns */
+		fputc('\n', out);
+		nm_table_print(&table, 2, out);
+	}
 	nm_table_fini(&table);
 }
 
