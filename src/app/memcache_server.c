@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* netmodel's own server of memcached: what is sent says which of its protocols it is. Of the text
- * protocol it has get of one key, set, delete, version
- * and quit. What is stored does not expire. */
+ * protocol it has get, each key of which counts as a request, set and delete, also with noreply,
+ * version and quit. What is stored does not expire. */
 #include "app/memcache_server.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "app/value.h"
 
 /* A longer line is none. */
-#define MAX_LINE 512u
+#define MAX_LINE NM_APP_KEPT_BYTES
 
 static bool word_is(const char *word, size_t n, const char *text)
 {
@@ -24,26 +24,77 @@ static void add(struct nm_app_served *served, const char *text)
 	nm_rope_add(&served->out, text, strlen(text));
 }
 
+static void put(struct nm_app_served *served, const char *key, size_t n,
+		const struct nm_stored *stored)
+{
+	char number[NM_NUMBER_MAX];
+
+	add(served, "VALUE ");
+	nm_rope_add(&served->out, key, n);
+	add(served, " ");
+	nm_rope_add(&served->out, number, (size_t)(nm_number_put(stored->flags, number) - number));
+	add(served, " ");
+	nm_rope_add(&served->out, number, (size_t)(nm_number_put(stored->size, number) - number));
+	add(served, "\r\n");
+	nm_value_put(served, stored);
+}
+
+/* The last key of a get. */
 static enum nm_took get(struct nm_app_served *served, const struct nm_app_service *service,
 			const char *key, size_t n)
 {
-	char number[NM_NUMBER_MAX];
 	struct nm_stored stored;
 
 	if (!nm_store_find(service->store, key, n, &stored))
 		return nm_app_answer(served, NM_VERB_GET, NM_CLASS_MISS, "END\r\n");
-	add(served, "VALUE ");
-	nm_rope_add(&served->out, key, n);
-	add(served, " ");
-	nm_rope_add(&served->out, number, (size_t)(nm_number_put(stored.flags, number) - number));
-	add(served, " ");
-	nm_rope_add(&served->out, number, (size_t)(nm_number_put(stored.size, number) - number));
-	add(served, "\r\n");
-	nm_value_put(served, &stored);
+	put(served, key, n, &stored);
 	return nm_app_answer(served, NM_VERB_GET, NM_CLASS_OK, "\r\nEND\r\n");
 }
 
-/* "set KEY FLAGS EXPTIME BYTES": the value follows, also of one that is too large. */
+/* A key of a get behind which there are more. */
+static enum nm_took get_first(struct nm_app_served *served, const struct nm_app_service *service,
+			      const char *key, size_t n)
+{
+	struct nm_stored stored;
+	enum nm_took took = NM_TOOK_SILENT;
+
+	if (nm_store_find(service->store, key, n, &stored)) {
+		put(served, key, n, &stored);
+		took = nm_app_answer(served, NM_VERB_GET, NM_CLASS_OK, "\r\n");
+	} else {
+		(void)nm_app_answer(served, NM_VERB_GET, NM_CLASS_MISS, "");
+	}
+	served->state = NM_MEMCACHE_AT_KEY;
+	return took;
+}
+
+
+/* Whether there are more words. */
+static bool has_more(struct nm_words words)
+{
+	const char *word;
+
+	return nm_words_next(&words, &word) > 0;
+}
+
+/* Whether "noreply" is the next word, and the last one. */
+static bool is_quiet(struct nm_words words)
+{
+	const char *word;
+	const size_t n = nm_words_next(&words, &word);
+
+	return word_is(word, n, "noreply") && !has_more(words);
+}
+
+static enum nm_took answer(struct nm_app_served *served, enum nm_verb verb, enum nm_class class,
+			   bool quiet, const char *text)
+{
+	const enum nm_took took = nm_app_answer(served, verb, class, quiet ? "" : text);
+
+	return quiet ? NM_TOOK_SILENT : took;
+}
+
+/* "set KEY FLAGS EXPTIME BYTES [noreply]": the value follows, also of one that is too large. */
 static enum nm_took begin_set(struct nm_app_served *served, const struct nm_app_service *service,
 			      const char *key, size_t n, struct nm_words *words)
 {
@@ -51,18 +102,37 @@ static enum nm_took begin_set(struct nm_app_served *served, const struct nm_app_
 
 	if (!nm_words_number(words, UINT32_MAX, &flags) ||
 	    !nm_words_number(words, UINT32_MAX, &expires) ||
-	    !nm_words_number(words, UINT32_MAX, &bytes) || words->at < words->end)
+	    !nm_words_number(words, UINT32_MAX, &bytes))
+		return NM_TOOK_BAD;
+	const bool quiet = is_quiet(*words);
+
+	if (!quiet && has_more(*words))
 		return NM_TOOK_BAD;
 	nm_value_reserve(served, service, key, n, (uint32_t)flags, bytes);
-	served->state = NM_MEMCACHE_IN_VALUE;
+	served->state = quiet ? NM_MEMCACHE_IN_QUIET_VALUE : NM_MEMCACHE_IN_VALUE;
 	return NM_TOOK_MORE;
 }
 
-static enum nm_took take_line(struct nm_app_served *served, const struct nm_app_service *service,
-			      struct nm_words words)
+/* "delete KEY [noreply]". */
+static enum nm_took forget(struct nm_app_served *served, const struct nm_app_service *service,
+			   const char *key, size_t n, struct nm_words words)
 {
-	const char *verb, *key;
-	size_t n_verb = nm_words_next(&words, &verb), n = nm_words_next(&words, &key);
+	const bool quiet = is_quiet(words);
+
+	if (!quiet && has_more(words))
+		return NM_TOOK_BAD;
+	return nm_store_delete(service->store, key, n)
+		       ? answer(served, NM_VERB_DELETE, NM_CLASS_OK, quiet, "DELETED\r\n")
+		       : answer(served, NM_VERB_DELETE, NM_CLASS_MISS, quiet, "NOT_FOUND\r\n");
+}
+
+/* A line, or of a get what comes behind the keys that are answered; words: what is not taken. */
+static enum nm_took take_line(struct nm_app_served *served, const struct nm_app_service *service,
+			      struct nm_words *words)
+{
+	const char *verb = "get", *key;
+	size_t n_verb = served->state == NM_MEMCACHE_AT_KEY ? 3 : nm_words_next(words, &verb),
+	       n = nm_words_next(words, &key);
 
 	if (word_is(verb, n_verb, "version"))
 		return nm_app_answer(served, NM_VERB_NONE, NM_CLASS_OK, "VERSION netmodel\r\n");
@@ -73,19 +143,15 @@ static enum nm_took take_line(struct nm_app_served *served, const struct nm_app_
 	if (!n || n > NM_KEY_MAX)
 		return NM_TOOK_BAD;
 	if (n_verb == 2 && *verb == 'm')
-		return nm_memcache_take_meta(served, service, verb[1], key, n, &words);
+		return nm_memcache_take_meta(served, service, verb[1], key, n, words);
 	if (word_is(verb, n_verb, "set"))
-		return begin_set(served, service, key, n, &words);
-	/* Further keys, and noreply. */
-	if (words.at < words.end)
-		return NM_TOOK_BAD;
+		return begin_set(served, service, key, n, words);
 	if (word_is(verb, n_verb, "get"))
-		return get(served, service, key, n);
-	if (!word_is(verb, n_verb, "delete"))
-		return NM_TOOK_BAD;
-	return nm_store_delete(service->store, key, n)
-		       ? nm_app_answer(served, NM_VERB_DELETE, NM_CLASS_OK, "DELETED\r\n")
-		       : nm_app_answer(served, NM_VERB_DELETE, NM_CLASS_MISS, "NOT_FOUND\r\n");
+		return words->at < words->end && has_more(*words)
+			       ? get_first(served, service, key, n)
+			       : get(served, service, key, n);
+	return word_is(verb, n_verb, "delete") ? forget(served, service, key, n, *words)
+					       : NM_TOOK_BAD;
 }
 
 static enum nm_took take_command(struct nm_app_served *served, const struct nm_app_service *service,
@@ -98,8 +164,11 @@ static enum nm_took take_command(struct nm_app_served *served, const struct nm_a
 	if (end == data || end[-1] != '\r' ||
 	    !nm_rope_has_room(&served->out, NM_MEMCACHE_ANSWER_BYTES))
 		return NM_TOOK_BAD;
-	*ret_taken = (size_t)(end - data) + 1;
-	return take_line(served, service, (struct nm_words){.at = data, .end = end - 1});
+	struct nm_words words = {.at = data, .end = end - 1};
+	const enum nm_took took = take_line(served, service, &words);
+
+	*ret_taken = (size_t)((served->state == NM_MEMCACHE_AT_KEY ? words.at : end + 1) - data);
+	return took;
 }
 
 /* The value of a set, and what ends it. */
@@ -107,6 +176,7 @@ static enum nm_took take_value(struct nm_app_served *served, const struct nm_app
 			       const char *data, size_t n, size_t *ret_taken)
 {
 	const bool meta = served->state == NM_MEMCACHE_IN_META_VALUE;
+	const bool quiet = served->state == NM_MEMCACHE_IN_QUIET_VALUE;
 	size_t some = nm_value_write(served, service, data, n);
 
 	*ret_taken = some;
@@ -118,8 +188,8 @@ static enum nm_took take_value(struct nm_app_served *served, const struct nm_app
 	if (served->state == NM_MEMCACHE_IN_REFUSED_VALUE)
 		return nm_app_answer(served, NM_VERB_SET, NM_CLASS_REFUSED, "\r\n");
 	if (nm_value_publish(served, service))
-		return nm_app_answer(served, NM_VERB_SET, NM_CLASS_OK,
-				     meta ? "\r\n" : "STORED\r\n");
+		return answer(served, NM_VERB_SET, NM_CLASS_OK, quiet,
+			      meta ? "\r\n" : "STORED\r\n");
 	nm_rope_advance(&served->out, (size_t)served->out.total);
 	return nm_app_answer(served, NM_VERB_SET, NM_CLASS_REFUSED,
 			     served->at > NM_VALUE_MAX
@@ -137,9 +207,9 @@ enum nm_took nm_memcache_take(struct nm_app_served *served, const struct nm_app_
 	if (served->state == NM_MEMCACHE_IN_BODY ||
 	    (served->state == NM_MEMCACHE_AT_COMMAND && (uint8_t)*data == NM_BINARY_REQUEST))
 		return nm_memcache_take_binary(served, service, data, n, ret_taken);
-	if (served->state == NM_MEMCACHE_AT_COMMAND)
+	if (served->state <= NM_MEMCACHE_AT_KEY)
 		took = take_command(served, service, data, n, ret_taken);
-	if (took != NM_TOOK_MORE || served->state == NM_MEMCACHE_AT_COMMAND)
+	if (took != NM_TOOK_MORE || served->state <= NM_MEMCACHE_AT_KEY)
 		return took;
 	took = take_value(served, service, data + *ret_taken, n - *ret_taken, &some);
 	*ret_taken += some;

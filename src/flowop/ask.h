@@ -66,6 +66,12 @@ void nm_ask_why(const struct nm_io *io, const struct nm_flow *flow, const struct
 
 /* Whether the client wants no more answers. */
 bool nm_serve_is_over(const struct nm_io *io, const struct nm_flow *flow);
+/* Whether a request has begun to come whose answer is not sent; *ret: its verb, where it is known. */
+bool nm_serve_is_under_way(const struct nm_io *io, const struct nm_flow *flow, enum nm_verb *ret);
+/* Takes the connection of whoever connects, as soon as there is room for it: lack of it is
+ * counted. */
+enum nm_step nm_accept_any_step(struct nm_io *io, struct nm_flow *flow,
+				const struct nm_instr *instr);
 /* Answers all requests over a connection of whoever connects, until its end: what a client does
  * wrong is counted, and ends its connection alone. */
 enum nm_step nm_serve_all_step(struct nm_io *io, struct nm_flow *flow,
@@ -91,7 +97,7 @@ static inline void *nm_app_state(const struct nm_io *io, const struct nm_flow *f
 const char *nm_serve_said(const struct nm_io *io, const struct nm_flow *flow);
 
 /* The other end of all that ask; one of these stands for its own. */
-extern const struct nm_flowop nm_flowop_serve, nm_flowop_ping;
+extern const struct nm_flowop nm_flowop_accept, nm_flowop_serve, nm_flowop_ping;
 
 /* Where it is counted how the requests of the instruction end: of one that asks, with its verb. */
 static inline struct nm_outcome_counters *nm_app_outcomes(const struct nm_io *io,

@@ -36,11 +36,25 @@ void nm_serve_reset(const struct nm_io *io, const struct nm_flow *flow)
 	serving->answered = serving->starved = false;
 }
 
+/* Whether some of a request has come, and not all. */
+static bool has_begun(const struct serving *serving)
+{
+	return serving->n_in || serving->served.left || serving->served.state;
+}
+
 bool nm_serve_is_over(const struct nm_io *io, const struct nm_flow *flow)
 {
 	const struct serving *serving = nm_app_state(io, flow);
 
 	return serving->served.last && !serving->answered;
+}
+
+bool nm_serve_is_under_way(const struct nm_io *io, const struct nm_flow *flow, enum nm_verb *ret)
+{
+	const struct serving *serving = nm_app_state(io, flow);
+
+	*ret = serving->answered ? (enum nm_verb)serving->served.verb : NM_VERB_NONE;
+	return serving->answered || has_begun(serving);
 }
 
 const char *nm_serve_said(const struct nm_io *io, const struct nm_flow *flow)
@@ -118,7 +132,7 @@ static enum nm_step receive(struct nm_io *io, struct nm_conn *conn, struct servi
 	enum nm_io_status status = nm_conn_recv(io, conn, want_of(io, serving), &n);
 
 	if (status >= NM_IO_EOF) {
-		conn->flow->ended = !serving->n_in && !serving->served.left;
+		conn->flow->ended = !has_begun(serving);
 		return nm_flow_failed(conn->flow, n);
 	}
 	if (status == NM_IO_AGAIN)
@@ -160,7 +174,7 @@ static enum nm_step take(const struct nm_io *io, struct nm_flow *flow, const str
 	serving->n_in = rest;
 	serving->starved = took == NM_TOOK_MORE;
 	serving->answered = took == NM_TOOK_REQUEST;
-	if (serving->answered)
+	if (took == NM_TOOK_SILENT)
 		count(io, instr, served);
 	return NM_STEP_NEXT;
 }
@@ -194,8 +208,10 @@ static enum nm_step serve_step(struct nm_io *io, struct nm_flow *flow, const str
 	if (answer == NM_STEP_NEXT)
 		answer = send_answer(io, flow->conn, &io->apps.services[instr->opening],
 				     &serving->served.out);
-	if (answer == NM_STEP_NEXT)
+	if (answer == NM_STEP_NEXT) {
+		count(io, instr, &serving->served);
 		serving->answered = false;
+	}
 	return answer;
 }
 

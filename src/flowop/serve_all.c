@@ -1,8 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* serve, of a profile: answers whoever has connected, for as long as the connection lasts. */
-#include <errno.h>
-
+/* accept with from=any, and serve: whoever connects is answered for as long as the connection
+ * lasts. */
 #include "flowop/ask.h"
+#include "host/clock.h"
+#include "transport/socket.h"
+
+/* The pause of a flow for whose connection there is no room. */
+#define PAUSE_NS 100000000u
+
+enum nm_step nm_accept_any_step(struct nm_io *io, struct nm_flow *flow,
+				const struct nm_instr *instr)
+{
+	enum nm_step answer = nm_flowop_accept.step(io, flow, instr);
+
+	if (answer == NM_STEP_NEXT) /* the pass is how long the connection lasts */
+		flow->request.sent_ns = nm_clock_ns();
+	if (answer != NM_STEP_FAIL || !nm_socket_lacks_room(flow->error))
+		return answer;
+	nm_counter_add(&io->count->errors, 1);
+	flow->error = 0;
+	flow->timer.at_ns = nm_clock_ns() + PAUSE_NS;
+	return NM_STEP_SLEEP;
+}
 
 /* The connection is of no more use; what closes it need not wait for the client. */
 static enum nm_step leave(struct nm_flow *flow)
@@ -13,13 +32,25 @@ static enum nm_step leave(struct nm_flow *flow)
 	return NM_STEP_NEXT;
 }
 
+/* The connection has failed; with it the request that was under way, if any. */
+static void count_failed(const struct nm_io *io, const struct nm_flow *flow,
+			 const struct nm_instr *instr)
+{
+	enum nm_verb verb;
+
+	if (flow->error == EPROTO)
+		nm_counter_add(&nm_serve_outcomes(io, instr, NM_VERB_NONE)->malformed, 1);
+	else if (nm_serve_is_under_way(io, flow, &verb))
+		nm_counter_add(&nm_serve_outcomes(io, instr, verb)->lost, 1);
+}
+
 enum nm_step nm_serve_all_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
 		enum nm_step answer = nm_flowop_serve.step(io, flow, instr);
 
-		if (answer == NM_STEP_FAIL && flow->error == EPROTO)
-			nm_counter_add(&nm_serve_outcomes(io, instr, NM_VERB_NONE)->malformed, 1);
+		if (answer == NM_STEP_FAIL)
+			count_failed(io, flow, instr);
 		if (answer == NM_STEP_FAIL ||
 		    (answer == NM_STEP_NEXT && nm_serve_is_over(io, flow)))
 			return leave(flow);

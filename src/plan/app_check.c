@@ -314,12 +314,12 @@ void nm_ir_check_apps(struct nm_ir *ir, struct nm_ir_group *group)
 {
 	char list[256];
 
+	nm_ir_check_servers(ir, group);
 	for (size_t i = 0; i < group->n_steps; i++) {
 		struct nm_ir_step *step = &group->steps[i];
 
 		if (!step->opened)
 			continue;
-		nm_ir_check_serve(ir, step);
 		if (step->op->flags & NM_FLOWOP_ASKS) {
 			check_verb(ir, step);
 			step->ask.keyspace = step->op->verb == NM_VERB_QUERY

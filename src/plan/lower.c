@@ -140,6 +140,8 @@ static nm_step_fn step_of(const struct nm_ir_step *step, const struct nm_flowop 
 		return op->lossy_step;
 	if (op == &nm_flowop_serve && step->op == op)
 		return nm_serve_all_step;
+	if (nm_ir_is_public(step))
+		return nm_accept_any_step;
 	if (op == &nm_flowop_connect && nm_lives(opts))
 		return nm_living_step;
 	if (op == &nm_flowop_connect && nm_ir_is_to_server(step) && nm_greets(opts))
@@ -502,7 +504,8 @@ static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transa
 	}
 	(void)nm_mix_lower(&mixing, from, NULL, group);
 	if (phase->serves) /* as long as nobody comes */
-		add_wait(&phase->waits.all_ns, phase->duration_ns);
+		add_wait(&phase->waits.all_ns,
+			 t->has_duration ? phase->duration_ns : NM_PLAN_MAX_WAIT_NS);
 	date_messages(group, phase);
 	if (phase->pipeline)
 		emit_pipeline(group, phase);

@@ -43,17 +43,59 @@ void nm_ir_check_public(struct nm_ir *ir, const struct nm_ir_step *step)
 				 "from");
 }
 
-void nm_ir_check_serve(struct nm_ir *ir, const struct nm_ir_step *step)
+/* What uses the connection of `opened`, which is accepted from any in the same transaction, or in
+ * another. */
+static void check_user(struct nm_ir *ir, const struct nm_ir_step *step, bool same)
 {
-	const bool serves = step->op == &nm_flowop_serve;
+	const unsigned line = step->opened->line;
 
-	if (serves && !nm_ir_is_public(step->opened))
-		nm_step_error(ir, step,
-			      ": the connection of line %u is none of an accept with from=any",
-			      step->opened->line);
-	else if (!serves && !(step->op->flags & NM_FLOWOP_CLOSES) && nm_ir_is_public(step->opened))
+	if (step->op != &nm_flowop_serve && !(step->op->flags & NM_FLOWOP_CLOSES))
 		nm_step_error(ir, step,
 			      ": over the connection of line %u, which is accepted from any, only "
 			      "serve and disconnect are possible",
+			      line);
+	else if (!same)
+		nm_step_error(ir, step,
+			      ": the connection of line %u, which is accepted from any, is of use "
+			      "in its own transaction alone",
+			      line);
+}
+
+/* A step of a transaction with an accept with from=any, or NULL: without. */
+static void check_step(struct nm_ir *ir, const struct nm_ir_step *step,
+		       const struct nm_ir_step *accept, bool same)
+{
+	const bool is_public = nm_ir_is_public(step);
+
+	if (step->opened && nm_ir_is_public(step->opened))
+		check_user(ir, step, same);
+	else if (step->op == &nm_flowop_serve && step->opened)
+		nm_step_error(ir, step,
+			      ": the connection of line %u is none of an accept with from=any",
 			      step->opened->line);
+	else if (accept && step->transport && !is_public)
+		nm_step_error(ir, step,
+			      ": the transaction has the accept of line %u with from=any, and so "
+			      "no connections but those",
+			      accept->line);
+	if ((is_public || step->op == &nm_flowop_serve) &&
+	    (step->common->timeout_ns || step->common->can_fail))
+		nm_step_error(ir, step,
+			      ": neither timeout nor canfail: who serves whoever connects waits "
+			      "until the transaction is over, and no failure of theirs is its own");
+}
+
+void nm_ir_check_servers(struct nm_ir *ir, const struct nm_ir_group *group)
+{
+	for (size_t k = 0; k < group->n_transactions; k++) {
+		const struct nm_ir_step *first = &group->steps[group->transactions[k].first],
+					*end = first + group->transactions[k].n_steps,
+					*accept = NULL;
+
+		for (const struct nm_ir_step *step = first; !accept && step < end; step++)
+			accept = nm_ir_is_public(step) ? step : NULL;
+		for (const struct nm_ir_step *step = first; step < end; step++)
+			check_step(ir, step, accept,
+				   step->opened && step->opened >= first && step->opened < end);
+	}
 }

@@ -3,6 +3,7 @@
 #ifndef NM_TRANSPORT_SOCKET_H
 #define NM_TRANSPORT_SOCKET_H
 
+#include <errno.h>
 #include <stdbool.h>
 
 #include "transport/conn.h"
@@ -23,6 +24,12 @@ int nm_socket_connect(int fd, const struct nm_addr *to);
 /* Accepts the next connection, if it comes from one of the peers (NULL: from anybody): a descriptor
  * that does not block, or -errno. */
 int nm_socket_accept(int listen_fd, const struct nm_peers *peers);
+/* Whether that means that there is no room for one more, and that there may be later. */
+static inline bool nm_socket_lacks_room(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
 void nm_socket_close(struct nm_conn *conn, bool reset);
 void nm_socket_finish(struct nm_conn *conn);
 /* The result of a connect that was in progress: 0 or -errno. */

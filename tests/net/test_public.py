@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import resource
 import signal
+import socket
+import struct
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from nmtest import Json, Netmodel, Process, defines, free_port, wait_until
+from nmtest import PATIENCE_S, Json, Netmodel, Process, defines, free_port, wait_until
 from partners import said
 
 
@@ -150,3 +155,85 @@ def test_dnsperf_over_tcp(clients: int, netmodel: Netmodel, tmp_path: Path) -> N
     assert re.search(rf"NOERROR {n // 2} \(50.00%\), NXDOMAIN {n // 2} ", out), out
     assert server.verbs() == {"query": {"hits": n // 2, "misses": n // 2}}
     assert server.connections == clients
+
+
+def test_no_client_ends_the_run(netmodel: Netmodel) -> None:
+    """Those that vanish within a request are counted as lost, and those that say what is none as malformed."""
+    with public(netmodel, "memcache", num_flows=2) as server:
+        for said_first, gone in ((b"", True), (b"set k 0 0 10\r\nabc", True), (b"get", False), (b"GARBAGE\r\n", False)):
+            with socket.create_connection(("127.0.0.1", server.port), PATIENCE_S) as client:
+                client.sendall(said_first)
+                client.settimeout(PATIENCE_S)
+                if gone:  # by a reset
+                    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                else:
+                    client.shutdown(socket.SHUT_WR)
+                    assert client.recv(1) == b""
+        assert ask(server, b"set k 0 0 1 noreply\r\nx\r\nget k none k\r\n", 40) == b"VALUE k 0 1\r\nx\r\n" * 2 + b"END\r\n"
+    verbs = server.verbs()
+    assert verbs["other"].pop("malformed") == 1
+    assert verbs["other"].pop("lost") in (1, 2), "a reset may come before what was sent is read"
+    assert verbs == {"other": {}, "set": {"ok": 1}, "get": {"hits": 2, "misses": 1}}
+    assert server.result["totals"]["transactions"] == server.connections == 5
+
+
+def ask(server: Public, text: bytes, most: int) -> bytes:
+    """What comes before the server has answered all of it and ended the connection."""
+    with socket.create_connection(("127.0.0.1", server.port), PATIENCE_S) as client:
+        client.settimeout(PATIENCE_S)
+        client.sendall(text)
+        client.shutdown(socket.SHUT_WR)
+        answer = b""
+        while len(answer) < most and (more := client.recv(most)):
+            answer += more
+        return answer
+
+
+def test_descriptors_run_out(netmodel: Netmodel) -> None:
+    with public(netmodel, "redis", num_flows=2) as server:
+        pid = server.process.pid
+        old = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (len(list(Path(f"/proc/{pid}/fd").iterdir())), old[1]))
+        with socket.create_connection(("127.0.0.1", server.port), PATIENCE_S) as client:
+            client.sendall(b"PING\r\n")
+            client.settimeout(1)
+            with pytest.raises(TimeoutError):
+                client.recv(1)
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, old)
+            client.settimeout(PATIENCE_S)
+            assert client.recv(100) == b"+PONG\r\n"
+    assert server.result["totals"]["errors"] > 0
+    assert server.verbs() == {"ping": {"ok": 1}}
+
+
+def test_a_pass_is_as_long_as_its_connection(netmodel: Netmodel) -> None:
+    with public(netmodel, "redis") as server:
+        begin = time.monotonic()
+        for _ in range(3):
+            assert ask(server, b"PING\r\n", 100) == b"+PONG\r\n"
+        seconds = time.monotonic() - begin
+    latency = server.result["totals"]["latency_s"]
+    assert latency["count"] == 3
+    assert latency["mean"] * 3 < seconds
+
+
+def test_a_server_of_some_connections_waits_for_them(netmodel: Netmodel, tmp_path: Path) -> None:
+    """However long nobody comes; what a server has no times of is no table in the text."""
+    port = free_port()
+    (tmp_path / "p.xml").write_text(
+        f"""<profile name="p"><group nthreads="2" nflows="2"><transaction iterations="1">
+        <flowop type="accept" options="from=any app=redis port={port} num_ports=2"/><flowop type="serve"/><flowop type="disconnect"/>
+        </transaction></group></profile>"""
+    )
+    with netmodel.started("-m", str(tmp_path / "p.xml"), "--timeout", "1s") as process:
+        wait_until(lambda: listens(port) and listens(port + 1), what="both ports listen")
+        time.sleep(2)  # longer than a run may be idle
+        for at in (port, port + 1) * 16:
+            if not process.running:
+                break
+            with contextlib.suppress(ConnectionError), socket.create_connection(("127.0.0.1", at), PATIENCE_S) as client:
+                client.sendall(b"PING\r\n")
+        result = process.finish()
+    assert result.code == 0, result
+    assert re.search(r"ping +\S+ +2 +2\n", result.out), result.out
+    assert not re.search(r"verb +mean", result.out), result.out

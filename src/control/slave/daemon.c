@@ -34,6 +34,7 @@
 #include "host/sandbox.h"
 #include "profile/tree.h"
 #include "transport/address.h"
+#include "transport/socket.h"
 
 #define BACKLOG 128
 #define REAP_MS 100
@@ -372,8 +373,7 @@ static bool accept_some(struct daemon *daemon)
 			take_connection(daemon, fd);
 		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
 			return true;
-		} else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
-			   errno == ENOMEM) {
+		} else if (nm_socket_lacks_room(errno)) {
 			say_of_stranger(daemon, "cannot take a connection: %s", strerror(errno));
 			return false;
 		} /* all other errors are about one connection */

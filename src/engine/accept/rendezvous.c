@@ -494,11 +494,6 @@ static bool find_room(struct nm_rendezvous *all)
 	return false;
 }
 
-static bool lacks_room(int error)
-{
-	return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
-}
-
 /* Takes all connections that are queued at a listener. */
 static void take_streams(struct nm_rendezvous *all, const struct source *listener)
 {
@@ -509,7 +504,7 @@ static void take_streams(struct nm_rendezvous *all, const struct source *listene
 		int fd = accept4(listener->fd, (struct sockaddr *)&from.sa, &from.len,
 				 SOCK_NONBLOCK | SOCK_CLOEXEC);
 
-		if (fd < 0 && lacks_room(errno) && find_room(all))
+		if (fd < 0 && nm_socket_lacks_room(errno) && find_room(all))
 			continue;
 		if (fd < 0)
 			return;
