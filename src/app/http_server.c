@@ -113,8 +113,8 @@ static bool read_head(struct nm_app_served *served, const char *data, size_t n)
 		if (!nm_http_field_read(line, length, &field) ||
 		    !read_field(served, &field, &has_length))
 			return false;
-	served->last = (served->note & CLOSES) ||
-		       ((served->note & IS_1_0) && !(served->note & KEEPS));
+	served->last =
+		(served->note & CLOSES) || ((served->note & IS_1_0) && !(served->note & KEEPS));
 	return true;
 }
 

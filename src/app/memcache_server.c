@@ -68,7 +68,6 @@ static enum nm_took get_first(struct nm_app_served *served, const struct nm_app_
 	return took;
 }
 
-
 /* Whether there are more words. */
 static bool has_more(struct nm_words words)
 {

@@ -66,7 +66,7 @@ void nm_ask_why(const struct nm_io *io, const struct nm_flow *flow, const struct
 
 /* Whether the client wants no more answers. */
 bool nm_serve_is_over(const struct nm_io *io, const struct nm_flow *flow);
-/* Whether a request has begun to come whose answer is not sent; *ret: its verb, where it is known. */
+/* Whether a request has begun to come whose answer is not sent; *ret: its verb, if known. */
 bool nm_serve_is_under_way(const struct nm_io *io, const struct nm_flow *flow, enum nm_verb *ret);
 /* Takes the connection of whoever connects, as soon as there is room for it: lack of it is
  * counted. */
@@ -107,8 +107,8 @@ static inline struct nm_outcome_counters *nm_app_outcomes(const struct nm_io *io
 						    : &io->apps.verbs[instr->ask.verb].outcomes;
 }
 
-/* The same of a request that is served and counted now: with its verb, where no other end of the run
- * counts it. */
+/* The same of a request that is served and counted now: with its verb, where no other end of the
+ * run counts it. */
 static inline struct nm_outcome_counters *
 nm_serve_outcomes(const struct nm_io *io, const struct nm_instr *instr, enum nm_verb verb)
 {

@@ -53,7 +53,8 @@ struct nm_phase_counts {
  * them and those that think; and connections that are closed by a reset, which may be lost. */
 struct nm_phase_waits {
 	uint64_t all_ns, think_ns;
-	bool resets; /* this side waits for resets by the other end */
+	bool strangers; /* whoever connects: nobody else knows of its passes, time ends it */
+	bool resets;	/* this side waits for resets by the other end */
 	/* they are reset before anything has moved over them, so that the end that accepts may
 	 * never see them: the phase ends by agreement, not by count alone */
 	bool may_miss;
@@ -89,11 +90,10 @@ struct nm_phase {
 	uint32_t entry;	   /* the instruction that a pass begins with, of these */
 	struct nm_phase_shape shapes[2]; /* see nm_phase_shape_of */
 	bool measured;
-	bool posts;  /* its messages are sent and received by io_uring */
-	bool cork;   /* some writes let the kernel hold bytes back */
-	bool empty;  /* nothing crosses the network on this side: a slave does not run it at all */
-	bool serves; /* whoever connects: nobody else knows of its passes, and time ends it */
-	bool leads;  /* this side begins each pass; otherwise it follows, and learns the count */
+	bool posts; /* its messages are sent and received by io_uring */
+	bool cork;  /* some writes let the kernel hold bytes back */
+	bool empty; /* nothing crosses the network on this side: a slave does not run it at all */
+	bool leads; /* this side begins each pass; otherwise it follows, and learns the count */
 	/* slave's plan: it only sends, and leads though another host leads the others */
 	bool open_sender;
 	int rcvlowat; /* SO_RCVLOWAT of the connections while it lasts; 0: as they have it */

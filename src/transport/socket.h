@@ -24,12 +24,6 @@ int nm_socket_connect(int fd, const struct nm_addr *to);
 /* Accepts the next connection, if it comes from one of the peers (NULL: from anybody): a descriptor
  * that does not block, or -errno. */
 int nm_socket_accept(int listen_fd, const struct nm_peers *peers);
-/* Whether that means that there is no room for one more, and that there may be later. */
-static inline bool nm_socket_lacks_room(int error)
-{
-	return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
-}
-
 void nm_socket_close(struct nm_conn *conn, bool reset);
 void nm_socket_finish(struct nm_conn *conn);
 /* The result of a connect that was in progress: 0 or -errno. */
@@ -40,5 +34,11 @@ int nm_socket_probe(int family, int type, int protocol);
 int nm_socket_set(int fd, int level, int option, int value);
 /* Lets the connection send with MSG_ZEROCOPY: 0 or -errno. */
 int nm_socket_allow_zerocopy(struct nm_conn *conn);
+
+/* Whether an accept has failed since there is no room for one more; there may be later. */
+static inline bool nm_socket_lacks_room(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
 
 #endif

@@ -71,8 +71,7 @@ static int open_row(const struct nm_instr *instr, const struct nm_addr *local, u
 
 	for (uint32_t i = 1; i < count; i++) {
 		snprintf(next, sizeof next, "%lu", first + i);
-		r = first + i > 65535 ? -EADDRINUSE
-				      : listen_one(instr, local, how, next, &fds[i]);
+		r = first + i > 65535 ? -EADDRINUSE : listen_one(instr, local, how, next, &fds[i]);
 		if (r < 0) {
 			close_all(fds, i);
 			return r;

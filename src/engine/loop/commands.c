@@ -80,7 +80,8 @@ static void lead(struct nm_worker *worker)
 {
 	if (!atomic_load_explicit(&worker->commands.stop, memory_order_relaxed))
 		return;
-	if (worker->run.phase->serves) { /* what is under way has no end that this host knows */
+	/* What is under way has no end that this host knows. */
+	if (worker->run.phase->waits.strangers) {
 		nm_phase_passes_done(worker);
 		return;
 	}

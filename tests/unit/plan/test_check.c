@@ -158,15 +158,19 @@ static const struct mistake options[] = {
 	    "<flowop ping>: over the connection of line 2, which is accepted from any, only serve "
 	    "and disconnect are possible")},
 	{GROUP("<transaction>" OP("accept", "from=any app=redis") "</transaction>"
-	       "<transaction duration='1s'>" OP("serve", "") "</transaction>\n"),
+								  "<transaction duration='1s'>" OP(
+									  "serve",
+									  "") "</transaction>\n"),
 	 AT(2, "<flowop serve>: the connection of line 2, which is accepted from any, is of use in "
 	       "its own transaction alone")},
 	{ONE(OP("accept", "from=any app=redis") OP("serve", "") OP("disconnect", "") CONNECT),
-	 AT(2, "<flowop connect>: the transaction has the accept of line 2 with from=any, and so no "
-	       "connections but those")},
+	 AT(2,
+	    "<flowop connect>: the transaction has the accept of line 2 with from=any, and so no "
+	    "connections but those")},
 	{ONE(OP("accept", "from=any app=redis") OP("serve", "timeout=1s")),
-	 AT(2, "<flowop serve>: neither timeout nor canfail: who serves whoever connects waits until "
-	       "the transaction is over, and no failure of theirs is its own")},
+	 AT(2,
+	    "<flowop serve>: neither timeout nor canfail: who serves whoever connects waits until "
+	    "the transaction is over, and no failure of theirs is its own")},
 	{ONE(OP("accept", "from=any app=redis canfail=yes") OP("serve", "")),
 	 AT(2, "<flowop accept>: neither timeout nor canfail: who serves whoever connects waits "
 	       "until the transaction is over, and no failure of theirs is its own")},
