@@ -114,7 +114,7 @@ def test_wrk(netmodel: Netmodel) -> None:
     assert not re.search(r"Socket errors|Non-2xx", out), out
     # When its time is over it has one request outstanding on each connection, and drops it. It opens one connection before.
     own = server.verbs()["http"]
-    assert own.keys() == {"ok"}
+    assert own.keys() - {"lost"} == {"ok"}
     assert int(match[1]) > 100
     assert 0 <= own["ok"] - int(match[1]) <= 10
     assert 10 <= server.connections <= 11
