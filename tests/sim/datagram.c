@@ -64,7 +64,7 @@ static void unreachable_arrives(void *arg)
 
 	if (sender && sender->peer_port == datagram->to_port) {
 		sender->error = ECONNREFUSED;
-		sender->edges++;
+		sender->edges[EDGE_ANY]++;
 	}
 	free(datagram);
 }
@@ -89,7 +89,7 @@ static void arrive(void *arg)
 		last = &(*last)->next;
 	*last = datagram;
 	taker->n_datagrams++;
-	taker->edges++;
+	taker->edges[EDGE_IN]++;
 }
 
 static void send_one(struct object *from, unsigned at, const void *data, size_t size, uint32_t to,
@@ -114,16 +114,17 @@ ssize_t sim_datagram_send(int fd, const void *data, size_t size, const struct so
 	struct object *object = sim_object_of(fd, DATAGRAM);
 	unsigned copies = 1;
 
-	if (object->error) {
-		int error = object->error;
-
-		object->error = 0;
-		return -error;
-	}
-	if (!to && !object->peer_port)
-		return -EDESTADDRREQ;
 	if (!object->port)
 		object->port = sim_free_port();
+	if (size > UINT16_MAX)
+		return -EMSGSIZE;
+	if (!to && !object->peer_port)
+		return -EDESTADDRREQ;
+	if (object->error)
+		return -sim_take_error(object);
+	if (object->fin_out)
+		return -EPIPE;
+	object->edges[EDGE_OUT]++; /* its memory is given back on the way */
 	if (sim_kernel.config.lose_in && sim_once_in(sim_kernel.config.lose_in))
 		copies = 2 * (unsigned)sim_random(2);
 	for (unsigned i = 0; i < copies; i++)
@@ -138,26 +139,24 @@ ssize_t sim_datagram_recv(int fd, void *data, size_t size, int flags, struct soc
 {
 	struct object *object = sim_object_of(fd, DATAGRAM);
 
-	if (flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_TRUNC | MSG_WAITFORONE))
+	if (flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_TRUNC | MSG_WAITFORONE | MSG_PEEK))
 		sim_unknown("a receive of datagrams with flags", flags);
 	if (!object->n_datagrams && !object->error && !sim_sleeps(object, EPOLLIN, flags, "recv"))
 		return -EAGAIN;
-	if (object->error) {
-		int error = object->error;
-
-		object->error = 0;
-		return -error;
-	}
+	if (object->error)
+		return -sim_take_error(object);
 	struct sim_datagram *datagram = object->datagrams;
 	size_t whole = datagram->size;
 
-	object->datagrams = datagram->next;
-	object->n_datagrams--;
-	sim_kernel.state.carried_bytes += whole;
 	memcpy(data, datagram->data, whole < size ? whole : size);
 	if (from)
 		sim_put_address(from, from_size, datagram->from, datagram->from_port);
-	free(datagram);
+	if (!(flags & MSG_PEEK)) {
+		object->datagrams = datagram->next;
+		object->n_datagrams--;
+		sim_kernel.state.carried_bytes += whole;
+		free(datagram);
+	}
 	return (ssize_t)(flags & MSG_TRUNC || whole < size ? whole : size);
 }
 

@@ -77,17 +77,16 @@ unsigned sim_make(enum kind kind, unsigned refs, bool blocks)
 	return at;
 }
 
-void sim_discard(unsigned at)
+/* Takes it from each epoll's list. */
+static void forget(unsigned at)
 {
-	struct object *object = sim_kernel.objects[at];
-
 	for (unsigned i = 1; i < SIM_MOST; i++) {
 		struct item **item = sim_kernel.objects[i] ? &sim_kernel.objects[i]->items : NULL;
 
 		while (item && *item) {
 			struct item *one = *item;
 
-			if (i != at && one->target != at) {
+			if (one->target != at) {
 				item = &one->next;
 				continue;
 			}
@@ -95,9 +94,31 @@ void sim_discard(unsigned at)
 			free(one);
 		}
 	}
+}
+
+void sim_discard(unsigned at)
+{
+	struct object *object = sim_kernel.objects[at];
+
+	while (object->items) {
+		struct item *gone = object->items;
+
+		object->items = gone->next;
+		free(gone);
+	}
 	free(object->rx);
 	free(object);
 	sim_kernel.objects[at] = NULL;
+}
+
+struct object *sim_socket_of(int fd, int *ret_error)
+{
+	struct object *object = sim_object_of(fd, FREE);
+	bool is_socket = object && (object->kind == STREAM || object->kind == LISTENER ||
+				    object->kind == DATAGRAM || object->kind == PACKETS);
+
+	*ret_error = object ? ENOTSOCK : EBADF;
+	return is_socket ? object : NULL;
 }
 
 /* --- a call --- */
@@ -129,25 +150,51 @@ bool sim_is_partial(void)
 	return sim_kernel.config.partial_in && sim_once_in(sim_kernel.config.partial_in);
 }
 
+bool sim_is_over(const struct object *object)
+{
+	return object->state == CLOSED || (object->fin_in && object->fin_out);
+}
+
+int sim_take_error(struct object *object)
+{
+	int error = object->error;
+
+	object->error = 0;
+	return error;
+}
+
+bool sim_has_room(const struct object *object)
+{
+	return !object->stuffed && object->held < sim_kernel.config.send_buffer * 2 / 3;
+}
+
 static uint32_t mask_of_stream(const struct object *object)
 {
-	uint32_t mask = 0;
+	uint32_t mask = sim_is_over(object) ? EPOLLHUP : 0u;
 
-	if (object->state == CLOSED && !object->reset && !object->error)
-		return EPOLLOUT | EPOLLHUP;
-	if (object->rx_size >= object->low_water + !object->low_water || object->fin_in ||
-	    object->reset)
-		mask |= EPOLLIN;
-	if (object->state == ESTABLISHED && !object->stuffed &&
-	    object->held < sim_kernel.config.send_buffer * 2 / 3)
-		mask |= EPOLLOUT;
 	if (object->fin_in || object->reset)
-		mask |= EPOLLRDHUP;
-	if ((object->fin_in && object->fin_out) || object->reset)
-		mask |= EPOLLHUP | EPOLLOUT;
-	if (object->error)
-		mask |= EPOLLERR | EPOLLOUT;
-	return mask;
+		mask |= EPOLLIN | EPOLLRDHUP;
+	if (object->rx_size >= object->low_water + !object->low_water)
+		mask |= EPOLLIN;
+	if (object->fin_out || sim_is_over(object) ||
+	    (object->state == ESTABLISHED && sim_has_room(object)))
+		mask |= EPOLLOUT;
+	return mask | (object->error ? EPOLLERR : 0u);
+}
+
+/* Of a pipe's writing end; NULL: it is gone, or this is one itself. */
+static struct object *reading_end(const struct object *object)
+{
+	return object->peer && sim_kernel.lives[object->peer] == object->peer_life
+		       ? sim_kernel.objects[object->peer]
+		       : NULL;
+}
+
+static uint32_t mask_of_pipe(const struct object *object)
+{
+	if (object->peer)
+		return EPOLLOUT | (reading_end(object) ? 0u : EPOLLERR);
+	return (object->rx_size ? EPOLLIN : 0u) | (object->fin_in ? EPOLLHUP : 0u);
 }
 
 uint32_t sim_mask_of(const struct object *object)
@@ -159,14 +206,15 @@ uint32_t sim_mask_of(const struct object *object)
 		return object->queued ? EPOLLIN : 0u;
 	case DATAGRAM:
 		return (object->n_datagrams ? EPOLLIN : 0u) | EPOLLOUT |
-		       (object->error ? EPOLLERR | EPOLLIN : 0u);
+		       (object->error ? EPOLLERR : 0u);
 	case PIPE:
-		return object->peer ? EPOLLOUT : object->rx_size || object->fin_in ? EPOLLIN : 0u;
+		return mask_of_pipe(object);
 	case PACKETS:
 		return (object->n_packets ? EPOLLIN : 0u) | EPOLLOUT;
 	case STREAM:
 		return mask_of_stream(object);
 	case EPOLL:
+		return sim_has_due(object) ? EPOLLIN : 0u;
 	case FREE:
 		break;
 	}
@@ -197,12 +245,18 @@ bool sim_sleeps(struct object *object, uint32_t mask, int flags, const char *whe
 
 static void let_go(unsigned at);
 
-/* Of a pipe's writing end; NULL: it is gone, or this is one itself. */
-static struct object *reading_end(const struct object *object)
+static void close_pipe(const struct object *object, unsigned at)
 {
-	return object->peer && sim_kernel.lives[object->peer] == object->peer_life
-		       ? sim_kernel.objects[object->peer]
-		       : NULL;
+	struct object *out = reading_end(object);
+
+	if (out) {
+		out->fin_in = true;
+		out->edges[EDGE_ANY]++;
+	}
+	for (unsigned i = 1; !object->peer && i < SIM_MOST; i++)
+		if (sim_kernel.objects[i] && sim_kernel.objects[i]->kind == PIPE &&
+		    sim_kernel.objects[i]->peer == at)
+			sim_kernel.objects[i]->edges[EDGE_ANY]++;
 }
 
 static void close_packets(struct object *object)
@@ -218,6 +272,7 @@ static void let_go(unsigned at)
 
 	if (--object->refs)
 		return;
+	forget(at);
 	if (object->kind == STREAM) {
 		sim_stream_close(at);
 		return;
@@ -226,8 +281,8 @@ static void let_go(unsigned at)
 		sim_listener_close(object);
 	if (object->kind == DATAGRAM)
 		sim_datagrams_close(object);
-	if (object->kind == PIPE && reading_end(object))
-		reading_end(object)->fin_in = true;
+	if (object->kind == PIPE)
+		close_pipe(object, at);
 	if (object->kind == PACKETS)
 		close_packets(object);
 	sim_discard(at);
@@ -314,7 +369,7 @@ ssize_t sim_sendmsg(int fd, const struct msghdr *message)
 	memcpy(packet->data, message->msg_iov[0].iov_base, packet->size);
 	packet->passed = sim_place_of(passed);
 	sim_kernel.objects[packet->passed]->refs++;
-	to->edges++;
+	to->edges[EDGE_IN]++;
 	return (ssize_t)packet->size;
 }
 
@@ -359,6 +414,8 @@ int sim_pipe(int fds[2], int flags)
 
 static ssize_t read_pipe(struct object *object, void *data, size_t size)
 {
+	if (object->peer)
+		return -EBADF;
 	if (!object->rx_size && !object->fin_in && !sim_sleeps(object, EPOLLIN, 0, "read"))
 		return -EAGAIN;
 	size_t n = size < object->rx_size ? size : object->rx_size;
@@ -374,9 +431,9 @@ static ssize_t write_pipe(const struct object *object, const void *data, size_t 
 	struct object *out = reading_end(object);
 
 	if (!out)
-		return -EPIPE;
+		return object->peer ? -EPIPE : -EBADF;
 	sim_append(out, data, size);
-	out->edges++;
+	out->edges[EDGE_IN]++;
 	return (ssize_t)size;
 }
 
@@ -394,24 +451,33 @@ int sim_eventfd(unsigned count, int flags)
 	return sim_give(at);
 }
 
+static bool is_connection(const struct object *object)
+{
+	return object &&
+	       (object->kind == STREAM || object->kind == LISTENER || object->kind == DATAGRAM);
+}
+
 ssize_t sim_read(int fd, void *data, size_t size)
 {
 	struct object *object = sim_object_of(fd, FREE);
 
-	if (object && (object->kind == STREAM || object->kind == DATAGRAM))
+	if (is_connection(object))
 		return sim_recv(fd, data, size, 0, NULL, NULL);
 	int fault = sim_call("read", fd);
 
 	if (fault)
 		return fault;
-	if (object && object->kind == PIPE)
+	if (!object)
+		return -EBADF;
+	if (object->kind == PIPE)
 		return read_pipe(object, data, size);
-	if (!object || object->kind != EVENT || size < sizeof object->count)
-		sim_unknown("read", fd);
+	if (object->kind != EVENT || size < sizeof object->count)
+		return -EINVAL;
 	if (!object->count && !sim_sleeps(object, EPOLLIN, 0, "read"))
 		return -EAGAIN;
 	memcpy(data, &object->count, sizeof object->count);
 	object->count = 0;
+	object->edges[EDGE_OUT]++;
 	return sizeof object->count;
 }
 
@@ -420,19 +486,21 @@ ssize_t sim_write(int fd, const void *data, size_t size)
 	struct object *object = sim_object_of(fd, FREE);
 	uint64_t count;
 
-	if (object && (object->kind == STREAM || object->kind == DATAGRAM))
+	if (is_connection(object))
 		return sim_send(fd, data, size, 0, NULL);
 	int fault = sim_call("write", fd);
 
 	if (fault)
 		return fault;
-	if (object && object->kind == PIPE)
+	if (!object)
+		return -EBADF;
+	if (object->kind == PIPE)
 		return write_pipe(object, data, size);
-	if (!object || object->kind != EVENT || size < sizeof count)
-		sim_unknown("write", fd);
+	if (object->kind != EVENT || size != sizeof count)
+		return -EINVAL;
 	memcpy(&count, data, sizeof count);
 	object->count += count;
-	object->edges++;
+	object->edges[EDGE_IN]++;
 	return sizeof count;
 }
 

@@ -60,12 +60,23 @@ tests_sim_test_run_SOURCES = tests/sim/test_run.c tests/sim/shrink.c tests/sim/s
 tests_sim_test_run_CPPFLAGS = $(SIM_CPPFLAGS) -DSIM_KEPT='"$(abs_top_srcdir)/tests/sim/kept.txt"'
 EXTRA_DIST += tests/sim/kept.txt
 tests_sim_test_run_LDADD = $(CHECK_LIBS) $(LIB_LIBS)
-tests_sim_sim_SOURCES = tests/sim/sim.c tests/sim/shrink.c tests/sim/shrink.h $(SIM) $(SIM_PRODUCT)
+SIM_CONFORM = \
+	tests/sim/conform.c \
+	tests/sim/conform.h \
+	tests/sim/perform.c \
+	tests/sim/script.c \
+	tests/sim/script.h \
+	tests/sim/shrink.c \
+	tests/sim/shrink.h
+tests_sim_test_conform_SOURCES = tests/sim/test_conform.c $(SIM_CONFORM) $(SIM) $(SIM_PRODUCT)
+tests_sim_test_conform_CPPFLAGS = $(SIM_CPPFLAGS)
+tests_sim_test_conform_LDADD = $(CHECK_LIBS) $(LIB_LIBS)
+tests_sim_sim_SOURCES = tests/sim/sim.c $(SIM_CONFORM) $(SIM) $(SIM_PRODUCT)
 tests_sim_sim_CPPFLAGS = $(SIM_CPPFLAGS)
 tests_sim_sim_LDADD = $(LIB_LIBS)
 EXTRA_PROGRAMS = tests/sim/sim
 
 if HAVE_CHECK
-check_PROGRAMS += tests/sim/test_ends tests/sim/test_run
-TESTS += tests/sim/test_run tests/sim/test_ends
+check_PROGRAMS += tests/sim/test_conform tests/sim/test_ends tests/sim/test_run
+TESTS += tests/sim/test_run tests/sim/test_ends tests/sim/test_conform
 endif

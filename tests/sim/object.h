@@ -12,13 +12,18 @@
 
 enum kind { FREE, STREAM, LISTENER, DATAGRAM, EPOLL, EVENT, PACKETS, PIPE };
 enum state { CLOSED, CONNECTING, ESTABLISHED };
+enum told { NOT_CALLED, NOT_TOLD, TOLD }; /* whether connect has said that it is there */
+
+/* What wakes those that wait: there are bytes, there is room, or all of them. */
+enum edge { EDGE_IN, EDGE_OUT, EDGE_ANY, N_EDGES };
 
 struct item { /* of an epoll's list of interest */
 	struct item *next;
 	unsigned target;
 	struct epoll_event event;
-	uint64_t seen; /* the target's edges when it was reported last */
-	bool off;      /* EPOLLONESHOT has reported it */
+	uint64_t seen[N_EDGES]; /* the target's edges when it was looked at last */
+	bool due;		/* it was when it was added */
+	bool off;		/* EPOLLONESHOT has reported it */
 };
 
 struct packet { /* with one descriptor */
@@ -33,16 +38,19 @@ struct object {
 	enum kind kind;
 	/* descriptors, here and on their way in packets; 0: closed, or not accepted yet */
 	unsigned refs;
-	bool blocks;	/* O_NONBLOCK is not set */
-	uint64_t edges; /* how often something has come; epoll's edges */
+	bool blocks;		 /* O_NONBLOCK is not set */
+	uint64_t edges[N_EDGES]; /* how often something has come; epoll's edges */
 	/* STREAM; PIPE: the writing end has a peer, the reading end bytes */
 	enum state state;
+	enum told told;
+	bool is_new;   /* it has not been accepted yet */
 	unsigned peer; /* 0: none, or gone */
 	uint64_t peer_life;
 	int error; /* that the next call reports */
 	bool fin_in, fin_out, reset;
-	bool aborts; /* SO_LINGER of 0 */
-	char *rx;    /* bytes that have come */
+	bool fin_waits; /* behind bytes for which there is no room */
+	bool aborts;	/* SO_LINGER of 0 */
+	char *rx;	/* bytes that have come */
 	size_t rx_size, rx_room;
 	uint64_t held;	    /* bytes that this end has sent and the other has not read */
 	bool has_sent;	    /* the first bytes of a connection always have room together */
@@ -54,8 +62,10 @@ struct object {
 	unsigned host;	    /* that it lives on */
 	uint32_t address, peer_address;
 	uint16_t port, peer_port;
-	bool reuses;	/* SO_REUSEADDR */
-	uint64_t bound; /* a later bind has a greater number */
+	bool reuses;	 /* SO_REUSEADDR */
+	bool keeps_port; /* it was bound to a port, and not to any */
+	bool gave_port;	 /* back, when the connection was over; it still has its name */
+	uint64_t bound;	 /* a later bind has a greater number; 0: it was not bound */
 	/* DATAGRAM: those that have come */
 	struct sim_datagram *datagrams;
 	unsigned n_datagrams;
@@ -85,6 +95,8 @@ _Noreturn void sim_unknown(const char *what, long detail);
 int sim_call(const char *what, long detail);
 /* NULL: it is none, or of another kind; FREE stands for all kinds. */
 struct object *sim_object_of(int fd, enum kind kind);
+/* NULL: it is no socket; the error says why. */
+struct object *sim_socket_of(int fd, int *ret_error);
 /* As sim_object_of, for a descriptor of that process and of any kind. */
 struct object *sim_object_in(const struct sim_process *process, int fd);
 unsigned sim_place_of(int fd);
@@ -95,7 +107,6 @@ int sim_give(unsigned at);
 /* One descriptor more, or less; the last one closes the object. */
 void sim_hold(unsigned at);
 void sim_release(unsigned at);
-/* Frees the object, and takes it from each epoll's list. */
 void sim_discard(unsigned at);
 /* When what is sent now arrives. */
 uint64_t sim_arrival_ns(void);
@@ -104,8 +115,16 @@ void sim_append(struct object *object, const void *data, size_t size);
 void sim_consume(struct object *object, size_t size);
 /* Whether this call moves less than it could. */
 bool sim_is_partial(void);
+/* Whether nothing comes any more, and nothing can be sent. */
+bool sim_is_over(const struct object *object);
+/* Of a stream: whether so much can be sent that it is worth while to wake somebody. */
+bool sim_has_room(const struct object *object);
+/* The error of a call before; there is none any more. */
+int sim_take_error(struct object *object);
 /* What epoll would report. */
 uint32_t sim_mask_of(const struct object *object);
+/* Of an epoll: whether it has something to report. */
+bool sim_has_due(const struct object *epoll);
 /* Whether a call that finds nothing to do may sleep until there is something; false: -EAGAIN. */
 bool sim_sleeps(struct object *object, uint32_t mask, int flags, const char *where);
 
@@ -115,6 +134,8 @@ uint16_t sim_port_of(const struct sockaddr *addr);
 uint32_t sim_address_of(const struct sockaddr *addr);
 void sim_put_address(struct sockaddr *to, socklen_t *size, uint32_t address, uint16_t port);
 uint16_t sim_free_port(void);
+/* Gives it a port, if it has none, and the names of both ends. */
+void sim_name_ends(struct object *object, const struct sockaddr *peer);
 /* The host that an address means to an object, and the object's own address on the way there. */
 unsigned sim_host_at(const struct object *from, uint32_t address);
 uint32_t sim_address_towards(const struct object *from, uint32_t address);
@@ -126,9 +147,11 @@ ssize_t sim_datagram_recv(int fd, void *data, size_t size, int flags, struct soc
 void sim_datagrams_close(struct object *object);
 
 /* stream.c */
-int sim_stream_connect(struct object *object, unsigned at);
+int sim_stream_connect(struct object *object, unsigned at, const struct sockaddr *addr);
 ssize_t sim_stream_send(int fd, const void *data, size_t size, int flags);
 ssize_t sim_stream_recv(int fd, void *data, size_t size, int flags);
+/* Wakes those that wait for bytes, if there are as many as they ask for. */
+void sim_tell_bytes(struct object *object);
 /* The last reference is gone. */
 void sim_stream_close(unsigned at);
 void sim_listener_close(struct object *object);

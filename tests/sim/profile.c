@@ -163,10 +163,10 @@ static struct nm_node *tree_of(size_t profile, struct nm_diags *diags)
 	return root;
 }
 
-unsigned sim_profile_elements(size_t profile)
+unsigned sim_profile_elements(const struct sim_choices *choices)
 {
 	struct nm_diags diags = {.count = 0};
-	struct nm_node *root = tree_of(profile, &diags);
+	struct nm_node *root = tree_of(choices->profile, &diags);
 	unsigned n = root ? count(root) : 0;
 
 	(void)nm_node_free(root);

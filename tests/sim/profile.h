@@ -23,6 +23,6 @@ extern const size_t sim_n_profiles, sim_n_ends;
 int sim_profile_load(const struct sim_choices *choices, struct nm_loaded *ret,
 		     struct nm_diags *diags);
 /* How many elements the profile has that may be taken out; at most the bits of `without`. */
-unsigned sim_profile_elements(size_t profile);
+unsigned sim_profile_elements(const struct sim_choices *choices);
 
 #endif

@@ -16,6 +16,9 @@
 #define MOST_TRIES 1000
 #define LIMIT_S	   60 /* of the machine's time, for one world */
 
+const struct sim_kind sim_worlds = {
+	.run = sim_run, .elements = sim_profile_elements, .has_numbers = true};
+
 /* Libraries tell of memory that they do not get. */
 static void silence(void)
 {
@@ -25,18 +28,20 @@ static void silence(void)
 		(void)dup2(fd, STDERR_FILENO);
 }
 
-static _Noreturn void be_world(const struct sim_choices *choices, int fd)
+static _Noreturn void be_world(const struct sim_kind *kind, const struct sim_choices *choices,
+			       int fd)
 {
 	struct sim_outcome outcome;
 
 	(void)alarm(LIMIT_S);
 	silence();
-	sim_run(choices, &outcome);
+	kind->run(choices, &outcome);
 	(void)!write(fd, &outcome, sizeof outcome);
 	_exit(0);
 }
 
-void sim_try(const struct sim_choices *choices, struct sim_outcome *ret)
+void sim_try(const struct sim_kind *kind, const struct sim_choices *choices,
+	     struct sim_outcome *ret)
 {
 	int fds[2], status = 0;
 
@@ -45,7 +50,7 @@ void sim_try(const struct sim_choices *choices, struct sim_outcome *ret)
 	pid_t pid = fork();
 
 	if (pid == 0)
-		be_world(choices, fds[1]);
+		be_world(kind, choices, fds[1]);
 	(void)close(fds[1]);
 	*ret = (struct sim_outcome){.hash = 0};
 	(void)!read(fds[0], ret, sizeof *ret);
@@ -76,6 +81,7 @@ static bool are_alike(const char *a, const char *b)
 }
 
 static struct {
+	const struct sim_kind *kind;
 	struct sim_choices best;
 	char first[SIM_WHY_BYTES], *why;
 	unsigned tries;
@@ -92,7 +98,7 @@ static bool take(const struct sim_choice *choice, uint64_t number)
 		return false;
 	*place = number;
 	shrinking.tries++;
-	sim_try(&choices, &outcome);
+	sim_try(shrinking.kind, &choices, &outcome);
 	if (!are_alike(outcome.why, shrinking.first))
 		return false;
 	shrinking.best = choices;
@@ -119,7 +125,7 @@ static void lower(const struct sim_choice *choice)
 /* Takes elements out of the profile, one after the other. */
 static void drop_elements(const struct sim_choice *choice)
 {
-	unsigned n = sim_profile_elements(shrinking.best.profile);
+	unsigned n = shrinking.kind->elements(&shrinking.best);
 
 	for (unsigned i = 0; i < n; i++)
 		(void)take(choice, shrinking.best.without | UINT64_C(1) << i);
@@ -134,21 +140,23 @@ static bool make_smaller(void)
 			continue;
 		if (strcmp(choice->name, "without") == 0)
 			drop_elements(choice);
-		else
+		else if (shrinking.kind->has_numbers)
 			lower(choice);
 	}
 	return memcmp(&before, &shrinking.best, sizeof before) != 0;
 }
 
-unsigned sim_shrink(struct sim_choices *choices, char why[SIM_WHY_BYTES])
+unsigned sim_shrink(const struct sim_kind *kind, struct sim_choices *choices,
+		    char why[SIM_WHY_BYTES])
 {
 	struct sim_outcome outcome;
 
 	sim_warm_up();
+	shrinking.kind = kind;
 	shrinking.best = *choices;
 	shrinking.why = why;
 	shrinking.tries = 1;
-	sim_try(choices, &outcome);
+	sim_try(kind, choices, &outcome);
 	memcpy(why, outcome.why, SIM_WHY_BYTES);
 	memcpy(shrinking.first, outcome.why, SIM_WHY_BYTES);
 	if (!*why)

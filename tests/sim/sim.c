@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "conform.h"
 #include "run.h"
 #include "shrink.h"
 #include "world.h"
@@ -74,7 +75,7 @@ static int shrink(const struct worlds *worlds)
 {
 	struct sim_choices choices = choices_of(worlds);
 	char why[SIM_WHY_BYTES], line[SIM_LINE_BYTES];
-	unsigned tries = sim_shrink(&choices, why);
+	unsigned tries = sim_shrink(&sim_worlds, &choices, why);
 
 	if (!tries) {
 		printf("no invariant is broken\n");
@@ -83,6 +84,37 @@ static int shrink(const struct worlds *worlds)
 	sim_choices_print(&choices, line);
 	printf("%s # %s; %u worlds were tried\n", line, why, tries);
 	return 1;
+}
+
+/* One that differs is printed with as few steps as still differ. */
+static bool conform_one(struct sim_choices choices)
+{
+	struct sim_outcome outcome;
+
+	sim_choices_print(&choices, present);
+	sim_conform(&choices, &outcome);
+	if (!*outcome.why)
+		return true;
+	(void)sim_shrink(&sim_scripts, &choices, outcome.why);
+	sim_choices_print(&choices, present);
+	printf("%s: %s\n", present, outcome.why);
+	sim_conform_print(&choices);
+	(void)fflush(stdout);
+	return false;
+}
+
+static int conform(const struct worlds *worlds)
+{
+	struct sim_choices choices = sim_choices_plain();
+	uint64_t differ = 0;
+
+	if (worlds->is_line)
+		return conform_one(worlds->choices) ? 0 : 1;
+	for (choices.seed = worlds->first; choices.seed <= worlds->last; choices.seed++)
+		differ += !conform_one(choices);
+	printf("%" PRIu64 " scripts, %" PRIu64 " differ\n", worlds->last - worlds->first + 1,
+	       differ);
+	return differ ? 1 : 0;
 }
 
 static const struct {
@@ -104,6 +136,11 @@ static const struct {
 	 .takes = "SEED | LINE",
 	 .run = shrink,
 	 .help = "makes one that fails as small as can be, and prints its line"},
+	{.name = "conform",
+	 .takes = "SEED | SEED..SEED | LINE",
+	 .takes_range = true,
+	 .run = conform,
+	 .help = "runs scripts of calls on the simulated kernel and on the machine's"},
 };
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 

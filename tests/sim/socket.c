@@ -94,51 +94,66 @@ static bool is_taken(const struct object *by, uint16_t port)
 
 int sim_bind(int fd, const struct sockaddr *addr, socklen_t size)
 {
-	struct object *object = sim_object_of(fd, FREE);
+	int error, fault = sim_call("bind", fd);
+	struct object *object = sim_socket_of(fd, &error);
 	uint16_t port = sim_port_of(addr);
 
 	(void)size;
-	int fault = sim_call("bind", fd);
 
 	if (fault)
 		return fault;
 	if (!object)
-		return -EBADF;
+		return -error;
+	bool is_free = (object->kind == STREAM || object->kind == DATAGRAM) &&
+		       (!object->port || object->gave_port);
+
+	if (!is_free)
+		return -EINVAL;
 	if (port && object->kind == DATAGRAM && is_taken(object, port))
 		return -EADDRINUSE;
+	object->keeps_port = port;
+	object->gave_port = false;
 	object->port = port ? port : sim_free_port();
 	object->address = sim_address_of(addr);
 	object->bound = ++sim_kernel.n_bound;
 	return 0;
 }
 
+void sim_name_ends(struct object *object, const struct sockaddr *peer)
+{
+	if (!object->port || object->gave_port)
+		object->port = sim_free_port();
+	object->gave_port = false;
+	object->peer_port = sim_port_of(peer);
+	object->peer_address = sim_address_of(peer);
+	if (!object->address)
+		object->address = sim_address_towards(object, object->peer_address);
+}
+
 int sim_connect(int fd, const struct sockaddr *addr, socklen_t size)
 {
-	struct object *object = sim_object_of(fd, FREE);
+	int error, fault = sim_call("connect", fd);
+	struct object *object = sim_socket_of(fd, &error);
 
 	(void)size;
-	int fault = sim_call("connect", fd);
-
 	if (fault)
 		return fault;
 	if (!object)
-		return -EBADF;
-	if (object->kind == STREAM && object->state == ESTABLISHED)
-		return -EISCONN;
-	object->port = object->port ? object->port : sim_free_port();
-	object->peer_port = sim_port_of(addr);
-	object->peer_address = sim_address_of(addr);
-	if (!object->address)
-		object->address = sim_address_towards(object, object->peer_address);
-	return object->kind == STREAM ? sim_stream_connect(object, sim_place_of(fd)) : 0;
+		return -error;
+	if (object->kind != DATAGRAM)
+		return sim_stream_connect(object, sim_place_of(fd), addr);
+	sim_name_ends(object, addr);
+	return 0;
 }
 
 ssize_t sim_send(int fd, const void *data, size_t size, int flags, const struct sockaddr *to)
 {
-	int fault = sim_call("send", (long)size);
+	int error, fault = sim_call("send", (long)size);
 
 	if (fault)
 		return fault;
+	if (!sim_socket_of(fd, &error))
+		return -error;
 	return sim_object_of(fd, DATAGRAM) ? sim_datagram_send(fd, data, size, to)
 					   : sim_stream_send(fd, data, size, flags);
 }
@@ -146,26 +161,33 @@ ssize_t sim_send(int fd, const void *data, size_t size, int flags, const struct 
 ssize_t sim_recv(int fd, void *data, size_t size, int flags, struct sockaddr *from,
 		 socklen_t *from_size)
 {
-	int fault = sim_call("recv", (long)size);
+	int error, fault = sim_call("recv", (long)size);
 
 	if (fault)
 		return fault;
-	return sim_object_of(fd, DATAGRAM)
-		       ? sim_datagram_recv(fd, data, size, flags, from, from_size)
-		       : sim_stream_recv(fd, data, size, flags);
+	if (!sim_socket_of(fd, &error))
+		return -error;
+	if (sim_object_of(fd, DATAGRAM))
+		return sim_datagram_recv(fd, data, size, flags, from, from_size);
+	ssize_t n = sim_stream_recv(fd, data, size, flags);
+
+	if (from && n >= 0)
+		*from_size = 0; /* a connection has no names of senders */
+	return n;
 }
 
 int sim_name(int fd, struct sockaddr *addr, socklen_t *size, bool of_peer)
 {
-	struct object *object = sim_object_of(fd, FREE);
-
-	int fault = of_peer ? 0 : sim_call("getsockname", fd);
+	int error, fault = of_peer ? 0 : sim_call("getsockname", fd);
+	const struct object *object = sim_socket_of(fd, &error);
 
 	if (fault)
 		return fault;
 	if (!object)
-		return -EBADF;
-	if (of_peer && !object->peer_address)
+		return -error;
+	if (of_peer &&
+	    (!object->peer_port ||
+	     (object->kind == STREAM && (object->state == CONNECTING || sim_is_over(object)))))
 		return -ENOTCONN;
 	sim_put_address(addr, size, of_peer ? object->peer_address : object->address,
 			of_peer ? object->peer_port : object->port);
@@ -174,14 +196,13 @@ int sim_name(int fd, struct sockaddr *addr, socklen_t *size, bool of_peer)
 
 int sim_set_option(int fd, int level, int name, const void *value, socklen_t size)
 {
-	struct object *object = sim_object_of(fd, FREE);
-
-	int fault = sim_call("setsockopt", name);
+	int error, fault = sim_call("setsockopt", name);
+	struct object *object = sim_socket_of(fd, &error);
 
 	if (fault)
 		return fault;
 	if (!object)
-		return -EBADF;
+		return -error;
 	if (level == SOL_SOCKET && name == SO_LINGER) {
 		const struct linger *linger = value;
 
@@ -197,6 +218,7 @@ int sim_set_option(int fd, int level, int name, const void *value, socklen_t siz
 		return -ENOPROTOOPT;
 	} else if (level == SOL_SOCKET && name == SO_RCVLOWAT && size == sizeof(int)) {
 		object->low_water = (uint64_t) * (const int *)value;
+		sim_tell_bytes(object);
 	}
 	return 0; /* all others change nothing here */
 }
@@ -218,15 +240,17 @@ static void tell_tcp(const struct object *object, void *ret, size_t size)
 
 int sim_get_option(int fd, int level, int name, void *value, socklen_t *size)
 {
-	struct object *object = sim_object_of(fd, FREE);
+	int error, fault = sim_call("getsockopt", name);
+	struct object *object = sim_socket_of(fd, &error);
 
-	sim_call("getsockopt", name);
+	if (fault)
+		return fault;
 	if (!object)
-		return -EBADF;
+		return -error;
 	memset(value, 0, *size);
 	if (level == SOL_SOCKET && name == SO_ERROR) {
-		memcpy(value, &object->error, sizeof object->error);
-		object->error = 0;
+		error = sim_take_error(object);
+		memcpy(value, &error, sizeof error);
 	} else if (level == SOL_SOCKET && name == SO_INCOMING_CPU) {
 		int cpu = (int)sim_random(2);
 

@@ -76,6 +76,15 @@ static void emit(struct object *from, struct segment *segment)
 	sim_at(at_ns, arrive, segment);
 }
 
+/* What a receiver has room for. What is behind that has not come yet, as the end and a reset show;
+ * as bytes that can be read it has. */
+static size_t window_of(const struct object *object)
+{
+	size_t half = sim_kernel.config.send_buffer / 2;
+
+	return half < object->low_water ? object->low_water : half;
+}
+
 static void break_off(unsigned at, int error)
 {
 	struct object *object = sim_kernel.objects[at];
@@ -84,9 +93,11 @@ static void break_off(unsigned at, int error)
 	object->error = error;
 	object->state = CLOSED;
 	object->peer = 0;
-	object->rx_size = 0;
-	object->edges++;
-	if (!object->refs)
+	object->gave_port = !object->keeps_port;
+	if (object->rx_size > window_of(object))
+		object->rx_size = window_of(object);
+	object->edges[EDGE_ANY]++;
+	if (!object->refs && (!object->is_new || object->count))
 		sim_discard(at);
 }
 
@@ -95,8 +106,11 @@ static void reset_arrives(struct segment *segment)
 	struct object *object = sim_kernel.objects[segment->to];
 
 	sim_trace("rst", (int64_t)segment->to, 0);
-	if (!object->reset)
-		break_off(segment->to, object->state == CONNECTING ? ECONNREFUSED : ECONNRESET);
+	if (object->reset || (object->fin_in && object->fin_out && object->refs))
+		return;
+	break_off(segment->to, object->state == CONNECTING ? ECONNREFUSED
+			       : object->fin_in		   ? EPIPE
+							   : ECONNRESET);
 }
 
 /* Answers a segment that nobody takes. */
@@ -114,6 +128,12 @@ static bool is_control(const struct object *object)
 	return object->port == NM_DEFAULT_PORT || object->peer_port == NM_DEFAULT_PORT;
 }
 
+void sim_tell_bytes(struct object *object)
+{
+	object->edges[EDGE_IN] +=
+		object->fin_in || (object->rx_size && object->rx_size >= object->low_water);
+}
+
 static void data_arrives(struct segment *segment)
 {
 	struct object *object = sim_kernel.objects[segment->to];
@@ -127,7 +147,7 @@ static void data_arrives(struct segment *segment)
 		return;
 	sim_append(object, segment->data, segment->size);
 	object->heard_ns = sim_now();
-	object->edges++;
+	sim_tell_bytes(object);
 	if (!is_control(object))
 		sim_kernel.state.carried_bytes += segment->size;
 	sim_trace("data", (int64_t)segment->to, (int64_t)segment->size);
@@ -137,10 +157,12 @@ static void room_arrives(struct segment *segment)
 {
 	struct object *object = sim_kernel.objects[segment->to];
 
+	bool had_room = sim_has_room(object);
+
 	object->held -= segment->size;
 	object->heard_ns = sim_now();
 	object->stuffed = false;
-	object->edges++;
+	object->edges[EDGE_OUT] += !had_room && sim_has_room(object);
 }
 
 /* Both ends have closed: nothing remains. */
@@ -156,9 +178,13 @@ static void fin_arrives(struct segment *segment)
 {
 	struct object *object = sim_kernel.objects[segment->to];
 
+	object->fin_waits = (object->refs || object->is_new) && object->rx_size > window_of(object);
+	if (object->fin_waits)
+		return;
 	sim_trace("fin", (int64_t)segment->to, 0);
 	object->fin_in = true;
-	object->edges++;
+	object->gave_port = object->fin_out && !object->keeps_port;
+	object->edges[EDGE_ANY]++;
 	if (object->fin_out && !object->refs) {
 		object->peer = 0;
 		end_if_over(segment->to);
@@ -170,6 +196,7 @@ static void send_fin(unsigned at)
 	struct object *object = sim_kernel.objects[at];
 
 	object->fin_out = true;
+	object->gave_port = object->fin_in && !object->keeps_port;
 	if (object->peer)
 		emit(object, to_peer(at, 0, fin_arrives));
 }
@@ -225,7 +252,7 @@ static void ack_arrives(struct segment *segment)
 		return;
 	}
 	at->queue[at->queued++] = segment->to;
-	at->edges++;
+	at->edges[EDGE_IN]++;
 	sim_trace("acceptable", (int64_t)segment->to, 0);
 }
 
@@ -240,7 +267,7 @@ static void syn_ack_arrives(struct segment *segment)
 	object->state = ESTABLISHED;
 	object->peer = segment->from;
 	object->peer_life = segment->from_life;
-	object->edges++;
+	object->edges[EDGE_ANY]++;
 	sim_trace("connected", (int64_t)segment->to, 0);
 	emit(object, to_peer(segment->to, 0, ack_arrives));
 }
@@ -265,6 +292,8 @@ static void syn_arrives(struct segment *segment)
 	object->address = from->peer_address;
 	object->peer_address = from->address;
 	object->state = ESTABLISHED;
+	object->told = TOLD;
+	object->is_new = true;
 	object->peer = segment->from;
 	object->peer_life = segment->from_life;
 	object->port = segment->port;
@@ -278,44 +307,71 @@ static void syn_arrives(struct segment *segment)
 
 int sim_listen(int fd, int backlog)
 {
-	struct object *object = sim_object_of(fd, STREAM);
-
-	int fault = sim_call("listen", fd);
+	int error, fault = sim_call("listen", fd);
+	struct object *object = sim_socket_of(fd, &error);
 
 	if (fault)
 		return fault;
 	if (!object)
-		return -EBADF;
+		return -error;
+	if (object->kind != STREAM && object->kind != LISTENER)
+		return -EOPNOTSUPP;
+	if (object->kind == STREAM && (object->state != CLOSED || object->told != NOT_CALLED))
+		return -EINVAL;
 	object->kind = LISTENER;
+	object->port = object->port ? object->port : sim_free_port();
 	object->backlog = backlog < 200 ? (unsigned)backlog : 200;
 	return 0;
 }
 
-int sim_stream_connect(struct object *object, unsigned at)
+/* What a connect that has begun before, or waits, says of its end. */
+static int tell_connected(struct object *object)
 {
-	if (object->state == ESTABLISHED)
+	if (object->state == CONNECTING)
+		return -EALREADY;
+	if (!sim_is_over(object)) {
+		object->told = TOLD;
+		return 0;
+	}
+	int error = sim_take_error(object);
+
+	/* It can be connected once more. */
+	object->told = NOT_CALLED;
+	object->reset = object->fin_in = object->fin_out = false;
+	object->peer_port = 0;
+	object->peer_address = 0;
+	if (!object->bound)
+		object->address = 0;
+	return error ? -error : -ECONNABORTED;
+}
+
+int sim_stream_connect(struct object *object, unsigned at, const struct sockaddr *addr)
+{
+	if (object->told == TOLD || object->kind == LISTENER)
 		return -EISCONN;
+	if (object->told == NOT_TOLD)
+		return tell_connected(object);
+	sim_name_ends(object, addr);
+	object->told = NOT_TOLD;
 	object->state = CONNECTING;
 	send_syn(at, object->peer_port, 0);
 	if (!object->blocks)
 		return -EINPROGRESS;
 	(void)sim_sleeps(object, EPOLLOUT, 0, "connect");
-	int error = object->error;
-
-	object->error = 0;
-	return -error;
+	return tell_connected(object);
 }
 
 int sim_accept(int fd, struct sockaddr *addr, socklen_t *size, int flags)
 {
-	struct object *object = sim_object_of(fd, LISTENER);
-
-	int fault = sim_call("accept", fd);
+	int error, fault = sim_call("accept", fd);
+	struct object *object = sim_socket_of(fd, &error);
 
 	if (fault)
 		return fault;
 	if (!object)
-		return -EBADF;
+		return -error;
+	if (object->kind != LISTENER)
+		return object->kind == STREAM ? -EINVAL : -EOPNOTSUPP;
 	if (!object->queued && !sim_sleeps(object, EPOLLIN, 0, "accept"))
 		return -EAGAIN;
 	unsigned at = object->queue[0];
@@ -323,12 +379,13 @@ int sim_accept(int fd, struct sockaddr *addr, socklen_t *size, int flags)
 
 	memmove(object->queue, object->queue + 1, --object->queued * sizeof *object->queue);
 	accepted->refs = 1;
+	accepted->is_new = false;
 	sim_kernel.state.connections += !is_control(accepted);
 	accepted->blocks = !(flags & SOCK_NONBLOCK);
 	int accepted_fd = sim_give(at);
 
 	if (addr)
-		(void)sim_name(accepted_fd, addr, size, true);
+		sim_put_address(addr, size, accepted->peer_address, accepted->peer_port);
 	return accepted_fd;
 }
 
@@ -353,19 +410,16 @@ ssize_t sim_stream_send(int fd, const void *data, size_t size, int flags)
 {
 	struct object *object = sim_object_of(fd, STREAM);
 
-	if (!object)
-		return -EBADF;
-	if (object->error) {
-		int error = object->error;
-
-		object->error = 0;
-		return -error;
-	}
-	if (object->reset || object->fin_out || object->state != ESTABLISHED)
-		return object->state == CONNECTING ? -EAGAIN : -EPIPE;
-	while (object->stuffed || object->held >= sim_kernel.config.send_buffer)
+	if (!object) /* one that listens has no connection */
+		return -EPIPE;
+	while (!object->error && object->state == ESTABLISHED && !object->fin_out &&
+	       (object->stuffed || object->held >= sim_kernel.config.send_buffer))
 		if (!sim_sleeps(object, EPOLLOUT, flags, "send"))
-			return object->reset ? -ECONNRESET : -EAGAIN;
+			return -EAGAIN;
+	if (object->error)
+		return -sim_take_error(object);
+	if (object->fin_out || object->state != ESTABLISHED)
+		return object->state == CONNECTING ? -EAGAIN : -EPIPE;
 	uint64_t room = sim_kernel.config.send_buffer - object->held;
 	size_t n = size < room ? size : (size_t)room;
 
@@ -384,18 +438,17 @@ ssize_t sim_stream_recv(int fd, void *data, size_t size, int flags)
 	struct object *object = sim_object_of(fd, STREAM);
 
 	if (!object)
-		return -EBADF;
+		return -ENOTCONN;
 	if (flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_TRUNC | MSG_PEEK))
 		sim_unknown("recv with flags", flags);
 	if (!object->rx_size && !object->fin_in && !object->reset && !object->error &&
+	    object->state == CLOSED)
+		return -ENOTCONN;
+	if (!object->rx_size && !object->fin_in && !object->reset && !object->error &&
 	    !sim_sleeps(object, EPOLLIN, flags, "recv"))
 		return -EAGAIN;
-	if (!object->rx_size) {
-		int error = object->error;
-
-		object->error = 0;
-		return -error;
-	}
+	if (!object->rx_size)
+		return object->fin_in ? 0 : -sim_take_error(object);
 	size_t n = size < object->rx_size ? size : object->rx_size;
 
 	if (!(flags & MSG_TRUNC))
@@ -403,6 +456,9 @@ ssize_t sim_stream_recv(int fd, void *data, size_t size, int flags)
 	if (flags & MSG_PEEK)
 		return (ssize_t)n;
 	sim_consume(object, n);
+	if (object->fin_waits)
+		emit(NULL, new_segment(sim_place_of(fd), sim_place_of(fd),
+				       sim_kernel.lives[sim_place_of(fd)], 0, fin_arrives));
 	if (object->peer) {
 		struct segment *segment = to_peer(sim_place_of(fd), 0, room_arrives);
 
@@ -414,12 +470,28 @@ ssize_t sim_stream_recv(int fd, void *data, size_t size, int flags)
 
 int sim_shutdown(int fd, int how)
 {
-	struct object *object = sim_object_of(fd, STREAM);
+	int error, fault = sim_call("shutdown", fd);
+	struct object *object = sim_socket_of(fd, &error);
 
-	sim_call("shutdown", fd);
-	if (!object || how != SHUT_WR)
+	if (fault)
+		return fault;
+	if (how != SHUT_WR)
 		sim_unknown("shutdown", how);
-	if (!object->fin_out && object->state == ESTABLISHED)
+	if (!object)
+		return -error;
+	if (object->kind == LISTENER)
+		return 0;
+	if (object->kind == DATAGRAM ? !object->peer_port : sim_is_over(object))
+		return -ENOTCONN;
+	object->edges[EDGE_ANY]++;
+	if (object->kind == DATAGRAM) {
+		object->fin_out = true;
+		return 0;
+	}
+	if (object->state == CONNECTING)
+		sim_unknown("shutdown before the connection is there", fd);
+	object->told = TOLD;
+	if (!object->fin_out)
 		send_fin(sim_place_of(fd));
 	return 0;
 }
@@ -452,6 +524,11 @@ void sim_stream_close(unsigned at)
 	struct object *object = sim_kernel.objects[at];
 
 	if (object->state != ESTABLISHED || !object->peer) {
+		sim_discard(at);
+		return;
+	}
+	if (sim_is_over(object)) {
+		object->peer = 0;
 		sim_discard(at);
 		return;
 	}

@@ -55,7 +55,7 @@ START_TEST(a_wake_up_that_fails_is_made_again)
 	choices.call = sim_fault_call(_i % 2 ? "read" : "write");
 	choices.side = 1 + (uint64_t)_i / 2;
 	for (bool strikes = true; strikes; choices.nth++) {
-		sim_try(&choices, &outcome);
+		sim_try(&sim_worlds, &choices, &outcome);
 		ck_assert_msg(!*outcome.why, "call %llu: %s", (unsigned long long)choices.nth,
 			      outcome.why);
 		strikes = outcome.struck;
@@ -80,7 +80,7 @@ START_TEST(kept_worlds_hold)
 		if (!line[strspn(line, " \n")])
 			continue;
 		ck_assert_msg(sim_choices_read(line, &choices, why, sizeof why), "%s", why);
-		sim_try(&choices, &outcome);
+		sim_try(&sim_worlds, &choices, &outcome);
 		ck_assert_msg(!*outcome.why, "%s: %s", line, outcome.why);
 		ck_assert_msg(!choices.fault || outcome.struck, "%s: the fault does not strike",
 			      line);

@@ -2,6 +2,7 @@
 /* epoll and poll of the simulated sim_kernel. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "object.h"
 #include "world.h"
@@ -17,6 +18,27 @@ int sim_epoll_create(void)
 	return sim_give(sim_make(EPOLL, 1, true));
 }
 
+/* Whether something has come that it asks for since it was looked at. */
+static bool has_edge(const struct item *item, const struct object *target)
+{
+	const uint32_t asks[N_EDGES] = {
+		[EDGE_IN] = EPOLLIN, [EDGE_OUT] = EPOLLOUT, [EDGE_ANY] = UINT32_MAX};
+
+	for (enum edge edge = 0; edge < N_EDGES; edge++)
+		if (item->seen[edge] != target->edges[edge] && (item->event.events & asks[edge]))
+			return true;
+	return false;
+}
+
+static uint32_t due_of(const struct item *item)
+{
+	const struct object *target = sim_kernel.objects[item->target];
+	uint32_t mask = sim_mask_of(target) & (item->event.events | EPOLLERR | EPOLLHUP);
+	bool is_level = !(item->event.events & EPOLLET);
+
+	return !item->off && (is_level || item->due || has_edge(item, target)) ? mask : 0;
+}
+
 int sim_epoll_ctl(int epoll_fd, int how, int fd, const struct epoll_event *event)
 {
 	struct object *epoll = sim_object_of(epoll_fd, EPOLL), *target = sim_object_of(fd, FREE);
@@ -26,8 +48,10 @@ int sim_epoll_ctl(int epoll_fd, int how, int fd, const struct epoll_event *event
 
 	if (fault)
 		return fault;
-	if (!epoll || !target)
+	if (!sim_object_of(epoll_fd, FREE) || !target)
 		return -EBADF;
+	if (!epoll)
+		return -EINVAL;
 	unsigned at = sim_place_of(fd);
 	struct item **item = &epoll->items;
 
@@ -49,25 +73,23 @@ int sim_epoll_ctl(int epoll_fd, int how, int fd, const struct epoll_event *event
 	(*item)->target = at;
 	(*item)->event = *event;
 	(*item)->off = false;
-	(*item)->seen = UINT64_MAX; /* what is there already is reported */
+	(*item)->due = true; /* what is there already is reported */
+	(*item)->due = due_of(*item);
+	memcpy((*item)->seen, target->edges, sizeof target->edges);
 	return 0;
 }
 
-static uint32_t due_of(const struct item *item)
+bool sim_has_due(const struct object *epoll)
 {
-	const struct object *target = sim_kernel.objects[item->target];
-	uint32_t mask = sim_mask_of(target) & (item->event.events | EPOLLERR | EPOLLHUP);
-
-	return item->off || ((item->event.events & EPOLLET) && item->seen == target->edges) ? 0
-											    : mask;
-}
-
-static bool has_due(void *arg)
-{
-	for (const struct item *item = ((const struct object *)arg)->items; item; item = item->next)
+	for (const struct item *item = epoll->items; item; item = item->next)
 		if (due_of(item))
 			return true;
 	return false;
+}
+
+static bool has_due(void *epoll)
+{
+	return sim_has_due(epoll);
 }
 
 static int take_due(struct object *epoll, struct epoll_event *events, int room)
@@ -76,13 +98,20 @@ static int take_due(struct object *epoll, struct epoll_event *events, int room)
 
 	/* Those that are reported go to the end, so that others come first the next time. */
 	for (struct item *item = epoll->items; item && n < room; item = item->next) {
+		const struct object *target = sim_kernel.objects[item->target];
 		uint32_t mask = due_of(item);
+		bool again = mask && sim_kernel.config.spurious_in &&
+			     sim_once_in(sim_kernel.config.spurious_in);
 
-		if (!mask || (room - n > 1 && sim_once_in(16)))
+		if (mask && sim_kernel.config.spurious_in && room - n > 1 && sim_once_in(16))
 			continue; /* it is reported by the next wait */
+		if (!again) {
+			memcpy(item->seen, target->edges, sizeof target->edges);
+			item->due = false;
+		}
+		if (!mask)
+			continue;
 		events[n++] = (struct epoll_event){.events = mask, .data = item->event.data};
-		if (!sim_kernel.config.spurious_in || !sim_once_in(sim_kernel.config.spurious_in))
-			item->seen = sim_kernel.objects[item->target]->edges;
 		item->off = item->event.events & EPOLLONESHOT;
 	}
 	for (int i = n - 1; i > 0; i--) { /* in any order */
@@ -105,14 +134,14 @@ int sim_epoll_wait(int epoll_fd, struct epoll_event *events, int room, int64_t t
 	if (fault)
 		return fault;
 	if (!epoll)
-		return -EBADF;
-	if (timeout_ns != 0 && !has_due(epoll))
+		return sim_object_of(epoll_fd, FREE) ? -EINVAL : -EBADF;
+	if (timeout_ns != 0 && !sim_has_due(epoll))
 		(void)sim_block(has_due, epoll,
 				timeout_ns < 0 ? SIM_NEVER : sim_now() + (uint64_t)timeout_ns,
 				"epoll_wait");
 	do
 		n = take_due(epoll, events, room);
-	while (n == 0 && has_due(epoll));
+	while (n == 0 && sim_has_due(epoll));
 	return n;
 }
 

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One script on both kernels. */
+#include "conform.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "process.h"
+#include "script.h"
+#include "shrink.h"
+#include "world.h"
+
+#define SETTLE_NS 100000 /* of a world's time: many delays of its link */
+
+/* How long the machine's kernel has for what it does behind a call: mostly it is done by then. Only
+ * a script that differs is run again with more time. */
+static const long settle_ns[] = {0, 2000000};
+static long settles_ns;
+
+static void settle_machine(void)
+{
+	const struct timespec time = {.tv_nsec = settles_ns};
+
+	if (settles_ns)
+		(void)nanosleep(&time, NULL);
+}
+
+static void settle_world(void)
+{
+	(void)sim_block(NULL, NULL, sim_now() + SETTLE_NS, "settle");
+}
+
+static void perform_in_world(const struct sim_script *script, const struct sim_choices *choices,
+			     sim_says *ret_said)
+{
+	struct sim_kernel_state state;
+
+	sim_begin(choices->seed);
+	sim_kernel_begin(choices);
+	(void)sim_script_perform(script, choices->without, settle_world, NULL, ret_said);
+	sim_kernel_end(&state);
+	sim_end();
+}
+
+/* The first step of which they do not say the same; SIM_STEPS: there is none. */
+static unsigned compare(const struct sim_choices *choices, struct sim_script *script,
+			sim_says *ret_simulated, sim_says *ret_real)
+{
+	unsigned step = 0;
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	sim_script_of_seed(choices->seed, script);
+	perform_in_world(script, choices, ret_simulated);
+	for (size_t i = 0; step < SIM_STEPS && i < sizeof settle_ns / sizeof *settle_ns; i++) {
+		settles_ns = settle_ns[i];
+		step = sim_script_perform(script, choices->without, settle_machine, ret_simulated,
+					  ret_real);
+	}
+	return step;
+}
+
+void sim_conform(const struct sim_choices *choices, struct sim_outcome *ret)
+{
+	struct sim_script script;
+	sim_says simulated, real;
+	unsigned step = compare(choices, &script, &simulated, &real);
+
+	*ret = (struct sim_outcome){.hash = 0};
+	if (step < SIM_STEPS)
+		(void)snprintf(ret->why, sizeof ret->why, "%s says \"%s\" instead of \"%s\"",
+			       sim_script_calls[script.steps[step].call].name, simulated[step],
+			       real[step]);
+}
+
+void sim_conform_print(const struct sim_choices *choices)
+{
+	struct sim_script script;
+	sim_says simulated, real;
+	char line[SIM_SAY_BYTES];
+	unsigned step = compare(choices, &script, &simulated, &real);
+
+	for (unsigned i = 0; i < SIM_STEPS && i <= step; i++) {
+		if (choices->without & UINT64_C(1) << i)
+			continue;
+		sim_step_print(&script.steps[i], line);
+		printf("%2u  %-28s %s", i, line, simulated[i]);
+		if (i == step)
+			printf("   <-- instead of: %s", real[i]);
+		printf("\n");
+	}
+}
+
+static unsigned all_steps(const struct sim_choices *choices)
+{
+	(void)choices;
+	return SIM_STEPS;
+}
+
+const struct sim_kind sim_scripts = {.run = sim_conform, .elements = all_steps};
