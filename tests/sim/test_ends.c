@@ -59,6 +59,7 @@ int main(void)
 	Suite *suite = suite_create("simulated ends");
 	TCase *tests = tcase_create("ends");
 
+	tcase_set_timeout(tests, 120);
 	tcase_add_loop_test(tests, invariants_hold, 0, (int)sim_n_ends);
 	tcase_add_loop_test(tests, a_seed_is_a_run, 0, (int)sim_n_ends);
 	tcase_add_test(tests, a_request_takes_two_delays);
