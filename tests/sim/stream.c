@@ -337,6 +337,7 @@ static int tell_connected(struct object *object)
 
 	/* It can be connected once more. */
 	object->told = NOT_CALLED;
+	object->edges[EDGE_ANY]++;
 	object->reset = object->fin_in = object->fin_out = false;
 	object->peer_port = 0;
 	object->peer_address = 0;
