@@ -182,8 +182,7 @@ static uint32_t mask_of_stream(const struct object *object)
 	return mask | (object->error ? EPOLLERR : 0u);
 }
 
-/* Of a pipe's writing end; NULL: it is gone, or this is one itself. */
-static struct object *reading_end(const struct object *object)
+struct object *sim_peer_of(const struct object *object)
 {
 	return object->peer && sim_kernel.lives[object->peer] == object->peer_life
 		       ? sim_kernel.objects[object->peer]
@@ -193,7 +192,7 @@ static struct object *reading_end(const struct object *object)
 static uint32_t mask_of_pipe(const struct object *object)
 {
 	if (object->peer)
-		return EPOLLOUT | (reading_end(object) ? 0u : EPOLLERR);
+		return EPOLLOUT | (sim_peer_of(object) ? 0u : EPOLLERR);
 	return (object->rx_size ? EPOLLIN : 0u) | (object->fin_in ? EPOLLHUP : 0u);
 }
 
@@ -247,7 +246,7 @@ static void let_go(unsigned at);
 
 static void close_pipe(const struct object *object, unsigned at)
 {
-	struct object *out = reading_end(object);
+	struct object *out = sim_peer_of(object);
 
 	if (out) {
 		out->fin_in = true;
@@ -428,7 +427,7 @@ static ssize_t read_pipe(struct object *object, void *data, size_t size)
 
 static ssize_t write_pipe(const struct object *object, const void *data, size_t size)
 {
-	struct object *out = reading_end(object);
+	struct object *out = sim_peer_of(object);
 
 	if (!out)
 		return object->peer ? -EPIPE : -EBADF;

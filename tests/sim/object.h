@@ -115,6 +115,8 @@ void sim_append(struct object *object, const void *data, size_t size);
 void sim_consume(struct object *object, size_t size);
 /* Whether this call moves less than it could. */
 bool sim_is_partial(void);
+/* The other end; of a pipe's writing end the reading one. NULL: none, or it is gone. */
+struct object *sim_peer_of(const struct object *object);
 /* Whether nothing comes any more, and nothing can be sent. */
 bool sim_is_over(const struct object *object);
 /* Of a stream: whether so much can be sent that it is worth while to wake somebody. */

@@ -54,6 +54,7 @@ struct sim_script_call {
 	unsigned of, with;     /* the kinds of both slots; 0: it has no such slot */
 	unsigned makes, gives; /* the kinds that they are then; 0: as before */
 	unsigned weight;       /* how often it is chosen */
+	bool sends;	       /* not while the other end has no room for what it has sent */
 	void (*perform)(const struct sim_step *step, char say[SIM_SAY_BYTES]);
 };
 

@@ -92,6 +92,7 @@ static void break_off(unsigned at, int error)
 	object->reset = true;
 	object->error = error;
 	object->state = CLOSED;
+	object->fin_waits = false;
 	object->peer = 0;
 	object->gave_port = !object->keeps_port;
 	if (object->rx_size > window_of(object))
@@ -528,12 +529,10 @@ void sim_stream_close(unsigned at)
 		sim_discard(at);
 		return;
 	}
-	if (sim_is_over(object)) {
-		object->peer = 0;
-		sim_discard(at);
-		return;
-	}
-	if (object->aborts || object->rx_size) {
+	const struct object *peer = sim_peer_of(object);
+	bool ended_well = sim_is_over(object) && !(peer && peer->fin_waits);
+
+	if ((object->aborts || object->rx_size) && !ended_well) {
 		send_reset(object, at);
 		sim_discard(at);
 		return;
