@@ -167,7 +167,7 @@ int nm_resolve(const char *name, uint16_t port, int interrupt_fd, uint64_t until
 
 	/* A numeric address needs no address of its family to be configured, as a name does. */
 	look_up(name, port, AI_NUMERICHOST, &answer);
-	if (answer.failure)
+	if (answer.failure == EAI_NONAME)
 		error = ask_child(name, port, interrupt_fd, until_ns, &answer);
 	if (!error && !answer.failure && answer.count > 0) {
 		fill(ret_resolved, &answer);

@@ -29,6 +29,8 @@ struct sim_kernel_state {
 	uint64_t calls;
 };
 
+_Noreturn void sim_unknown(const char *what, long detail);
+
 /* With the link and the limits of the choices, which stay the caller's. */
 void sim_kernel_begin(const struct sim_choices *choices);
 /* What is there so far. */

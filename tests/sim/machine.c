@@ -80,6 +80,14 @@ _Noreturn void _exit(int code)
 	abort();
 }
 
+/* A real child would have a world of its own; nm_fork is simulated. */
+pid_t fork(void)
+{
+	if (sim_runs())
+		sim_unknown("fork", 0);
+	return SIM_REAL(fork)();
+}
+
 int prctl(int what, ...)
 {
 	unsigned long words[4];

@@ -90,7 +90,6 @@ struct sim_kernel {
 };
 extern struct sim_kernel sim_kernel;
 
-_Noreturn void sim_unknown(const char *what, long detail);
 /* Each call takes its time, and sometimes others have a turn before it. 0, or -errno: a fault. */
 int sim_call(const char *what, long detail);
 /* NULL: it is none, or of another kind; FREE stands for all kinds. */

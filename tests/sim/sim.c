@@ -90,14 +90,16 @@ static int shrink(const struct worlds *worlds)
 static bool conform_one(struct sim_choices choices)
 {
 	struct sim_outcome outcome;
+	char why[SIM_WHY_BYTES];
 
 	sim_choices_print(&choices, present);
 	sim_conform(&choices, &outcome);
 	if (!*outcome.why)
 		return true;
-	(void)sim_shrink(&sim_scripts, &choices, outcome.why);
+	if (!sim_shrink(&sim_scripts, &choices, why)) /* it has not differed again */
+		memcpy(why, outcome.why, sizeof why);
 	sim_choices_print(&choices, present);
-	printf("%s: %s\n", present, outcome.why);
+	printf("%s: %s\n", present, why);
 	sim_conform_print(&choices);
 	(void)fflush(stdout);
 	return false;
