@@ -2,10 +2,10 @@
 /* One script on both kernels. */
 #include "conform.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "process.h"
 #include "script.h"
@@ -14,23 +14,28 @@
 
 #define SETTLE_NS 100000 /* of a world's time: many delays of its link */
 
-/* How long the machine's kernel has for what it does behind a call: mostly it is done by then. Only
- * a script that differs is run again with more time. */
-static const long settle_ns[] = {0, 2000000};
-static long settles_ns;
+/* Behind a call the machine's kernel mostly has done all that it does. Only a script that differs is
+ * run again with more time: the acknowledgement that tells of the last room may be 40 ms late. */
+static void settle_at_once(void)
+{
+}
 
 static void settle_machine(void)
 {
-	const struct timespec time = {.tv_nsec = settles_ns};
-
-	if (settles_ns)
-		(void)nanosleep(&time, NULL);
+	(void)poll(NULL, 0, 2);
 }
+
+static const struct sim_patience patience[] = {
+	{.settle = settle_at_once, .full_ms = 3},
+	{.settle = settle_machine, .full_ms = 100},
+};
 
 static void settle_world(void)
 {
 	(void)sim_block(NULL, NULL, sim_now() + SETTLE_NS, "settle");
 }
+
+static const struct sim_patience patience_in_world = {.settle = settle_world, .full_ms = 3};
 
 static void perform_in_world(const struct sim_script *script, const struct sim_choices *choices,
 			     sim_says *ret_said)
@@ -39,7 +44,8 @@ static void perform_in_world(const struct sim_script *script, const struct sim_c
 
 	sim_begin(choices->seed);
 	sim_kernel_begin(choices);
-	(void)sim_script_perform(script, choices->without, settle_world, NULL, ret_said);
+	(void)sim_script_perform(script, choices->without, &patience_in_world, NULL,
+				 ret_said);
 	sim_kernel_end(&state);
 	sim_end();
 }
@@ -53,11 +59,9 @@ static unsigned compare(const struct sim_choices *choices, struct sim_script *sc
 	(void)signal(SIGPIPE, SIG_IGN);
 	sim_script_of_seed(choices->seed, script);
 	perform_in_world(script, choices, ret_simulated);
-	for (size_t i = 0; step < SIM_STEPS && i < sizeof settle_ns / sizeof *settle_ns; i++) {
-		settles_ns = settle_ns[i];
-		step = sim_script_perform(script, choices->without, settle_machine, ret_simulated,
+	for (size_t i = 0; step < SIM_STEPS && i < sizeof patience / sizeof *patience; i++)
+		step = sim_script_perform(script, choices->without, &patience[i], ret_simulated,
 					  ret_real);
-	}
 	return step;
 }
 

@@ -38,6 +38,7 @@ static struct {
 	unsigned n_ports;
 	struct filled filled[SIM_STEPS];
 	unsigned n_filled;
+	unsigned full_ms;
 	unsigned step;
 } run;
 
@@ -351,7 +352,7 @@ static void do_fill(const struct sim_step *step, char *say)
 	ssize_t first = 0, n = 0;
 
 	memset(data, 'F', sizeof data);
-	for (unsigned looks = 0, full = 0; full < 3 && looks < 100; looks++) {
+	for (unsigned looks = 0, full = 0; full < run.full_ms && looks < MOST_LOOKS; looks++) {
 		n = send(fd_of(step->slot), data, sizeof data, MSG_NOSIGNAL);
 		first = looks ? first : n;
 		if (n < 0 && errno != EAGAIN)
@@ -617,12 +618,14 @@ const struct sim_script_call sim_script_calls[] = {
 };
 const unsigned sim_n_script_calls = sizeof sim_script_calls / sizeof *sim_script_calls;
 
-unsigned sim_script_perform(const struct sim_script *script, uint64_t without, void (*settle)(void),
-			    const sim_says *expected, sim_says *ret_said)
+unsigned sim_script_perform(const struct sim_script *script, uint64_t without,
+			    const struct sim_patience *patience, const sim_says *expected,
+			    sim_says *ret_said)
 {
 	memset(ret_said, 0, sizeof *ret_said);
 	memset(&run, 0, sizeof run);
 	memset(run.fds, -1, sizeof run.fds);
+	run.full_ms = patience->full_ms;
 	for (run.step = 0; run.step < SIM_STEPS; run.step++) {
 		const struct sim_step *step = &script->steps[run.step];
 		char *say = (*ret_said)[run.step];
@@ -632,12 +635,12 @@ unsigned sim_script_perform(const struct sim_script *script, uint64_t without, v
 		/* What is sent may tell the other end of more room than there was. */
 		if (!sim_script_calls[step->call].sends || !filled_towards(step->slot))
 			sim_script_calls[step->call].perform(step, say);
-		settle();
+		patience->settle();
 		if (expected && strcmp(say, (*expected)[run.step]) != 0)
 			break;
 	}
 	for (unsigned slot = 0; slot < SIM_SLOTS; slot++)
 		put(slot, -1);
-	settle();
+	patience->settle();
 	return run.step;
 }

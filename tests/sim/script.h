@@ -27,12 +27,19 @@ void sim_step_print(const struct sim_step *step, char line[SIM_SAY_BYTES]);
 
 typedef char sim_says[SIM_STEPS][SIM_SAY_BYTES];
 
-/* Makes all calls but those of the bits, with settle() behind each of them, and closes what is
+/* How a kernel is waited for. */
+struct sim_patience {
+	void (*settle)(void); /* behind each call */
+	unsigned full_ms;     /* without room, until there will be none */
+};
+
+/* Makes all calls but those of the bits, settling behind each of them, and closes what is
  * open. The slots stand for descriptors, so that both kernels say the same. Returns the first step
  * that says something else than it is expected to, which is the last one; SIM_STEPS: there is none.
  * expected NULL: anything. */
-unsigned sim_script_perform(const struct sim_script *script, uint64_t without, void (*settle)(void),
-			    const sim_says *expected, sim_says *ret_said);
+unsigned sim_script_perform(const struct sim_script *script, uint64_t without,
+			    const struct sim_patience *patience, const sim_says *expected,
+			    sim_says *ret_said);
 
 /* --- of perform.c, for the script's own choice --- */
 
