@@ -155,6 +155,20 @@ bool sim_is_over(const struct object *object)
 	return object->state == CLOSED || (object->fin_in && object->fin_out);
 }
 
+struct object *sim_peer_of(const struct object *object)
+{
+	return object->peer && sim_kernel.lives[object->peer] == object->peer_life
+		       ? sim_kernel.objects[object->peer]
+		       : NULL;
+}
+
+bool sim_is_gone(const struct object *object)
+{
+	const struct object *peer = sim_peer_of(object);
+
+	return sim_is_over(object) && !(peer && peer->fin_waits);
+}
+
 int sim_take_error(struct object *object)
 {
 	int error = object->error;
@@ -180,13 +194,6 @@ static uint32_t mask_of_stream(const struct object *object)
 	    (object->state == ESTABLISHED && sim_has_room(object)))
 		mask |= EPOLLOUT;
 	return mask | (object->error ? EPOLLERR : 0u);
-}
-
-struct object *sim_peer_of(const struct object *object)
-{
-	return object->peer && sim_kernel.lives[object->peer] == object->peer_life
-		       ? sim_kernel.objects[object->peer]
-		       : NULL;
 }
 
 static uint32_t mask_of_pipe(const struct object *object)

@@ -118,6 +118,8 @@ bool sim_is_partial(void);
 struct object *sim_peer_of(const struct object *object);
 /* Whether nothing comes any more, and nothing can be sent. */
 bool sim_is_over(const struct object *object);
+/* Whether the other end has got the end, too: it does not wait there for room. */
+bool sim_is_gone(const struct object *object);
 /* Of a stream: whether so much can be sent that it is worth while to wake somebody. */
 bool sim_has_room(const struct object *object);
 /* The error of a call before; there is none any more. */

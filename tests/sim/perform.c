@@ -571,7 +571,7 @@ const struct sim_script_call sim_script_calls[] = {
 	 .weight = 9,
 	 .perform = do_accept},
 	{.name = "name", .of = ANY_SOCKET, .weight = 2, .perform = do_name},
-	{.name = "shutdown", .of = SIM_STREAM, .weight = 3, .sends = true, .perform = do_shutdown},
+	{.name = "shutdown", .of = SIM_STREAM, .weight = 6, .sends = true, .perform = do_shutdown},
 	{.name = "linger", .of = SIM_STREAM, .weight = 2, .perform = do_linger},
 	{.name = "low_water", .of = SIM_STREAM, .weight = 1, .perform = do_low_water},
 	{.name = "error", .of = ANY_SOCKET, .weight = 3, .perform = do_error},

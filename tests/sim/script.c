@@ -8,11 +8,14 @@
 
 #include "base/rng.h"
 
-#define ANY_IN 12 /* one of so many calls takes any slot */
+#define ANY_IN	12 /* one of so many calls takes any slot */
+#define SAME_IN 2  /* one of so many stays with the connection of the call before */
 
 struct chooser {
 	uint64_t key, drawn;
 	unsigned kinds[SIM_SLOTS];
+	unsigned peers[SIM_SLOTS]; /* the other end; of a listener, who has connected last */
+	unsigned present;	   /* the slot of the call before, or its other end */
 	bool fits; /* the last choice had a slot of the kind */
 };
 
@@ -38,6 +41,10 @@ static unsigned choose_call(struct chooser *chooser)
 static unsigned choose_slot(struct chooser *chooser, unsigned kinds, unsigned other_than)
 {
 	unsigned found = 0, n = 0;
+
+	if (chooser->present != other_than && (chooser->kinds[chooser->present] & kinds) &&
+	    draw(chooser, SAME_IN) == 0)
+		return chooser->present;
 	bool any = kinds && kinds != SIM_EMPTY && draw(chooser, ANY_IN) == 0;
 
 	for (unsigned slot = 0; slot < SIM_SLOTS; slot++)
@@ -46,6 +53,19 @@ static unsigned choose_slot(struct chooser *chooser, unsigned kinds, unsigned ot
 			found = slot;
 	chooser->fits &= n || !kinds;
 	return found;
+}
+
+/* Only an accept joins two ends: with who has connected last. */
+static void join(struct chooser *chooser, const struct sim_script_call *call,
+		 const struct sim_step *step)
+{
+	if (call->makes == SIM_STREAM)
+		chooser->peers[step->other] = step->slot;
+	if (call->gives == SIM_STREAM) {
+		chooser->peers[step->other] = chooser->peers[step->slot];
+		chooser->peers[chooser->peers[step->slot]] = step->other;
+	}
+	chooser->present = draw(chooser, 2) ? step->slot : chooser->peers[step->slot];
 }
 
 static struct sim_step choose(struct chooser *chooser)
@@ -65,6 +85,7 @@ static struct sim_step choose(struct chooser *chooser)
 		chooser->kinds[step.slot] = call->makes;
 	if (call->gives)
 		chooser->kinds[step.other] = call->gives;
+	join(chooser, call, &step);
 	return step;
 }
 
@@ -72,8 +93,10 @@ void sim_script_of_seed(uint64_t seed, struct sim_script *ret)
 {
 	struct chooser chooser = {.key = nm_rng(seed, 3)};
 
-	for (unsigned i = 0; i < SIM_SLOTS; i++)
+	for (unsigned i = 0; i < SIM_SLOTS; i++) {
 		chooser.kinds[i] = SIM_EMPTY;
+		chooser.peers[i] = i;
+	}
 	for (unsigned i = 0; i < SIM_STEPS; i++)
 		ret->steps[i] = choose(&chooser);
 }

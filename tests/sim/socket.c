@@ -187,7 +187,7 @@ int sim_name(int fd, struct sockaddr *addr, socklen_t *size, bool of_peer)
 		return -error;
 	if (of_peer &&
 	    (!object->peer_port ||
-	     (object->kind == STREAM && (object->state == CONNECTING || sim_is_over(object)))))
+	     (object->kind == STREAM && (object->state == CONNECTING || sim_is_gone(object)))))
 		return -ENOTCONN;
 	sim_put_address(addr, size, of_peer ? object->peer_address : object->address,
 			of_peer ? object->peer_port : object->port);

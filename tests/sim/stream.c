@@ -340,6 +340,7 @@ static int tell_connected(struct object *object)
 	object->told = NOT_CALLED;
 	object->edges[EDGE_ANY]++;
 	object->reset = object->fin_in = object->fin_out = false;
+	object->rx_size = 0;
 	object->peer_port = 0;
 	object->peer_address = 0;
 	if (!object->bound)
@@ -483,7 +484,7 @@ int sim_shutdown(int fd, int how)
 		return -error;
 	if (object->kind == LISTENER)
 		return 0;
-	if (object->kind == DATAGRAM ? !object->peer_port : sim_is_over(object))
+	if (object->kind == DATAGRAM ? !object->peer_port : sim_is_gone(object))
 		return -ENOTCONN;
 	object->edges[EDGE_ANY]++;
 	if (object->kind == DATAGRAM) {
@@ -529,10 +530,7 @@ void sim_stream_close(unsigned at)
 		sim_discard(at);
 		return;
 	}
-	const struct object *peer = sim_peer_of(object);
-	bool ended_well = sim_is_over(object) && !(peer && peer->fin_waits);
-
-	if ((object->aborts || object->rx_size) && !ended_well) {
+	if ((object->aborts || object->rx_size) && !sim_is_gone(object)) {
 		send_reset(object, at);
 		sim_discard(at);
 		return;
