@@ -14,8 +14,8 @@
 
 #define SETTLE_NS 100000 /* of a world's time: many delays of its link */
 
-/* Behind a call the machine's kernel mostly has done all that it does. Only a script that differs is
- * run again with more time: the acknowledgement that tells of the last room may be 40 ms late. */
+/* Behind a call the machine's kernel mostly has done all that it does. Only a script that differs
+ * is run again with more time: what tells of the last room may be 40 ms late. */
 static void settle_at_once(void)
 {
 }
@@ -44,8 +44,7 @@ static void perform_in_world(const struct sim_script *script, const struct sim_c
 
 	sim_begin(choices->seed);
 	sim_kernel_begin(choices);
-	(void)sim_script_perform(script, choices->without, &patience_in_world, NULL,
-				 ret_said);
+	(void)sim_script_perform(script, choices->without, &patience_in_world, NULL, ret_said);
 	sim_kernel_end(&state);
 	sim_end();
 }

@@ -16,7 +16,7 @@ struct chooser {
 	unsigned kinds[SIM_SLOTS];
 	unsigned peers[SIM_SLOTS]; /* the other end; of a listener, who has connected last */
 	unsigned present;	   /* the slot of the call before, or its other end */
-	bool fits; /* the last choice had a slot of the kind */
+	bool fits;		   /* the last choice had a slot of the kind */
 };
 
 static uint64_t draw(struct chooser *chooser, uint64_t bound)
