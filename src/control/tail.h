@@ -36,6 +36,23 @@ struct nm_tail_window {
  * that is served on keeps the flows busy. Data that go one way move on to the end, at the rate of
  * the path, whenever a pass ends. */
 bool nm_tail_is_cut(const struct nm_tail *tail, const struct nm_tail_window *window);
+/* Where data go one way, passes tell nothing: bytes come at the rate of the path, and at last those
+ * for which a few flows wait alone, seconds long where what they send again is lost again. Until
+ * then kernels hold back what has come behind a hole, more or less of it from moment to moment. So
+ * who receives closes the window at that moment, of those at which the time was over, at which as
+ * much was held back as when it opened: nothing, where it opened with the phase. The path's rate,
+ * by which that is reckoned, is the highest from the begin of the phase to any of these moments. */
+struct nm_tail_stream {
+	uint64_t begin_ns;	     /* of the phase */
+	uint64_t from_ns, from_bytes; /* the window has opened: bytes received in the phase by then */
+	uint64_t at_ns, bytes;	     /* the best moment so far; at_ns 0: nobody has looked */
+	double rate;		     /* bytes in a nanosecond */
+};
+/* Reckons with one more moment. True: it is the best so far. */
+bool nm_tail_look(struct nm_tail_stream *stream, uint64_t now_ns, uint64_t bytes);
+/* Whether the window closes at the best moment: until the last flow has left, at end_ns, it would
+ * be longer by more than 100 ms, and its rate another by more than 1 %. */
+bool nm_tail_is_late(const struct nm_tail_stream *stream, uint64_t end_ns, uint64_t bytes);
 /* Sets the counts at the end back to those when the time was over, but for what has failed. */
 void nm_tail_cut(const struct nm_tail *tail, struct nm_counts *counts);
 

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "control/interval.h"
-#include "control/tail.h"
+
+#define LOOKS	100u /* so many in as much time as the transactions have had, for a better end */
+#define LOOK_NS 10000000u
 
 /* This host's counts in the measured transactions of the phase, and their times. */
 struct sum {
@@ -22,8 +24,9 @@ struct sum {
 struct part {
 	uint64_t tail_at_ns; /* a timer: when its time is over; UINT64_MAX: none, or it is over */
 	struct nm_tail tail;
-	bool cut;	     /* the master has closed its window with its time */
+	bool cut;	     /* its window closes as tail has it, not with its last flow */
 	uint64_t over_bytes; /* received until over_ns */
+	struct nm_tail best; /* as usage->best, of this group */
 };
 
 struct nm_usage_sampler {
@@ -55,6 +58,10 @@ struct nm_usage_sampler {
 	/* When the time of the last timed transaction is over; UINT64_MAX: not, or it is over since
 	 * over_ns (0: not yet). */
 	uint64_t over_at_ns, over_ns;
+	/* Since then: the end of the window that is the best so far where data go one way, and when
+	 * to look at the next one; UINT64_MAX: at none. */
+	struct nm_tail_stream best;
+	uint64_t look_at_ns;
 	/* Rows: where the present one begins, after the begin, and the usage and the counts until
 	 * then. */
 	struct nm_interval grid;
@@ -130,7 +137,9 @@ static uint64_t over_bytes(const struct nm_usage_sampler *usage)
 	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++) {
 		const struct part *part = &usage->parts[g];
 
-		bytes += part->cut ? part->tail.counts.bytes_received : part->over_bytes;
+		bytes += part->cut && part->tail.counts.bytes_received < part->over_bytes
+				 ? part->tail.counts.bytes_received
+				 : part->over_bytes;
 	}
 	return bytes;
 }
@@ -164,6 +173,93 @@ static void add_to_window(struct nm_usage_sampler *usage, struct sum *sum)
 	window->to_ns = sum->to_ns;
 }
 
+/* Whether the data of all groups that are measured go one way, for a time. */
+static bool has_streams_alone(const struct nm_usage_sampler *usage)
+{
+	const struct nm_plan *plan = usage->config.plan;
+
+	for (uint32_t g = 0; g < plan->n_groups; g++) {
+		struct nm_counts counts;
+
+		if (!is_measured(usage, g))
+			continue;
+		nm_engine_counts(usage->config.engine, g, usage->order.phase, &counts);
+		if ((counts.bytes_sent && counts.bytes_received) ||
+		    plan->groups[g].phases[usage->order.phase].duration_ns == 0)
+			return false;
+	}
+	return true;
+}
+
+/* Keeps what all have counted at the present moment, if it is a better end of the window. */
+static void look(struct nm_usage_sampler *usage, uint64_t now_ns)
+{
+	struct sum sum;
+
+	usage->look_at_ns = UINT64_MAX;
+	read_sum(usage, now_ns, false, &sum);
+	if (!usage->counting || sum.begin_ns == 0 || sum.to_ns < now_ns ||
+	    !has_streams_alone(usage))
+		return;
+	usage->look_at_ns = now_ns + greater(usage->order.stop_ns / LOOKS, LOOK_NS);
+	usage->best.begin_ns = sum.begin_ns;
+	usage->best.from_ns = greater(usage->count_from_ns, sum.begin_ns);
+	usage->best.from_bytes = usage->count_from.counts.bytes_received;
+	if (!nm_tail_look(&usage->best, now_ns, sum.counts.bytes_received))
+		return;
+	usage->best.bytes = 0;
+	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++) {
+		struct nm_tail *best = &usage->parts[g].best;
+
+		if (!is_measured(usage, g))
+			continue;
+		best->at_ns = now_ns;
+		nm_engine_counts(usage->config.engine, g, usage->order.phase, &best->counts);
+		usage->best.bytes += best->counts.bytes_received;
+	}
+}
+
+/* Whether what this host receives comes too late for its window, and nothing that it sends does. */
+static bool is_late(const struct nm_usage_sampler *usage, const struct sum *sum, uint64_t now_ns)
+{
+	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++) {
+		struct nm_counts counts;
+		uint64_t begin_ns, end_ns;
+
+		if (!is_measured(usage, g))
+			continue;
+		nm_engine_counts(usage->config.engine, g, usage->order.phase, &counts);
+		nm_engine_times(usage->config.engine, g, usage->order.phase, &begin_ns, &end_ns);
+		if (counts.bytes_sent && (end_ns ? end_ns : now_ns) > usage->best.at_ns)
+			return false;
+	}
+	return nm_tail_is_late(&usage->best, sum->to_ns, sum->counts.bytes_received);
+}
+
+void nm_usage_sampler_close(struct nm_usage_sampler *usage, uint64_t now_ns)
+{
+	struct sum sum;
+
+	if (!usage->counting || !usage->best.at_ns)
+		return;
+	read_sum(usage, now_ns, false, &sum);
+	if (!is_late(usage, &sum, now_ns))
+		return;
+	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++) {
+		struct part *part = &usage->parts[g];
+		uint64_t begin_ns, end_ns;
+
+		if (!is_measured(usage, g))
+			continue;
+		nm_engine_times(usage->config.engine, g, usage->order.phase, &begin_ns, &end_ns);
+		part->cut = (end_ns ? end_ns : now_ns) > part->best.at_ns;
+		part->tail = part->best;
+	}
+	usage->window.late_bytes += sum.counts.bytes_received - usage->best.bytes;
+	usage->window.late_ns += sum.to_ns - usage->best.at_ns;
+	usage->best.at_ns = 0;
+}
+
 /* Adds the counts of the phase since its window opened, once. */
 static void count_until(struct nm_usage_sampler *usage, uint64_t now_ns)
 {
@@ -171,6 +267,7 @@ static void count_until(struct nm_usage_sampler *usage, uint64_t now_ns)
 
 	if (!usage->counting)
 		return;
+	nm_usage_sampler_close(usage, now_ns);
 	usage->counting = false;
 	read_sum(usage, now_ns, true, &sum);
 	if (sum.arrived && sum.arrived_to_ns > usage->count_from_ns) {
@@ -211,6 +308,8 @@ static void begin(struct nm_sampler *base, const struct nm_phase_order *order, u
 	usage->count_from = (struct sum){.arrived = false};
 	usage->over_at_ns = order->stop_ns ? begin_ns + order->stop_ns : UINT64_MAX;
 	usage->over_ns = 0;
+	usage->look_at_ns = UINT64_MAX;
+	usage->best = (struct nm_tail_stream){.at_ns = 0};
 	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++)
 		begin_part(usage, g);
 	if (usage->grid.interval_ns)
@@ -226,6 +325,7 @@ static uint64_t next_ns(const struct nm_sampler *base)
 		return UINT64_MAX;
 	next = usage->over_at_ns < next ? usage->over_at_ns : next;
 	next = usage->warm_ns < next ? usage->warm_ns : next;
+	next = usage->look_at_ns < next ? usage->look_at_ns : next;
 	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++)
 		if (usage->parts[g].tail_at_ns < next)
 			next = usage->parts[g].tail_at_ns;
@@ -304,16 +404,10 @@ static uint64_t reckon(const struct nm_usage_sampler *usage, uint64_t begin_ns, 
 	return from_ns + after_ns;
 }
 
-static void note_over(struct nm_usage_sampler *usage, uint64_t now_ns)
+static void set_over(struct nm_usage_sampler *usage, uint64_t now_ns)
 {
-	struct sum sum;
-
-	read_sum(usage, now_ns, false, &sum);
-	usage->over_at_ns = reckon(usage, sum.begin_ns, usage->order.stop_ns, now_ns);
-	if (now_ns < usage->over_at_ns)
-		return;
 	usage->over_at_ns = UINT64_MAX;
-	usage->over_ns = now_ns;
+	usage->over_ns = usage->look_at_ns = now_ns;
 	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++) {
 		struct nm_counts counts;
 
@@ -322,6 +416,22 @@ static void note_over(struct nm_usage_sampler *usage, uint64_t now_ns)
 		nm_engine_counts(usage->config.engine, g, usage->order.phase, &counts);
 		usage->parts[g].over_bytes = counts.bytes_received;
 	}
+}
+
+static void note_over(struct nm_usage_sampler *usage, uint64_t now_ns)
+{
+	struct sum sum;
+
+	read_sum(usage, now_ns, false, &sum);
+	usage->over_at_ns = reckon(usage, sum.begin_ns, usage->order.stop_ns, now_ns);
+	if (now_ns >= usage->over_at_ns)
+		set_over(usage, now_ns);
+}
+
+void nm_usage_sampler_stop(struct nm_usage_sampler *usage, uint64_t now_ns)
+{
+	if (usage->running && usage->over_at_ns != UINT64_MAX)
+		set_over(usage, now_ns);
 }
 
 /* What the group has done in its time is kept, for the case that its window closes with that. */
@@ -362,6 +472,8 @@ static void run(struct nm_sampler *base, uint64_t now_ns)
 		return;
 	if (now_ns >= usage->over_at_ns)
 		note_over(usage, now_ns);
+	if (now_ns >= usage->look_at_ns)
+		look(usage, now_ns);
 	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++)
 		if (now_ns >= usage->parts[g].tail_at_ns)
 			note_tail(usage, g, now_ns);
@@ -438,6 +550,13 @@ void nm_usage_sampler_cut(struct nm_usage_sampler *usage, uint32_t group, uint64
 	 * opened later has nothing of the time in it. */
 	part->cut = usage->running && part->tail.at_ns > usage->count_from_ns &&
 		    part->tail.at_ns < (end_ns ? end_ns : now_ns);
+}
+
+const struct nm_tail *nm_usage_sampler_closed(const struct nm_usage_sampler *usage, uint32_t group)
+{
+	const struct part *part = &usage->parts[group];
+
+	return part->cut ? &part->tail : NULL;
 }
 
 void nm_usage_sampler_window(struct nm_usage_sampler *usage, uint64_t now_ns,

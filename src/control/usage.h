@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "control/sampler.h"
+#include "control/tail.h"
 #include "engine/engine.h"
 #include "host/perf.h"
 #include "host/usage.h"
@@ -35,6 +36,15 @@ struct nm_sampler *nm_usage_sampler_base(struct nm_usage_sampler *usage);
 /* The master has closed the window of a group in the present phase with its time: see
  * control/tail.h. The phase is over on all hosts, and not yet ended here. */
 void nm_usage_sampler_cut(struct nm_usage_sampler *usage, uint32_t group, uint64_t now_ns);
+
+/* What this host receives is closed where that is to be so, once its flows have left: see struct
+ * nm_tail_stream. Is done with the end of the phase at the latest. */
+void nm_usage_sampler_close(struct nm_usage_sampler *usage, uint64_t now_ns);
+/* Where the window of a group has closed in the present phase, if not with its last flow; NULL: it
+ * has. */
+const struct nm_tail *nm_usage_sampler_closed(const struct nm_usage_sampler *usage, uint32_t group);
+/* The flows of the phase are stopped, perhaps before their time is over. */
+void nm_usage_sampler_stop(struct nm_usage_sampler *usage, uint64_t now_ns);
 
 /* The usage and the counts within the measured window. */
 struct nm_usage_window {

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "control/interval.h"
-#include "control/tail.h"
 
 /* The window of one group. */
 struct group {
@@ -23,7 +22,8 @@ struct group {
 	bool until_end;	   /* that is all of its time, and the window may last longer */
 	struct nm_tail tail;
 	struct nm_tally_snap *at_end; /* as tail, for verbs; owned; NULL: there are none */
-	bool cut;		      /* it closes with its time: tail has its end */
+	bool cut;		      /* it closes earlier than its last flow: tail has its end */
+	bool is_stream;		      /* that is where most had come, and not with its time */
 	bool closed;		      /* the window has been added to the totals */
 	struct nm_tally_snap *before; /* the figures before the present row; owned */
 };
@@ -72,7 +72,7 @@ static void begin_group(struct nm_windows *windows, uint32_t g)
 		       group->phases[windows->phase].measured;
 	mg->from_at_ns = mg->to_at_ns = UINT64_MAX;
 	mg->from_ns = mg->until_ns = 0;
-	mg->waits = mg->closed = mg->cut = false;
+	mg->waits = mg->closed = mg->cut = mg->is_stream = false;
 	mg->tail.at_ns = 0;
 	if (!mg->measured)
 		return;
@@ -362,13 +362,38 @@ bool nm_windows_cut(struct nm_windows *windows, uint32_t g, uint64_t now_ns)
 			  group->phases[windows->phase].arrivals.law,
 	};
 
-	if (!mg->tail.at_ns || mg->closed)
+	if (!mg->tail.at_ns || mg->closed || mg->is_stream)
 		return false;
 	group_times(windows, g, now_ns, &begin_ns, &window.end_ns);
 	window.from_ns = mg->from_ns ? mg->from_ns : begin_ns;
 	nm_engine_counts(windows->engine, g, windows->phase, &window.counts);
 	mg->cut = nm_tail_is_cut(&mg->tail, &window);
 	return mg->cut;
+}
+
+void nm_windows_close(struct nm_windows *windows, uint32_t g, const struct nm_tail *tail)
+{
+	struct group *mg = &windows->groups[g];
+
+	if (mg->closed || mg->waits || tail->at_ns <= mg->from_ns)
+		return;
+	mg->cut = mg->is_stream = true;
+	mg->tail = *tail;
+}
+
+/* Adds what was too late for the window, which the text report tells of passes. */
+static void add_after(struct nm_windows *windows, uint32_t g, uint64_t passes, uint64_t end_ns)
+{
+	const struct group *mg = &windows->groups[g];
+	const struct nm_counts *counts = &windows->scratch->counts;
+	const struct nm_result_after after = {
+		.transactions = passes,
+		.unanswered = counts->unanswered - mg->tail.counts.unanswered,
+		.seconds = (double)(end_ns - mg->tail.at_ns) / 1e9,
+	};
+
+	nm_result_after_add(&windows->result->groups[g].after, after);
+	nm_result_after_add(&windows->result->grid.after, after);
 }
 
 /* Closes the window as the last flow has left, at end_ns: scratch holds the group's figures. Passes
@@ -382,16 +407,10 @@ static void close_at_end(struct nm_windows *windows, uint32_t g, uint64_t end_ns
 
 	if (mg->cut) {
 		nm_tail_cut(&mg->tail, counts);
-		if (mg->at_end)
+		if (mg->at_end && !mg->is_stream)
 			nm_tally_set_back_outcomes(windows->scratch, mg->at_end);
-		const struct nm_result_after after = {
-			.transactions = all - counts->iterations,
-			.unanswered = counts->unanswered - mg->tail.counts.unanswered,
-			.seconds = (double)(end_ns - mg->tail.at_ns) / 1e9,
-		};
-
-		nm_result_after_add(&windows->result->groups[g].after, after);
-		nm_result_after_add(&windows->result->grid.after, after);
+		if (!mg->is_stream)
+			add_after(windows, g, all - counts->iterations, end_ns);
 		end_ns = mg->tail.at_ns;
 	}
 	close_window(windows, g, from_ns, end_ns);

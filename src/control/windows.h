@@ -9,6 +9,7 @@
 
 #include "control/options.h"
 #include "control/sampler.h"
+#include "control/tail.h"
 #include "engine/engine.h"
 #include "result/result.h"
 
@@ -29,6 +30,8 @@ uint64_t nm_windows_time_from(const struct nm_windows *windows, uint32_t group);
 /* Closes the group's window in the present phase, which is over on all hosts and has not been ended
  * here, with its time, if it is to: see control/tail.h. True: it has. */
 bool nm_windows_cut(struct nm_windows *windows, uint32_t group, uint64_t now_ns);
+/* Closes the window where this host has received fastest: see struct nm_tail_stream. */
+void nm_windows_close(struct nm_windows *windows, uint32_t group, const struct nm_tail *tail);
 /* Writes the totals of all windows to the result, after the last phase. */
 void nm_windows_finish(struct nm_windows *windows);
 /* Whether a window of the group has been measured: a window that did not open before its phase

@@ -15,13 +15,6 @@ bool nm_is_stream(const struct nm_result *result)
 	return (counts->bytes_sent == 0) != (counts->bytes_received == 0);
 }
 
-/* Whether windows have less in them than the measured transactions. */
-static bool is_cut(const struct nm_result *result)
-{
-	return result->grid.warmup_s > 0 || result->grid.cooldown_s > 0 ||
-	       result->grid.after.seconds > 0;
-}
-
 static struct nm_end_totals end_of(const struct nm_counts *counts, double seconds)
 {
 	struct nm_end_totals end = {.known = seconds > 0,
@@ -38,10 +31,14 @@ static struct nm_end_totals end_of(const struct nm_counts *counts, double second
 
 static void add_after(struct nm_end_totals *end, const struct nm_host_window *window)
 {
-	if (window->after_bytes == 0)
-		return;
-	end->after_bytes += window->after_bytes;
-	end->after_s = fmax(end->after_s, (double)window->after_ns / 1e9);
+	if (window->after_bytes) {
+		end->after_bytes += window->after_bytes;
+		end->after_s = fmax(end->after_s, (double)window->after_ns / 1e9);
+	}
+	if (window->late_bytes) {
+		end->late_bytes += window->late_bytes;
+		end->late_s = fmax(end->late_s, (double)window->late_ns / 1e9);
+	}
 }
 
 struct nm_end_totals nm_master_totals(const struct nm_result *result)
@@ -95,6 +92,15 @@ static struct nm_end_totals end_of_phases(const struct nm_result *result)
 	return end_of(&sum, seconds > 0 ? seconds : result->totals.seconds);
 }
 
+/* What has come to a host when its own window had closed, and that of another had not. */
+static uint64_t late_within(const struct nm_host_window *window, double seconds)
+{
+	double late_s = (double)window->late_ns / 1e9;
+	double within_s = fmin(late_s, seconds - (double)window->ns / 1e9);
+
+	return within_s > 0 ? (uint64_t)((double)window->late_bytes * within_s / late_s) : 0;
+}
+
 /* The slaves' counts where only a part of the phases is measured, over the time from the first of
  * their windows to the last: several may have had their part one after the other. What is between
  * the windows of one slave is no part of it. */
@@ -102,7 +108,7 @@ static struct nm_end_totals end_of_windows(const struct nm_result *result)
 {
 	struct nm_counts counts = {0};
 	struct nm_span span = {.from_ns = 0};
-	double longest_s = 0, between_s = 0;
+	double longest_s = 0, between_s = 0, seconds;
 
 	for (size_t h = 0; h < result->n_hosts; h++) {
 		const struct nm_host_window *window = &result->hosts[h].window;
@@ -115,12 +121,16 @@ static struct nm_end_totals end_of_windows(const struct nm_result *result)
 		longest_s = fmax(longest_s, (double)window->ns / 1e9);
 		between_s = fmax(between_s, nm_span_s(own) - (double)window->ns / 1e9);
 	}
-	return end_of(&counts, fmax(longest_s, nm_span_s(span) - between_s));
+	seconds = fmax(longest_s, nm_span_s(span) - between_s);
+	for (size_t h = 0; h < result->n_hosts; h++)
+		if (!result->hosts[h].is_master)
+			counts.bytes_received += late_within(&result->hosts[h].window, seconds);
+	return end_of(&counts, seconds);
 }
 
 static struct nm_end_totals all_slaves(const struct nm_result *result)
 {
-	struct nm_end_totals end = is_cut(result) ? end_of_windows(result) : end_of_phases(result);
+	struct nm_end_totals end = nm_result_is_cut(result) ? end_of_windows(result) : end_of_phases(result);
 
 	for (size_t h = 0; h < result->n_hosts; h++)
 		if (!result->hosts[h].is_master)
@@ -139,22 +149,29 @@ struct nm_end_totals nm_slaves_totals(const struct nm_result *result)
 	return all_slaves(result);
 }
 
+static void set_received(struct nm_way *way, const struct nm_end_totals *end)
+{
+	way->received_bits_per_s = end->received_bits_per_s;
+	way->after_bytes = (double)end->after_bytes;
+	way->after_s = end->after_s;
+	way->late_bytes = (double)end->late_bytes;
+	way->late_s = end->late_s;
+}
+
 void nm_ways_of(const struct nm_result *result, struct nm_ways *ret_ways)
 {
 	struct nm_end_totals master = nm_master_totals(result), slaves = nm_slaves_totals(result);
 
-	*ret_ways = (struct nm_ways){{NAN, NAN, NAN, NAN}, {NAN, NAN, NAN, NAN}};
+	static const struct nm_way unknown = {NAN, NAN, NAN, NAN, NAN, NAN};
+
+	*ret_ways = (struct nm_ways){unknown, unknown};
 	if (master.known) {
 		ret_ways->to_slaves.sent_bits_per_s = master.sent_bits_per_s;
-		ret_ways->to_master.received_bits_per_s = master.received_bits_per_s;
-		ret_ways->to_master.after_bytes = (double)master.after_bytes;
-		ret_ways->to_master.after_s = master.after_s;
+		set_received(&ret_ways->to_master, &master);
 	}
 	if (slaves.known) {
 		ret_ways->to_master.sent_bits_per_s = slaves.sent_bits_per_s;
-		ret_ways->to_slaves.received_bits_per_s = slaves.received_bits_per_s;
-		ret_ways->to_slaves.after_bytes = (double)slaves.after_bytes;
-		ret_ways->to_slaves.after_s = slaves.after_s;
+		set_received(&ret_ways->to_slaves, &slaves);
 	}
 }
 

@@ -14,8 +14,8 @@ struct nm_end_totals {
 	bool known;
 	double transactions_per_s, sent_bits_per_s, received_bits_per_s;
 	uint64_t bytes_received, bytes_mapped;
-	uint64_t after_bytes; /* see struct nm_way */
-	double after_s;
+	uint64_t after_bytes, late_bytes; /* see struct nm_way */
+	double after_s, late_s;
 };
 
 /* Throughput is bits, not transactions: as the profile says, or else when all the data goes one
@@ -33,6 +33,8 @@ struct nm_way {
 	/* the part of what was received that came when the time of the transactions was over, and
 	 * for how long it did */
 	double after_bytes, after_s;
+	/* what came when the window had closed, as the last flows had not yet left; in no rate */
+	double late_bytes, late_s;
 };
 struct nm_ways {
 	struct nm_way to_slaves, to_master;

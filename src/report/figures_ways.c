@@ -14,6 +14,11 @@ static const struct nm_figure way_figures[] = {
 			 "was over; 0 where they have none."),
 	NM_FIGURE(REAL, struct nm_way, after_s, "after_s", .schema = NM_SCHEMA_REAL_OR_NULL,
 		  .doc = "How long these took: the time of those who receive is longer by that."),
+	NM_FIGURE(REAL, struct nm_way, late_bytes, "late_bytes", .schema = NM_SCHEMA_REAL_OR_NULL,
+		  .doc = "Bytes received when the window had closed, as the last flows had not yet "
+			 "left: they are in no rate."),
+	NM_FIGURE(REAL, struct nm_way, late_s, "late_s", .schema = NM_SCHEMA_REAL_OR_NULL,
+		  .doc = "How long these took."),
 	NM_FIGURE_END,
 };
 

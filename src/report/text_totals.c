@@ -132,18 +132,27 @@ static void add_way(struct nm_table *table, const char *label, const char *name,
 
 #define MUCH_AFTER 0.01 /* of the window */
 
-/* The part of what was received that was still on its way when the time was over, where that took
- * long: the rate of who sends has all of it in a shorter time. */
-static void add_after(struct nm_table *table, const struct nm_way *way, double window_s)
+static void add_received(struct nm_table *table, double bytes, double seconds, double window_s,
+			 const char *which, const char *when)
 {
-	char bytes[TEXT], time[TEXT];
+	char amount[TEXT], time[TEXT];
 
-	if (!(way->after_bytes > 0) || way->after_s < MUCH_AFTER * window_s)
+	if (!(bytes > 0) || seconds < MUCH_AFTER * window_s)
 		return;
 	nm_table_cell(table, "%s", "");
-	nm_table_cell(table, "%s of it received in %s after the end of the time",
-		      nm_format_amount(way->after_bytes, bytes, sizeof(bytes)),
-		      nm_format_duration(way->after_s, time, sizeof(time)));
+	nm_table_cell(table, "%s %s received in %s %s",
+		      nm_format_amount(bytes, amount, sizeof(amount)), which,
+		      nm_format_duration(seconds, time, sizeof(time)), when);
+}
+
+/* The part of what was received that was still on its way when the time was over, where that took
+ * long: the rate of who sends has all of it in a shorter time. And what came after the window. */
+static void add_after(struct nm_table *table, const struct nm_way *way, double window_s)
+{
+	add_received(table, way->after_bytes, way->after_s, window_s, "of it",
+		     "after the end of the time");
+	add_received(table, way->late_bytes, way->late_s, window_s, "more",
+		     "after that, which are in no rate");
 }
 
 /* The throughput of a stream, by who sends and by who receives. */

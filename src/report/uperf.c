@@ -297,7 +297,7 @@ static void print_netstat(FILE *out, const struct nm_result_host *master)
 
 /* A row of the run statistics. */
 struct end {
-	double seconds;
+	double seconds, bytes_per_s;
 	uint64_t bytes, operations, errors;
 };
 
@@ -311,7 +311,7 @@ static void print_end(FILE *out, const char *name, const struct end *end)
 	print_name(out, 15, true, name);
 	print_time(out, 8, end->seconds);
 	print_scaled(out, 10, (double)end->bytes, BYTES);
-	print_scaled(out, 12, per_second((double)end->bytes * 8, end->seconds), BITRATE);
+	print_scaled(out, 12, end->bytes_per_s * 8, BITRATE);
 	fprintf(out, "%12" PRIu64 " %11.2f\n", end->operations, error_percent(end));
 }
 
@@ -329,12 +329,15 @@ static size_t print_slaves(FILE *out, const struct nm_result *result, struct end
 			    host->report->groups[g].n_transactions == 0)
 				continue;
 			const struct end end = {.seconds = host->report->elapsed_s,
+						.bytes_per_s = nm_result_host_rate(
+							host, &host->groups[g]),
 						.bytes = bytes_of(&host->groups[g]),
 						.operations = host->report->groups[g].operations,
 						.errors = host->groups[g].errors};
 
 			print_end(out, host->name, &end);
 			ret_sum->seconds = fmax(ret_sum->seconds, end.seconds);
+			ret_sum->bytes_per_s += end.bytes_per_s;
 			ret_sum->bytes += end.bytes;
 			ret_sum->operations += end.operations;
 			ret_sum->errors += end.errors;
@@ -354,6 +357,7 @@ static void print_run(FILE *out, const struct nm_result *result)
 {
 	const struct nm_result_host *host = &result->hosts[0];
 	const struct end master = {.seconds = host->report->elapsed_s,
+				   .bytes_per_s = nm_result_host_rate(host, &host->counts),
 				   .bytes = bytes_of(&host->counts),
 				   .operations = host->report->operations,
 				   .errors = host->counts.errors};

@@ -111,7 +111,7 @@ void nm_result_datagrams(const struct nm_result *result, struct nm_datagram_stat
 	}
 	find_ways(&master, seconds, known ? &slaves : NULL, slaves_s, ret);
 	ret->seconds = seconds;
-	if (result->grid.warmup_s > 0 || result->grid.cooldown_s > 0)
+	if (nm_result_is_cut(result))
 		cut_rates(result, ret);
 }
 

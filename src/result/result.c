@@ -245,14 +245,34 @@ static double percent(double here, double there)
 	return there > 0 ? NAN : 0;
 }
 
-static double bytes_of(const struct nm_result_host *host)
+bool nm_result_is_cut(const struct nm_result *result)
 {
-	return (double)host->counts.bytes_sent + (double)host->counts.bytes_received;
+	bool late = false;
+
+	for (size_t h = 0; h < result->n_hosts; h++)
+		late |= result->hosts[h].window.late_ns > 0;
+	return late || result->grid.warmup_s > 0 || result->grid.cooldown_s > 0 ||
+	       result->grid.after.seconds > 0;
+}
+
+static double bytes_of(const struct nm_counts *counts)
+{
+	return (double)counts->bytes_sent + (double)counts->bytes_received;
+}
+
+double nm_result_host_rate(const struct nm_result_host *host, const struct nm_counts *counts)
+{
+	double seconds = host->report->elapsed_s - (double)host->window.late_ns / 1e9, late = 0;
+
+	if (host->counts.bytes_received)
+		late = (double)host->window.late_bytes * (double)counts->bytes_received /
+		       (double)host->counts.bytes_received;
+	return seconds > 0 ? (bytes_of(counts) - late) / seconds : 0;
 }
 
 static double rate_of(const struct nm_result_host *host)
 {
-	return host->report->elapsed_s > 0 ? bytes_of(host) / host->report->elapsed_s : 0;
+	return nm_result_host_rate(host, &host->counts);
 }
 
 bool nm_result_difference(const struct nm_result *result, struct nm_difference *ret_difference)
@@ -267,7 +287,7 @@ bool nm_result_difference(const struct nm_result *result, struct nm_difference *
 		if (i == 0)
 			continue;
 		time_s = fmax(time_s, host->report->elapsed_s);
-		bytes += bytes_of(host);
+		bytes += bytes_of(&host->counts);
 		rate += rate_of(host);
 		operations += (double)host->report->operations;
 		errors += (double)host->counts.errors;
@@ -278,7 +298,7 @@ bool nm_result_difference(const struct nm_result *result, struct nm_difference *
 
 	*ret_difference = (struct nm_difference){
 		.time = percent(master->report->elapsed_s, time_s),
-		.data = percent(bytes_of(master), bytes),
+		.data = percent(bytes_of(&master->counts), bytes),
 		.throughput = percent(rate_of(master), rate),
 		.operations = percent((double)master->report->operations, operations),
 		.errors = percent((double)master->counts.errors, errors),

@@ -94,6 +94,8 @@ struct nm_host_window {
 	struct nm_counts counts;
 	/* its part after the time of the transactions: what was received then, and its length */
 	uint64_t after_bytes, after_ns;
+	/* received when it had closed, as flows had not yet left, and for how long; no part of it */
+	uint64_t late_bytes, late_ns;
 };
 
 enum nm_trust {
@@ -216,6 +218,11 @@ struct nm_result {
  * that were to do so. False: no group was. */
 bool nm_result_fastopens(const struct nm_result *result, uint64_t *ret_fast, uint64_t *ret_all);
 
+/* Whether windows have less in them than the measured transactions. */
+bool nm_result_is_cut(const struct nm_result *result);
+/* The rate of bytes that a host has moved in all of the run, or in one of its groups: without those
+ * that came when its window had closed, and their time. */
+double nm_result_host_rate(const struct nm_result_host *host, const struct nm_counts *counts);
 /* Mapped bytes, of all received by groups that were to map them. False: no group was. */
 bool nm_result_mapped(const struct nm_result *result, uint64_t *ret_mapped, uint64_t *ret_received);
 

@@ -111,6 +111,8 @@ const char *nm_claims_result(const struct nm_msg_result *result, uint64_t run_ns
 		return "its window is longer than the run";
 	if (window->after_ns > window->ns || window->after_bytes > window->counts.bytes_received)
 		return "more came after the time of its window than in the window";
+	if (window->late_ns > longest)
+		return "more came after its window than in the run";
 	if (result->arrived.ns > longest || (result->has_usage && result->usage.at_ns > longest))
 		return "its window is longer than the run";
 	if (result->others.ns > result->others.of_ns || result->others.of_ns > longest)

@@ -280,8 +280,10 @@ static void check_engine(struct nm_master *master)
 /* Takes all steps of the phase that are due now. */
 static void step(struct nm_master *master, uint64_t now_ns)
 {
-	if (master->outcome.interrupts)
+	if (master->outcome.interrupts) {
 		nm_phases_interrupt(&master->phases, master->outcome.interrupt_ns);
+		nm_usage_sampler_stop(master->local.usage, now_ns);
+	}
 	/* A command may be carried out at once. */
 	do
 		read_engine(master);
@@ -388,11 +390,24 @@ static void cut_windows(struct nm_master *master, uint64_t now_ns)
 	}
 }
 
+/* Closes those of groups whose data come here, where this host has received fastest. */
+static void close_windows(struct nm_master *master, uint64_t now_ns)
+{
+	nm_usage_sampler_close(master->local.usage, now_ns);
+	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
+		const struct nm_tail *tail = nm_usage_sampler_closed(master->local.usage, g);
+
+		if (tail)
+			nm_windows_close(master->windows, g, tail);
+	}
+}
+
 static void end_phase(struct nm_master *master, bool whole)
 {
 	uint64_t now_ns = nm_clock_ns();
 
 	master->run_end_ns = now_ns;
+	close_windows(master, now_ns);
 	if (whole)
 		cut_windows(master, now_ns);
 	nm_samplers_end(&master->local.samplers, true, now_ns);

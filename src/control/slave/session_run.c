@@ -107,6 +107,7 @@ int nm_session_follow(struct nm_session *session, json_t *body)
 		return -EPROTO;
 	if (session->plan->groups[follow.group].phases[follow.phase].leads)
 		return -EPROTO;
+	nm_usage_sampler_stop(session->local.usage, nm_clock_ns());
 	if (heeded)
 		nm_engine_follow(session->local.engine, follow.group, follow.totals);
 	return 0;

@@ -157,10 +157,17 @@ static const struct nm_field after_fields[] = {
 	NM_FIELD_END,
 };
 
+static const struct nm_field late_fields[] = {
+	NM_FIELD(U64, struct nm_host_window, late_bytes),
+	NM_FIELD(U64, struct nm_host_window, late_ns),
+	NM_FIELD_END,
+};
+
 static const struct nm_field window_fields[] = {
 	{.name = "times", .type = NM_FIELD_ROW, .fields = times_fields},
 	NM_FIELD(ROW, struct nm_host_window, counts, .fields = nm_counts_fields),
 	{.name = "after", .type = NM_FIELD_ROW, .fields = after_fields},
+	{.name = "late", .type = NM_FIELD_ROW, .fields = late_fields},
 	NM_FIELD_END,
 };
 

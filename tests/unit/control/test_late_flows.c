@@ -176,15 +176,13 @@ END_TEST
  * whether data went one way; the passes and seconds of the window. */
 static const struct {
 	uint64_t in_time, all, to_s;
-	bool one_way;
 	uint64_t passes, seconds;
 } tails[] = {
-	{1000, 1002, 113, false, 1000, 10}, /* most flows have done nothing for 3 s */
-	{1000, 1300, 113, false, 1300, 13}, /* the flows were busy */
-	{1, 2, 113, false, 2, 13},	    /* passes are longer than the time */
-	{2, 4, 122, false, 2, 10},	    /* the last were far longer than all before */
-	{2, 4, 120, false, 4, 20},	    /* they were as long */
-	{1000, 1002, 113, true, 1002, 13},  /* a stream on a slow link */
+	{1000, 1002, 113, 1000, 10}, /* most flows have done nothing for 3 s */
+	{1000, 1300, 113, 1300, 13}, /* the flows were busy */
+	{1, 2, 113, 2, 13},	     /* passes are longer than the time */
+	{2, 4, 122, 2, 10},	     /* the last were far longer than all before */
+	{2, 4, 120, 4, 20},	     /* they were as long */
 };
 
 START_TEST(what_ends_long_after_the_time_is_not_in_the_window)
@@ -195,8 +193,8 @@ START_TEST(what_ends_long_after_the_time_is_not_in_the_window)
 
 	engine->parts[0][0].begin_ns = 100 * S;
 	begin(100 * S);
-	*counts = (struct nm_counts){.iterations = tails[_i].in_time, .bytes_received = 500};
-	counts->bytes_sent = tails[_i].one_way ? 0 : 50;
+	*counts = (struct nm_counts){
+		.iterations = tails[_i].in_time, .bytes_sent = 50, .bytes_received = 500};
 	run(110 * S);
 	counts->iterations = tails[_i].all;
 	counts->bytes_received = 600;
@@ -321,6 +319,105 @@ START_TEST(what_ends_soon_after_the_time_is_in_the_window)
 }
 END_TEST
 
+/* A stream whose data come at 100 bytes a second on the path, as hosts see it: kernels hold back
+ * what has come behind a hole. The time of 10 s has begun at 100 s; what had come by each second
+ * after its end, and when the window opened. */
+static const struct {
+	uint64_t warmup_s, opened, after[6], to_s, late;
+	bool sends; /* this host */
+} streams[] = {
+	/* all has come at 113 s, but for what one flow waits for alone */
+	{0, 0, {950, 1090, 1150, 1300, 1300, 1310}, 113, 10, false},
+	/* it comes at the rate of the path until the end */
+	{0, 0, {950, 1090, 1150, 1300, 1400, 1500}, 115, 0, false},
+	/* as much was held back when the window opened as 2 s after the time */
+	{2, 150, {960, 1090, 1150, 1300, 1300, 1310}, 112, 160, false},
+	/* with this host's own sending another time would be over */
+	{0, 0, {950, 1090, 1150, 1300, 1300, 1310}, 115, 0, true},
+};
+
+START_TEST(a_stream_closes_where_as_much_is_held_back_as_when_it_opened)
+{
+	struct nm_counts *counts = &engine->parts[0][0].sample.counts;
+	struct nm_usage_window window;
+	uint64_t *came = streams[_i].sends ? &counts->bytes_sent : &counts->bytes_received;
+	uint64_t warmup_ns = streams[_i].warmup_s * S, last = streams[_i].after[5];
+
+	options.warmup_ns = warmup_ns;
+	order.usage_from_ns = (int64_t)warmup_ns;
+	engine->parts[0][0].begin_ns = 100 * S;
+	*counts = (struct nm_counts){.iterations = 1};
+	begin(100 * S);
+	*came = streams[_i].opened;
+	run(100 * S + warmup_ns);
+	for (uint64_t s = 0; s < 5; s++) {
+		*came = streams[_i].after[s];
+		run((110 + s) * S);
+	}
+	*came = last;
+	engine->parts[0][0].end_ns = 115 * S;
+	nm_usage_sampler_close(usage, 115 * S);
+	if (nm_usage_sampler_closed(usage, 0))
+		nm_windows_close(windows, 0, nm_usage_sampler_closed(usage, 0));
+	ck_assert(!nm_windows_cut(windows, 0, 115 * S));
+	nm_samplers_end(&samplers, true, 116 * S);
+	nm_windows_finish(windows);
+	nm_usage_sampler_window(usage, 116 * S, &window);
+	ck_assert_uint_eq(window.counted.ns, (streams[_i].to_s - 100) * S - warmup_ns);
+	ck_assert_uint_eq(window.counted.counts.bytes_received + window.counted.counts.bytes_sent,
+			  last - streams[_i].late - streams[_i].opened);
+	ck_assert_uint_eq(window.counted.late_bytes, streams[_i].late);
+	ck_assert_uint_eq(window.counted.late_ns, (115 - streams[_i].to_s) * S);
+	ck_assert_double_eq(result->totals.seconds, (double)window.counted.ns / 1e9);
+	ck_assert_uint_eq(result->totals.counts.bytes_received,
+			  window.counted.counts.bytes_received);
+	ck_assert_double_eq(result->grid.after.seconds, 0);
+}
+END_TEST
+
+/* An interrupt ends the time earlier. */
+START_TEST(a_stream_that_is_stopped_closes_after_that)
+{
+	struct nm_counts *counts = &engine->parts[0][0].sample.counts;
+	struct nm_usage_window window;
+
+	engine->parts[0][0].begin_ns = 100 * S;
+	begin(100 * S);
+	counts->bytes_received = 390;
+	nm_usage_sampler_stop(usage, 104 * S);
+	run(104 * S);
+	counts->bytes_received = 500;
+	nm_usage_sampler_stop(usage, 105 * S);
+	run(105 * S);
+	counts->bytes_received = 505;
+	run(110 * S);
+	engine->parts[0][0].end_ns = 112 * S;
+	nm_samplers_end(&samplers, true, 112 * S);
+	nm_usage_sampler_window(usage, 112 * S, &window);
+	ck_assert_uint_eq(window.counted.ns, 5 * S);
+	ck_assert_uint_eq(window.counted.counts.bytes_received, 500);
+	ck_assert_uint_eq(window.counted.after_bytes, 110);
+	ck_assert_uint_eq(window.counted.late_bytes, 5);
+}
+END_TEST
+
+/* By 1 % no figure is wrong, and by less than 100 ms the machine may have been busy. */
+START_TEST(a_stream_that_is_hardly_late_has_all)
+{
+	struct nm_tail_stream stream = {.begin_ns = S, .from_ns = S};
+
+	ck_assert(!nm_tail_is_late(&stream, 3 * S, 100));
+	ck_assert(!nm_tail_look(&stream, S, 0));
+	ck_assert(nm_tail_look(&stream, 2 * S, 1000));
+	ck_assert(!nm_tail_look(&stream, 3 * S, 1999));
+	ck_assert(nm_tail_look(&stream, 3 * S, 2000));
+	ck_assert(!nm_tail_is_late(&stream, 3 * S + S / 10, 2000));
+	ck_assert(nm_tail_is_late(&stream, 3 * S + S / 10 + 1, 2000));
+	ck_assert(!nm_tail_is_late(&stream, 4 * S, 2971));
+	ck_assert(nm_tail_is_late(&stream, 4 * S, 2969));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("late flows");
@@ -339,6 +436,10 @@ int main(void)
 	tcase_add_test(late, a_host_whose_window_opens_with_the_end_of_the_time_keeps_all);
 	tcase_add_test(late, a_queue_that_is_served_on_is_in_the_window);
 	tcase_add_test(late, what_ends_soon_after_the_time_is_in_the_window);
+	tcase_add_loop_test(late, a_stream_closes_where_as_much_is_held_back_as_when_it_opened, 0,
+			    (int)(sizeof streams / sizeof *streams));
+	tcase_add_test(late, a_stream_that_is_stopped_closes_after_that);
+	tcase_add_test(late, a_stream_that_is_hardly_late_has_all);
 	suite_add_tcase(suite, late);
 	return run_suite(suite);
 }
