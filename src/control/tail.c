@@ -6,7 +6,7 @@
 
 #define LEAST_NS    100000000u
 #define MUCH	    0.01 /* of the rate of a stream */
-#define LEAST_PARTS 20u /* of the window's time: one of so many */
+#define LEAST_PARTS 20u	 /* of the window's time: one of so many */
 
 static bool goes_one_way(const struct nm_counts *counts)
 {

@@ -43,10 +43,11 @@ bool nm_tail_is_cut(const struct nm_tail *tail, const struct nm_tail_window *win
  * much was held back as when it opened: nothing, where it opened with the phase. The path's rate,
  * by which that is reckoned, is the highest from the begin of the phase to any of these moments. */
 struct nm_tail_stream {
-	uint64_t begin_ns;	     /* of the phase */
-	uint64_t from_ns, from_bytes; /* the window has opened: bytes received in the phase by then */
-	uint64_t at_ns, bytes;	     /* the best moment so far; at_ns 0: nobody has looked */
-	double rate;		     /* bytes in a nanosecond */
+	uint64_t begin_ns; /* of the phase */
+	uint64_t from_ns,
+		from_bytes;    /* the window has opened: bytes received in the phase by then */
+	uint64_t at_ns, bytes; /* the best moment so far; at_ns 0: nobody has looked */
+	double rate;	       /* bytes in a nanosecond */
 };
 /* Reckons with one more moment. True: it is the best so far. */
 bool nm_tail_look(struct nm_tail_stream *stream, uint64_t now_ns, uint64_t bytes);

@@ -130,7 +130,8 @@ static struct nm_end_totals end_of_windows(const struct nm_result *result)
 
 static struct nm_end_totals all_slaves(const struct nm_result *result)
 {
-	struct nm_end_totals end = nm_result_is_cut(result) ? end_of_windows(result) : end_of_phases(result);
+	struct nm_end_totals end =
+		nm_result_is_cut(result) ? end_of_windows(result) : end_of_phases(result);
 
 	for (size_t h = 0; h < result->n_hosts; h++)
 		if (!result->hosts[h].is_master)

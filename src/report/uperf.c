@@ -320,6 +320,7 @@ static void print_end(FILE *out, const char *name, const struct end *end)
 static size_t print_slaves(FILE *out, const struct nm_result *result, struct end *ret_sum)
 {
 	size_t count = 0;
+	double bytes = 0; /* those that are in the rates */
 
 	for (size_t g = 0; g < result->n_groups; g++) {
 		for (size_t h = 1; h < result->n_hosts; h++) {
@@ -329,21 +330,22 @@ static size_t print_slaves(FILE *out, const struct nm_result *result, struct end
 			    host->report->groups[g].n_transactions == 0)
 				continue;
 			const struct end end = {.seconds = host->report->elapsed_s,
-						.bytes_per_s = nm_result_host_rate(
-							host, &host->groups[g]),
+						.bytes_per_s =
+							nm_result_host_rate(host, &host->groups[g]),
 						.bytes = bytes_of(&host->groups[g]),
 						.operations = host->report->groups[g].operations,
 						.errors = host->groups[g].errors};
 
 			print_end(out, host->name, &end);
 			ret_sum->seconds = fmax(ret_sum->seconds, end.seconds);
-			ret_sum->bytes_per_s += end.bytes_per_s;
+			bytes += end.bytes_per_s * end.seconds;
 			ret_sum->bytes += end.bytes;
 			ret_sum->operations += end.operations;
 			ret_sum->errors += end.errors;
 			count++;
 		}
 	}
+	ret_sum->bytes_per_s = per_second(bytes, ret_sum->seconds);
 	return count;
 }
 
