@@ -24,6 +24,7 @@ struct sum {
 struct part {
 	uint64_t tail_at_ns; /* a timer: when its time is over; UINT64_MAX: none, or it is over */
 	struct nm_tail tail;
+	bool stopped;	     /* by the master */
 	bool cut;	     /* its window closes as tail has it, not with its last flow */
 	uint64_t over_bytes; /* received until over_ns */
 	struct nm_tail best; /* as usage->best, of this group */
@@ -428,10 +429,27 @@ static void note_over(struct nm_usage_sampler *usage, uint64_t now_ns)
 		set_over(usage, now_ns);
 }
 
-void nm_usage_sampler_stop(struct nm_usage_sampler *usage, uint64_t now_ns)
+/* Whether a group has nothing more to begin here: it is stopped, or has left, or takes no part. */
+static bool is_over(const struct nm_usage_sampler *usage, uint32_t g)
 {
-	if (usage->running && usage->over_at_ns != UINT64_MAX)
-		set_over(usage, now_ns);
+	uint32_t phase = usage->order.phase;
+	uint64_t begin_ns, end_ns;
+
+	if (!is_measured(usage, g) || usage->config.plan->groups[g].phases[phase].empty)
+		return true;
+	nm_engine_times(usage->config.engine, g, phase, &begin_ns, &end_ns);
+	return usage->parts[g].stopped || end_ns;
+}
+
+void nm_usage_sampler_stop(struct nm_usage_sampler *usage, uint32_t group, uint64_t now_ns)
+{
+	usage->parts[group].stopped = true;
+	if (!usage->running || usage->over_at_ns == UINT64_MAX)
+		return;
+	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++)
+		if (!is_over(usage, g))
+			return;
+	set_over(usage, now_ns);
 }
 
 /* What the group has done in its time is kept, for the case that its window closes with that. */

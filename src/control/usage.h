@@ -43,8 +43,9 @@ void nm_usage_sampler_close(struct nm_usage_sampler *usage, uint64_t now_ns);
 /* Where the window of a group has closed in the present phase, if not with its last flow; NULL: it
  * has. */
 const struct nm_tail *nm_usage_sampler_closed(const struct nm_usage_sampler *usage, uint32_t group);
-/* The flows of the phase are stopped, perhaps before their time is over. */
-void nm_usage_sampler_stop(struct nm_usage_sampler *usage, uint64_t now_ns);
+/* The master has stopped a group in the present phase, perhaps before its time is over: with the
+ * last of them, that of all is. */
+void nm_usage_sampler_stop(struct nm_usage_sampler *usage, uint32_t group, uint64_t now_ns);
 
 /* The usage and the counts within the measured window. */
 struct nm_usage_window {

@@ -23,7 +23,7 @@ struct group {
 	struct nm_tail tail;
 	struct nm_tally_snap *at_end; /* as tail, for verbs; owned; NULL: there are none */
 	bool cut;		      /* it closes earlier than its last flow: tail has its end */
-	bool is_stream;		      /* that is where most had come, and not with its time */
+	bool is_stream;		      /* that is where nm_windows_close has it, and not its time */
 	bool closed;		      /* the window has been added to the totals */
 	struct nm_tally_snap *before; /* the figures before the present row; owned */
 };

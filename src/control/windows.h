@@ -30,7 +30,7 @@ uint64_t nm_windows_time_from(const struct nm_windows *windows, uint32_t group);
 /* Closes the group's window in the present phase, which is over on all hosts and has not been ended
  * here, with its time, if it is to: see control/tail.h. True: it has. */
 bool nm_windows_cut(struct nm_windows *windows, uint32_t group, uint64_t now_ns);
-/* Closes the window where this host has received fastest: see struct nm_tail_stream. */
+/* Closes the window of a stream where the host's own does: see nm_usage_sampler_closed. */
 void nm_windows_close(struct nm_windows *windows, uint32_t group, const struct nm_tail *tail);
 /* Writes the totals of all windows to the result, after the last phase. */
 void nm_windows_finish(struct nm_windows *windows);

@@ -92,13 +92,16 @@ static struct nm_end_totals end_of_phases(const struct nm_result *result)
 	return end_of(&sum, seconds > 0 ? seconds : result->totals.seconds);
 }
 
-/* What has come to a host when its own window had closed, and that of another had not. */
-static uint64_t late_within(const struct nm_host_window *window, double seconds)
+/* What has come to a host when its own window had closed, and that of another had not: as if it had
+ * come evenly. */
+static uint64_t late_within(const struct nm_host_window *window, uint64_t to_ns)
 {
-	double late_s = (double)window->late_ns / 1e9;
-	double within_s = fmin(late_s, seconds - (double)window->ns / 1e9);
+	uint64_t within_ns = to_ns > window->to_ns ? to_ns - window->to_ns : 0;
 
-	return within_s > 0 ? (uint64_t)((double)window->late_bytes * within_s / late_s) : 0;
+	return within_ns >= window->late_ns
+		       ? window->late_bytes
+		       : (uint64_t)((double)window->late_bytes * (double)within_ns /
+				    (double)window->late_ns);
 }
 
 /* The slaves' counts where only a part of the phases is measured, over the time from the first of
@@ -108,7 +111,7 @@ static struct nm_end_totals end_of_windows(const struct nm_result *result)
 {
 	struct nm_counts counts = {0};
 	struct nm_span span = {.from_ns = 0};
-	double longest_s = 0, between_s = 0, seconds;
+	double longest_s = 0, between_s = 0;
 
 	for (size_t h = 0; h < result->n_hosts; h++) {
 		const struct nm_host_window *window = &result->hosts[h].window;
@@ -121,11 +124,10 @@ static struct nm_end_totals end_of_windows(const struct nm_result *result)
 		longest_s = fmax(longest_s, (double)window->ns / 1e9);
 		between_s = fmax(between_s, nm_span_s(own) - (double)window->ns / 1e9);
 	}
-	seconds = fmax(longest_s, nm_span_s(span) - between_s);
 	for (size_t h = 0; h < result->n_hosts; h++)
 		if (!result->hosts[h].is_master)
-			counts.bytes_received += late_within(&result->hosts[h].window, seconds);
-	return end_of(&counts, seconds);
+			counts.bytes_received += late_within(&result->hosts[h].window, span.to_ns);
+	return end_of(&counts, fmax(longest_s, nm_span_s(span) - between_s));
 }
 
 static struct nm_end_totals all_slaves(const struct nm_result *result)
@@ -161,9 +163,8 @@ static void set_received(struct nm_way *way, const struct nm_end_totals *end)
 
 void nm_ways_of(const struct nm_result *result, struct nm_ways *ret_ways)
 {
-	struct nm_end_totals master = nm_master_totals(result), slaves = nm_slaves_totals(result);
-
 	static const struct nm_way unknown = {NAN, NAN, NAN, NAN, NAN, NAN};
+	struct nm_end_totals master = nm_master_totals(result), slaves = nm_slaves_totals(result);
 
 	*ret_ways = (struct nm_ways){unknown, unknown};
 	if (master.known) {

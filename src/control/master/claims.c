@@ -101,18 +101,31 @@ const char *nm_claims_tcp(struct nm_claims *claims, const struct nm_tcp_rows *ro
 	return wrong;
 }
 
+/* Whether the host's groups have received so much in the run: their sum may be too great. */
+static bool has_received(const struct nm_msg_result *result, uint64_t bytes)
+{
+	for (size_t g = 0; g < result->n_groups && bytes > 0; g++) {
+		uint64_t of_group = result->groups[g].bytes_received;
+
+		bytes -= of_group < bytes ? of_group : bytes;
+	}
+	return bytes == 0;
+}
+
 const char *nm_claims_result(const struct nm_msg_result *result, uint64_t run_ns)
 {
 	const struct nm_host_window *window = &result->window;
+	const struct nm_counts *counts = &window->counts;
 	uint64_t longest = run_ns + slack_ns(run_ns);
 
 	if (window->from_ns > window->to_ns || window->to_ns - window->from_ns > longest ||
 	    window->ns > longest)
 		return "its window is longer than the run";
-	if (window->after_ns > window->ns || window->after_bytes > window->counts.bytes_received)
+	if (window->after_ns > window->ns || window->after_bytes > counts->bytes_received)
 		return "more came after the time of its window than in the window";
-	if (window->late_ns > longest)
-		return "more came after its window than in the run";
+	if (window->late_ns > longest || window->late_bytes > UINT64_MAX - counts->bytes_received ||
+	    !has_received(result, counts->bytes_received + window->late_bytes))
+		return "more came in its window and after it than in the run";
 	if (result->arrived.ns > longest || (result->has_usage && result->usage.at_ns > longest))
 		return "its window is longer than the run";
 	if (result->others.ns > result->others.of_ns || result->others.of_ns > longest)

@@ -282,7 +282,8 @@ static void step(struct nm_master *master, uint64_t now_ns)
 {
 	if (master->outcome.interrupts) {
 		nm_phases_interrupt(&master->phases, master->outcome.interrupt_ns);
-		nm_usage_sampler_stop(master->local.usage, now_ns);
+		for (uint32_t g = 0; g < master->plan->n_groups; g++)
+			nm_usage_sampler_stop(master->local.usage, g, now_ns);
 	}
 	/* A command may be carried out at once. */
 	do
@@ -390,7 +391,7 @@ static void cut_windows(struct nm_master *master, uint64_t now_ns)
 	}
 }
 
-/* Closes those of groups whose data come here, where this host has received fastest. */
+/* Closes those of groups whose data come here: see struct nm_tail_stream. */
 static void close_windows(struct nm_master *master, uint64_t now_ns)
 {
 	nm_usage_sampler_close(master->local.usage, now_ns);

@@ -80,6 +80,7 @@ int nm_session_stop(struct nm_session *session, json_t *body)
 		return -EPROTO;
 	if (!session->plan->groups[group].phases[phase].leads)
 		return -EPROTO;
+	nm_usage_sampler_stop(session->local.usage, group, nm_clock_ns());
 	if (heeded)
 		nm_engine_stop(session->local.engine, group);
 	return 0;
@@ -107,7 +108,7 @@ int nm_session_follow(struct nm_session *session, json_t *body)
 		return -EPROTO;
 	if (session->plan->groups[follow.group].phases[follow.phase].leads)
 		return -EPROTO;
-	nm_usage_sampler_stop(session->local.usage, nm_clock_ns());
+	nm_usage_sampler_stop(session->local.usage, follow.group, nm_clock_ns());
 	if (heeded)
 		nm_engine_follow(session->local.engine, follow.group, follow.totals);
 	return 0;

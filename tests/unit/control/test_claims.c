@@ -84,9 +84,12 @@ END_TEST
 
 START_TEST(a_window_is_no_longer_than_its_run)
 {
+	struct nm_counts groups[] = {{.bytes_received = 2}, {.bytes_received = 3}};
 	struct nm_msg_result result;
 
 	memset(&result, 0, sizeof result);
+	result.groups = groups;
+	result.n_groups = 2;
 	result.window = (struct nm_host_window){.from_ns = 7 * S, .to_ns = 9 * S, .ns = 2 * S};
 	ck_assert_ptr_null(nm_claims_result(&result, 2 * S));
 	result.window.to_ns = 6 * S;
@@ -108,6 +111,16 @@ START_TEST(a_window_is_no_longer_than_its_run)
 	result.window.after_bytes = 6;
 	ck_assert_ptr_nonnull(nm_claims_result(&result, 2 * S));
 	result.window.after_bytes = 0;
+	result.window.late_bytes = 1;
+	ck_assert_ptr_nonnull(nm_claims_result(&result, 2 * S));
+	groups[0].bytes_received = UINT64_MAX; /* the sum is no number */
+	ck_assert_ptr_null(nm_claims_result(&result, 2 * S));
+	result.window.late_bytes = UINT64_MAX;
+	ck_assert_ptr_nonnull(nm_claims_result(&result, 2 * S));
+	result.window.late_bytes = 0;
+	result.window.late_ns = 20 * S;
+	ck_assert_ptr_nonnull(nm_claims_result(&result, 2 * S));
+	result.window.late_ns = 0;
 	result.arrived.ns = 20 * S;
 	ck_assert_ptr_nonnull(nm_claims_result(&result, 2 * S));
 	result.arrived.ns = 0;

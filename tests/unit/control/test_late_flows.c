@@ -15,7 +15,7 @@
 
 static struct nm_phase phase;
 static struct nm_instr instrs[2];
-static struct nm_group group;
+static struct nm_group groups[2];
 static struct nm_plan plan;
 static struct nm_engine *engine;
 static struct nm_run_options options;
@@ -31,7 +31,7 @@ static void on_host_row(void *arg, const struct nm_host_interval *row)
 	(void)row;
 }
 
-/* One group of two flows, which is measured for 10 s. */
+/* One group of two flows, which is measured for 10 s; another such one does not run. */
 static void start(void)
 {
 	static char name[] = "web", measured[] = "load";
@@ -39,7 +39,7 @@ static void start(void)
 	instrs[0] = (struct nm_instr){.op = nm_flowop_find("nop")};
 	phase = (struct nm_phase){
 		.name = measured, .measured = true, .duration_ns = 10 * S, .n_instrs = 1};
-	group = (struct nm_group){.name = name,
+	groups[0] = (struct nm_group){.name = name,
 				  .runs = true,
 				  .n_flows = 2,
 				  .n_workers = 1,
@@ -47,16 +47,20 @@ static void start(void)
 				  .phases = &phase,
 				  .instrs = instrs,
 				  .n_instrs = 2};
-	plan = (struct nm_plan){.master = true, .groups = &group, .n_groups = 1, .n_phases = 1};
+	groups[1] = groups[0];
+	groups[1].runs = false;
+	plan = (struct nm_plan){.master = true, .groups = groups, .n_groups = 2, .n_phases = 1};
 	order = (struct nm_phase_order){
 		.measured = true, .stop_ns = 10 * S, .usage_to_ns = NM_USAGE_AT_END};
 	nm_run_options_default(&options);
 	result = nm_result_new();
 	ck_assert_ptr_nonnull(result);
-	result->groups = calloc(1, sizeof *result->groups);
-	result->n_groups = 1;
-	result->groups[0].phases = calloc(1, sizeof *result->groups[0].phases);
-	result->groups[0].n_phases = 1;
+	result->groups = calloc(2, sizeof *result->groups);
+	result->n_groups = 2;
+	for (size_t g = 0; g < 2; g++) {
+		result->groups[g].phases = calloc(1, sizeof *result->groups[g].phases);
+		result->groups[g].n_phases = 1;
+	}
 	samplers = (struct nm_samplers){.first = NULL};
 	const struct nm_engine_config config = {.plan = &plan};
 
@@ -384,10 +388,10 @@ START_TEST(a_stream_that_is_stopped_closes_after_that)
 	engine->parts[0][0].begin_ns = 100 * S;
 	begin(100 * S);
 	counts->bytes_received = 390;
-	nm_usage_sampler_stop(usage, 104 * S);
+	nm_usage_sampler_stop(usage, 0, 104 * S);
 	run(104 * S);
 	counts->bytes_received = 500;
-	nm_usage_sampler_stop(usage, 105 * S);
+	nm_usage_sampler_stop(usage, 0, 105 * S);
 	run(105 * S);
 	counts->bytes_received = 505;
 	run(110 * S);
@@ -398,6 +402,36 @@ START_TEST(a_stream_that_is_stopped_closes_after_that)
 	ck_assert_uint_eq(window.counted.counts.bytes_received, 500);
 	ck_assert_uint_eq(window.counted.after_bytes, 110);
 	ck_assert_uint_eq(window.counted.late_bytes, 5);
+}
+END_TEST
+
+/* The master stops groups one after the other: until the last of them there is no end of the time.
+ * The other has left, or is stopped, too. */
+START_TEST(the_time_lasts_as_long_as_that_of_the_last_group)
+{
+	struct nm_usage_window window;
+
+	groups[1].runs = true;
+	for (size_t g = 0; g < 2; g++)
+		engine->parts[g][0].begin_ns = 100 * S;
+	begin(100 * S);
+	engine->parts[0][0].sample.counts.bytes_received = 200;
+	engine->parts[1][0].sample.counts.bytes_received = 200;
+	nm_usage_sampler_stop(usage, 0, 102 * S);
+	run(102 * S);
+	engine->parts[1][0].sample.counts.bytes_received = 400;
+	if (_i)
+		engine->parts[1][0].end_ns = 104 * S;
+	nm_usage_sampler_stop(usage, _i ? 0 : 1, 104 * S);
+	run(104 * S);
+	engine->parts[0][0].sample.counts.bytes_received = 210;
+	engine->parts[0][0].end_ns = 106 * S;
+	engine->parts[1][0].end_ns = _i ? 104 * S : 106 * S;
+	nm_samplers_end(&samplers, true, 106 * S);
+	nm_usage_sampler_window(usage, 106 * S, &window);
+	ck_assert_uint_eq(window.counted.ns, 4 * S);
+	ck_assert_uint_eq(window.counted.counts.bytes_received, 600);
+	ck_assert_uint_eq(window.counted.late_bytes, 10);
 }
 END_TEST
 
@@ -439,6 +473,7 @@ int main(void)
 	tcase_add_loop_test(late, a_stream_closes_where_as_much_is_held_back_as_when_it_opened, 0,
 			    (int)(sizeof streams / sizeof *streams));
 	tcase_add_test(late, a_stream_that_is_stopped_closes_after_that);
+	tcase_add_loop_test(late, the_time_lasts_as_long_as_that_of_the_last_group, 0, 2);
 	tcase_add_test(late, a_stream_that_is_hardly_late_has_all);
 	suite_add_tcase(suite, late);
 	return run_suite(suite);
