@@ -69,6 +69,8 @@ src_libnm_report_la_SOURCES = \
 	src/report/text_verbs.h \
 	src/report/text_totals.c \
 	src/report/text_totals.h \
+	src/report/text_traffic.c \
+	src/report/text_traffic.h \
 	src/report/throughput.c \
 	src/report/uperf.h \
 	src/report/verdict.c \

@@ -11,7 +11,7 @@
 #include "report/common.h"
 #include "report/figures.h"
 #include "report/table.h"
-#include "report/text_totals.h"
+#include "report/text_traffic.h"
 
 #define CLOSED_LOOP "closed loop" /* for people, where a trial has no value */
 

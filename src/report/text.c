@@ -18,6 +18,7 @@
 #include "report/text_intervals.h"
 #include "report/text_tables.h"
 #include "report/text_totals.h"
+#include "report/text_traffic.h"
 #include "report/text_verbs.h"
 
 #define TEXT 32

@@ -5,7 +5,7 @@
 #include "base/units.h"
 #include "report/common.h"
 #include "report/table.h"
-#include "report/text_totals.h"
+#include "report/text_traffic.h"
 
 #define TEXT NM_TEXT_BYTES
 

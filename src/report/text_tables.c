@@ -11,7 +11,7 @@
 #include "report/common.h"
 #include "report/table.h"
 #include "report/text_counters.h"
-#include "report/text_totals.h"
+#include "report/text_traffic.h"
 #include "report/uperf.h"
 
 #define TEXT 32

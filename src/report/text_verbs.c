@@ -10,7 +10,7 @@
 #include "base/units.h"
 #include "report/common.h"
 #include "report/table.h"
-#include "report/text_totals.h"
+#include "report/text_traffic.h"
 
 #define TEXT 32
 
