@@ -92,16 +92,33 @@ static struct nm_end_totals end_of_phases(const struct nm_result *result)
 	return end_of(&sum, seconds > 0 ? seconds : result->totals.seconds);
 }
 
-/* What has come to a host when its own window had closed, and that of another had not: as if it had
- * come evenly. */
-static uint64_t late_within(const struct nm_host_window *window, uint64_t to_ns)
+/* When the last of the slaves' windows closed. */
+static uint64_t last_ns(const struct nm_result *result)
 {
-	uint64_t within_ns = to_ns > window->to_ns ? to_ns - window->to_ns : 0;
+	uint64_t to_ns = 0;
 
-	return within_ns >= window->late_ns
-		       ? window->late_bytes
-		       : (uint64_t)((double)window->late_bytes * (double)within_ns /
-				    (double)window->late_ns);
+	for (size_t h = 0; h < result->n_hosts; h++)
+		if (!result->hosts[h].is_master && result->hosts[h].window.to_ns > to_ns)
+			to_ns = result->hosts[h].window.to_ns;
+	return to_ns;
+}
+
+/* The window with what came to the host after it, and before the last of the others closed: as if
+ * that had come evenly. */
+static struct nm_host_window with_late(const struct nm_host_window *window, uint64_t to_ns)
+{
+	struct nm_host_window with = *window;
+	uint64_t within_ns = to_ns > window->to_ns ? to_ns - window->to_ns : 0;
+	uint64_t bytes = window->late_bytes;
+
+	if (within_ns >= window->late_ns)
+		within_ns = window->late_ns;
+	else
+		bytes = (uint64_t)((double)bytes * (double)within_ns / (double)window->late_ns);
+	with.counts.bytes_received += bytes;
+	with.late_bytes -= bytes;
+	with.late_ns -= within_ns;
+	return with;
 }
 
 /* The slaves' counts where only a part of the phases is measured, over the time from the first of
@@ -116,17 +133,16 @@ static struct nm_end_totals end_of_windows(const struct nm_result *result)
 	for (size_t h = 0; h < result->n_hosts; h++) {
 		const struct nm_host_window *window = &result->hosts[h].window;
 		const struct nm_span own = {window->from_ns, window->to_ns};
+		struct nm_host_window with;
 
 		if (result->hosts[h].is_master || window->ns == 0)
 			continue;
-		nm_counts_add(&counts, &window->counts);
+		with = with_late(window, last_ns(result));
+		nm_counts_add(&counts, &with.counts);
 		nm_span_cover(&span, own);
 		longest_s = fmax(longest_s, (double)window->ns / 1e9);
 		between_s = fmax(between_s, nm_span_s(own) - (double)window->ns / 1e9);
 	}
-	for (size_t h = 0; h < result->n_hosts; h++)
-		if (!result->hosts[h].is_master)
-			counts.bytes_received += late_within(&result->hosts[h].window, span.to_ns);
 	return end_of(&counts, fmax(longest_s, nm_span_s(span) - between_s));
 }
 
@@ -135,9 +151,13 @@ static struct nm_end_totals all_slaves(const struct nm_result *result)
 	struct nm_end_totals end =
 		nm_result_is_cut(result) ? end_of_windows(result) : end_of_phases(result);
 
-	for (size_t h = 0; h < result->n_hosts; h++)
-		if (!result->hosts[h].is_master)
-			add_after(&end, &result->hosts[h].window);
+	for (size_t h = 0; h < result->n_hosts; h++) {
+		const struct nm_result_host *host = &result->hosts[h];
+		const struct nm_host_window with = with_late(&host->window, last_ns(result));
+
+		if (!host->is_master)
+			add_after(&end, &with);
+	}
 	return end;
 }
 

@@ -229,6 +229,29 @@ START_TEST(what_came_just_after_the_end_is_not_worth_a_line)
 }
 END_TEST
 
+/* The first slave's window has closed 1 s before that of the other, and then 300 kB came to it in
+ * 3 s. */
+START_TEST(what_came_after_the_last_window_is_in_no_rate)
+{
+	struct nm_host_window *first = &run->hosts[1].window, *last = &run->hosts[2].window;
+
+	let_slaves_lag();
+	first->late_bytes = 300000;
+	first->late_ns = 3000000000;
+	last->to_ns += 1000000000;
+	last->ns += 1000000000;
+	render("kv");
+	has("\nremote_throughput=2933333\n"); /* 1.1 MB in 3 s */
+	render("text");
+	has("\n                200 kB more received in 2.00 s after that, which are in no rate\n");
+	first->late_ns = 1000000000;
+	render("kv");
+	has("\nremote_throughput=3466666\n"); /* all of it */
+	render("text");
+	has_not("more received");
+}
+END_TEST
+
 /* Passes that took far too long are in no rate, at either end. */
 START_TEST(what_ended_long_after_the_time_is_told)
 {
@@ -394,6 +417,7 @@ int main(void)
 	tcase_add_test(tests, a_text_goes_on_below_itself);
 	tcase_add_test(tests, a_rate_has_the_bytes_and_the_time_of_one_end);
 	tcase_add_test(tests, what_came_just_after_the_end_is_not_worth_a_line);
+	tcase_add_test(tests, what_came_after_the_last_window_is_in_no_rate);
 	tcase_add_test(tests, what_ended_long_after_the_time_is_told);
 	tcase_add_test(tests, slaves_with_windows_of_other_lengths_are_over_one_time);
 	tcase_add_test(tests, slaves_without_a_part_have_a_rate_of_0);

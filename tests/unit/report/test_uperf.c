@@ -229,6 +229,19 @@ START_TEST(errors_are_a_share_of_operations)
 }
 END_TEST
 
+START_TEST(what_came_after_the_window_is_data_and_in_no_throughput)
+{
+	const struct nm_host_window before = run->hosts[1].window;
+
+	run->hosts[1].window.late_ns = 1600000000;
+	run->hosts[1].window.late_bytes = run->hosts[1].counts.bytes_received / 2;
+	render("uperf");
+	has("\n10.0.0.7           3.20s     1.00MB     5.24Mb/s       150008        0.00\n");
+	has("\n10.0.0.7           3.20s     1.95KB     5.00Kb/s       150008        0.00\n");
+	run->hosts[1].window = before;
+}
+END_TEST
+
 START_TEST(what_is_not_known_has_no_row)
 {
 	run->complete = false;
@@ -316,6 +329,7 @@ int main(void)
 	tcase_add_test(tc, strands_may_be_processes);
 	tcase_add_test(tc, one_slave_has_no_total);
 	tcase_add_test(tc, errors_are_a_share_of_operations);
+	tcase_add_test(tc, what_came_after_the_window_is_data_and_in_no_throughput);
 	tcase_add_test(tc, what_is_not_known_has_no_row);
 	tcase_add_test(tc, a_master_that_has_done_nothing);
 	tcase_add_test(tc, names_stay_in_their_columns);

@@ -307,6 +307,24 @@ START_TEST(the_difference_is_that_of_all_slaves)
 }
 END_TEST
 
+START_TEST(what_came_after_the_window_is_not_in_the_rate_of_a_host)
+{
+	const struct nm_host_report report = report_of(3, 200);
+	const struct nm_counts of_group = {.bytes_received = 300};
+	struct nm_result_host host = {.report = &report, .counts = {.bytes_received = 600}};
+	struct nm_result result = {.hosts = &host, .n_hosts = 1};
+
+	ck_assert(!nm_result_is_cut(&result));
+	ck_assert_double_eq(nm_result_host_rate(&host, &host.counts), 200);
+	host.window = (struct nm_host_window){.late_bytes = 100, .late_ns = 1000000000};
+	ck_assert(nm_result_is_cut(&result));
+	ck_assert_double_eq(nm_result_host_rate(&host, &host.counts), 250);
+	ck_assert_double_eq(nm_result_host_rate(&host, &of_group), 125);
+	host.window.late_ns = 3000000000;
+	ck_assert_double_eq(nm_result_host_rate(&host, &host.counts), 0);
+}
+END_TEST
+
 START_TEST(warnings_are_kept_in_their_order)
 {
 	struct nm_result *result = nm_result_new();
@@ -508,6 +526,7 @@ int main(void)
 	tcase_add_test(tc, an_empty_series_has_no_figures);
 	tcase_add_test(tc, a_span_covers_what_there_is);
 	tcase_add_test(tc, the_difference_is_that_of_all_slaves);
+	tcase_add_test(tc, what_came_after_the_window_is_not_in_the_rate_of_a_host);
 	tcase_add_test(tc, warnings_are_kept_in_their_order);
 	tcase_add_test(tc, rates_of_messages_are_cut_as_the_totals_are);
 	tcase_add_test(tc, messages_of_intervals_are_those_of_all_hosts);
