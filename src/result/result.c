@@ -262,12 +262,14 @@ static double bytes_of(const struct nm_counts *counts)
 
 double nm_result_host_rate(const struct nm_result_host *host, const struct nm_counts *counts)
 {
-	double seconds = host->report->elapsed_s - (double)host->window.late_ns / 1e9, late = 0;
+	const struct nm_host_window *window = &host->window;
+	double seconds = host->report->elapsed_s, share = 1;
 
-	if (host->counts.bytes_received)
-		late = (double)host->window.late_bytes * (double)counts->bytes_received /
-		       (double)host->counts.bytes_received;
-	return seconds > 0 ? (bytes_of(counts) - late) / seconds : 0;
+	if (window->late_ns && window->ns) {
+		seconds = (double)window->ns / 1e9;
+		share = bytes_of(&window->counts) / fmax(bytes_of(&host->counts), 1);
+	}
+	return seconds > 0 ? share * bytes_of(counts) / seconds : 0;
 }
 
 static double rate_of(const struct nm_result_host *host)

@@ -220,8 +220,9 @@ bool nm_result_fastopens(const struct nm_result *result, uint64_t *ret_fast, uin
 
 /* Whether windows have less in them than the measured transactions. */
 bool nm_result_is_cut(const struct nm_result *result);
-/* The rate of bytes that a host has moved in all of the run, or in one of its groups: without those
- * that came when its window had closed, and their time. */
+/* The rate of bytes that a host has moved in all of the run, or in one of its groups. Where more came
+ * when its window had closed, that of the window, of which each group has its share: the time of
+ * the run has waits in it that are of no stream. */
 double nm_result_host_rate(const struct nm_result_host *host, const struct nm_counts *counts);
 /* Mapped bytes, of all received by groups that were to map them. False: no group was. */
 bool nm_result_mapped(const struct nm_result *result, uint64_t *ret_mapped, uint64_t *ret_received);

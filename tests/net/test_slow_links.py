@@ -13,7 +13,7 @@ import pytest
 
 from compose import connect, group, lasting, once, op, opened, read, times, write
 from nmtest import Json, Netmodel, Node, assert_complete, defines, slaves_of, slaves_on
-from shaping import carried, shape
+from shaping import Setting, carried, over_link, shape
 
 WriteProfile = Callable[..., Path]
 
@@ -89,6 +89,16 @@ def test_a_group_that_ends_before_another_has_all_its_bytes_in_the_rate(
     received = document["hosts"][0]["counts"]["bytes_received"]
     came = way_of(document, "to_master")["received_bits_per_s"] / 8 * document["totals"]["seconds"]
     assert came == pytest.approx(received, rel=0.03)
+
+
+@pytest.mark.parametrize("way", ["to_slaves", "to_master"])
+def test_streams_have_what_the_link_lets_through(
+    netmodel: Netmodel, nodes: Callable[[int], list[Node]], tmp_path: Path, way: str
+) -> None:
+    """Also where the last flow waits, alone, to send again. Short streams are of their begin: 4 s."""
+    near, far = nodes(2)
+    told = over_link(Setting(netmodel, near, far, way, 8, 4, tmp_path), "tcp_stream", 10_000_000)
+    assert told.fault() == ""
 
 
 def test_all_keys_have_one_rate(netmodel: Netmodel, shaped: tuple[Node, Node]) -> None:

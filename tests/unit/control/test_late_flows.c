@@ -40,13 +40,13 @@ static void start(void)
 	phase = (struct nm_phase){
 		.name = measured, .measured = true, .duration_ns = 10 * S, .n_instrs = 1};
 	groups[0] = (struct nm_group){.name = name,
-				  .runs = true,
-				  .n_flows = 2,
-				  .n_workers = 1,
-				  .n_phases = 1,
-				  .phases = &phase,
-				  .instrs = instrs,
-				  .n_instrs = 2};
+				      .runs = true,
+				      .n_flows = 2,
+				      .n_workers = 1,
+				      .n_phases = 1,
+				      .phases = &phase,
+				      .instrs = instrs,
+				      .n_instrs = 2};
 	groups[1] = groups[0];
 	groups[1].runs = false;
 	plan = (struct nm_plan){.master = true, .groups = groups, .n_groups = 2, .n_phases = 1};

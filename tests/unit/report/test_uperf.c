@@ -233,11 +233,14 @@ START_TEST(what_came_after_the_window_is_data_and_in_no_throughput)
 {
 	const struct nm_host_window before = run->hosts[1].window;
 
-	run->hosts[1].window.late_ns = 1600000000;
-	run->hosts[1].window.late_bytes = run->hosts[1].counts.bytes_received / 2;
+	run->hosts[1].window = (struct nm_host_window){
+		.ns = 800000000,
+		.counts = {.bytes_sent = run->hosts[1].counts.bytes_sent / 2,
+			   .bytes_received = run->hosts[1].counts.bytes_received / 2},
+		.late_ns = 1};
 	render("uperf");
 	has("\n10.0.0.7           3.20s     1.00MB     5.24Mb/s       150008        0.00\n");
-	has("\n10.0.0.7           3.20s     1.95KB     5.00Kb/s       150008        0.00\n");
+	has("\n10.0.0.7           3.20s     1.95KB    10.00Kb/s       150008        0.00\n");
 	run->hosts[1].window = before;
 }
 END_TEST

@@ -309,18 +309,21 @@ END_TEST
 
 START_TEST(what_came_after_the_window_is_not_in_the_rate_of_a_host)
 {
-	const struct nm_host_report report = report_of(3, 200);
+	struct nm_host_report report = report_of(3, 200);
 	const struct nm_counts of_group = {.bytes_received = 300};
 	struct nm_result_host host = {.report = &report, .counts = {.bytes_received = 600}};
 	struct nm_result result = {.hosts = &host, .n_hosts = 1};
 
 	ck_assert(!nm_result_is_cut(&result));
 	ck_assert_double_eq(nm_result_host_rate(&host, &host.counts), 200);
-	host.window = (struct nm_host_window){.late_bytes = 100, .late_ns = 1000000000};
+	host.window = (struct nm_host_window){.ns = 2000000000,
+					      .counts = {.bytes_received = 500},
+					      .late_bytes = 100,
+					      .late_ns = 500000000};
 	ck_assert(nm_result_is_cut(&result));
-	ck_assert_double_eq(nm_result_host_rate(&host, &host.counts), 250);
-	ck_assert_double_eq(nm_result_host_rate(&host, &of_group), 125);
-	host.window.late_ns = 3000000000;
+	ck_assert_double_eq_tol(nm_result_host_rate(&host, &host.counts), 250, 1e-9);
+	ck_assert_double_eq_tol(nm_result_host_rate(&host, &of_group), 125, 1e-9);
+	host.counts.bytes_received = 0;
 	ck_assert_double_eq(nm_result_host_rate(&host, &host.counts), 0);
 }
 END_TEST
