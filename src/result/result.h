@@ -94,7 +94,8 @@ struct nm_host_window {
 	struct nm_counts counts;
 	/* its part after the time of the transactions: what was received then, and its length */
 	uint64_t after_bytes, after_ns;
-	/* received when it had closed, as flows had not yet left, and for how long; no part of it */
+	/* received when it had closed, as flows had not yet left, and for how long: no part of
+	 * it */
 	uint64_t late_bytes, late_ns;
 };
 
@@ -220,9 +221,9 @@ bool nm_result_fastopens(const struct nm_result *result, uint64_t *ret_fast, uin
 
 /* Whether windows have less in them than the measured transactions. */
 bool nm_result_is_cut(const struct nm_result *result);
-/* The rate of bytes that a host has moved in all of the run, or in one of its groups. Where more came
- * when its window had closed, that of the window, of which each group has its share: the time of
- * the run has waits in it that are of no stream. */
+/* The rate of bytes that a host has moved in all of the run, or in one of its groups. Where more
+ * came when its window had closed, that of the window, of which each group has its share: the time
+ * of the run has waits in it that are of no stream. */
 double nm_result_host_rate(const struct nm_result_host *host, const struct nm_counts *counts);
 /* Mapped bytes, of all received by groups that were to map them. False: no group was. */
 bool nm_result_mapped(const struct nm_result *result, uint64_t *ret_mapped, uint64_t *ret_received);
