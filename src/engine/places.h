@@ -46,6 +46,8 @@ struct nm_unacked {
 	uint32_t connections; /* 0: there are none */
 	uint64_t bytes;
 	uint32_t segment; /* bytes of the largest segment that was sent again and again */
+	/* The least nm_conn_info.again_ms of all connections, those others included; 0: none. */
+	uint32_t again_ms;
 };
 /* Adds up those of two sets of connections. */
 void nm_unacked_add(struct nm_unacked *into, const struct nm_unacked *from);

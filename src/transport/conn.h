@@ -150,6 +150,9 @@ struct nm_conn_info {
 	 * again and again, where no segments as large have been acknowledged before; 0: there are
 	 * none */
 	uint64_t unacked_bytes;
+	/* TCP: milliseconds until the kernel sends bytes again that nothing has acknowledged, where
+	 * segments as large have been acknowledged before; 0: it does not, or that is not near */
+	uint32_t again_ms;
 	bool syn_data; /* TCP: the first packet had data that was taken */
 	char congestion_control[16];
 	struct nm_conn_tls tls;

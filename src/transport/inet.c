@@ -429,6 +429,7 @@ int nm_inet_attach(struct nm_conn *conn, int fd, const void *opts)
 }
 
 #define BACKED_OFF 3u /* timeouts in a row without an ACK: 1.4 s at least, as Linux has them */
+#define SILENT_MS  1000u /* no round trip takes so long where nothing is amiss */
 
 /* Whether segments of at least half the size have been acknowledged, by their mean. Many small ones
  * hide a few large ones; the kernel tells no more. */
@@ -439,26 +440,32 @@ static bool has_carried(const struct tcp_info *info, uint64_t segment)
 	return info->tcpi_bytes_acked / delivered >= segment / 2;
 }
 
-uint64_t nm_inet_unacked_bytes(const struct tcp_info *info, uint64_t queued)
+struct nm_inet_flight nm_inet_flight(const struct tcp_info *info, uint64_t queued)
 {
 	uint64_t most = (uint64_t)info->tcpi_unacked * info->tcpi_snd_mss;
 	uint64_t bytes = queued > info->tcpi_notsent_bytes ? queued - info->tcpi_notsent_bytes : 0;
+	/* With the back-off; what is repeated counts as sent. */
+	uint32_t wait_ms = info->tcpi_rto / 1000, since_ms = info->tcpi_last_data_sent;
 
 	/* Over Multipath TCP what is queued is that of all paths. */
 	bytes = bytes < most ? bytes : most;
 	uint64_t segment = bytes < info->tcpi_snd_mss ? bytes : info->tcpi_snd_mss;
 
-	return info->tcpi_retransmits >= BACKED_OFF && !has_carried(info, segment) ? bytes : 0;
+	if (bytes && has_carried(info, segment))
+		return (struct nm_inet_flight){.again_ms =
+						       wait_ms > since_ms ? wait_ms - since_ms : 1};
+	return (struct nm_inet_flight){
+		.unacked_bytes = info->tcpi_retransmits >= BACKED_OFF ? bytes : 0};
 }
 
-/* The bytes that nothing acknowledges. */
-static uint64_t unacked_bytes(int fd, const struct tcp_info *info)
+static struct nm_inet_flight flight(int fd, const struct tcp_info *info)
 {
+	bool waits = info->tcpi_retransmits || info->tcpi_last_data_sent >= SILENT_MS;
 	int queued = 0;
 
-	if (info->tcpi_retransmits < BACKED_OFF || ioctl(fd, SIOCOUTQ, &queued) < 0)
-		return 0;
-	return nm_inet_unacked_bytes(info, (uint64_t)queued);
+	if (!info->tcpi_unacked || !waits || ioctl(fd, SIOCOUTQ, &queued) < 0)
+		return (struct nm_inet_flight){.again_ms = 0};
+	return nm_inet_flight(info, (uint64_t)queued);
 }
 
 int nm_inet_info(const struct nm_conn *conn, struct nm_conn_info *ret_info)
@@ -469,6 +476,8 @@ int nm_inet_info(const struct nm_conn *conn, struct nm_conn_info *ret_info)
 	memset(&info, 0, sizeof info);
 	if (getsockopt(conn->fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
 		return -errno;
+	struct nm_inet_flight sent = flight(conn->fd, &info);
+
 	*ret_info = (struct nm_conn_info){
 		.retransmits = info.tcpi_total_retrans,
 		.srtt_us = info.tcpi_rtt,
@@ -476,7 +485,8 @@ int nm_inet_info(const struct nm_conn *conn, struct nm_conn_info *ret_info)
 		.min_rtt_us = info.tcpi_min_rtt != UINT32_MAX ? info.tcpi_min_rtt : 0,
 		.snd_cwnd = info.tcpi_snd_cwnd,
 		.snd_mss = info.tcpi_snd_mss,
-		.unacked_bytes = unacked_bytes(conn->fd, &info),
+		.unacked_bytes = sent.unacked_bytes,
+		.again_ms = sent.again_ms,
 		.syn_data = info.tcpi_options & TCPI_OPT_SYN_DATA};
 	len = sizeof ret_info->congestion_control - 1;
 	if (getsockopt(conn->fd, IPPROTO_TCP, TCP_CONGESTION, ret_info->congestion_control, &len) <

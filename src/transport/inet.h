@@ -104,8 +104,13 @@ int nm_inet_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 		   const struct nm_peers *peers);
 int nm_inet_attach(struct nm_conn *conn, int fd, const void *opts);
 int nm_inet_info(const struct nm_conn *conn, struct nm_conn_info *ret_info);
-/* nm_conn_info.unacked_bytes of a socket that has so many bytes queued (SIOCOUTQ). */
-uint64_t nm_inet_unacked_bytes(const struct tcp_info *info, uint64_t queued);
+/* What of nm_conn_info concerns bytes on the way. */
+struct nm_inet_flight {
+	uint64_t unacked_bytes;
+	uint32_t again_ms;
+};
+/* That of a socket that has so many bytes queued (SIOCOUTQ). */
+struct nm_inet_flight nm_inet_flight(const struct tcp_info *info, uint64_t queued);
 
 /* The optional functions of transports whose sockets are TCP's. */
 extern const struct nm_transport_shared nm_inet_shared;

@@ -6,13 +6,15 @@ A run takes some seconds, as what fills the buffers must go over the link when t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from compose import connect, group, lasting, once, op, opened, read, times, write
-from nmtest import Json, Netmodel, Node, assert_complete, defines, slaves_of, slaves_on
+from loss import losing_long
+from nmtest import Json, Netmodel, Node, assert_complete, defines, inside, slaves_of, slaves_on, wait_until
 from shaping import Setting, carried, over_link, shape
 
 WriteProfile = Callable[..., Path]
@@ -161,3 +163,22 @@ def test_a_count_of_messages_is_waited_for_while_they_come(
     assert_complete(document)
     assert document["run"]["reconciled"] is True
     assert way_of(document, "to_slaves")["received_bits_per_s"] <= RATE * 1.01 + BURST * 8
+
+
+@pytest.mark.needs("xdp")
+def test_a_run_waits_while_a_kernel_is_going_to_send_again(
+    netmodel: Netmodel, profile: WriteProfile, shaped: tuple[Node, Node]
+) -> None:
+    """What is repeated is lost, too, until TCP waits for longer than the timeout before it repeats it once more."""
+    near, far = shaped
+    path = profile(group(once(connect(far.address)), times(30, write(65536)), once(op("disconnect"))))
+    data = ("dst", far.address, "dport", "!=", ":20000")
+    with slaves_on(netmodel, [far]):
+        words = ("-m", path, "--timeout", "3s", "--format", "json")
+        with netmodel.started(*words, prefix=near.prefix) as master:
+            wait_until(lambda: carried(near)[0] > 200_000)
+            with losing_long(far, 600):
+                wait_until(lambda: re.search(r" backoff:[4-9]", inside(near, "ss", "-Htin", *data)))
+            result = master.finish(120)
+    assert result.code == 0, result
+    assert_complete(result.json())

@@ -223,7 +223,7 @@ static void print_verdict(const struct nm_master *master, enum nm_phase_verdict 
 	if (verdict == NM_PHASE_STALLED)
 		(void)snprintf(buf, size,
 			       "no progress for %.3g s in phase %u; waiting for group %s on %s",
-			       (double)phases->stall_ns / 1e9, phase, group, hosts);
+			       (double)nm_phases_still_ns(phases) / 1e9, phase, group, hosts);
 	else if (verdict == NM_PHASE_LATE)
 		(void)snprintf(buf, size,
 			       "phase %u did not end within %.3g s of its time, %.3g s, being over "
@@ -262,6 +262,9 @@ static void check_time(struct nm_master *master, uint64_t now_ns)
 		nm_master_fail_blocked(master, master->phases.quiet_ns);
 		return;
 	}
+	if (verdict == NM_PHASE_STALLED &&
+	    nm_phases_wait(&master->phases, nm_master_again_ns(master)))
+		return;
 	print_verdict(master, verdict, g, text, sizeof text);
 	nm_master_tell_places(master, text, sizeof text);
 	nm_master_fail(master, NULL, NM_FAILURE_EFFECT, "%s", text);

@@ -63,6 +63,7 @@ void nm_phases_begin(struct nm_phases *phases, uint32_t phase, uint64_t now_ns)
 	phases->duration_ns = 0;
 	phases->was_late = false;
 	phases->was_quiet = false;
+	phases->waits = 0;
 	for (uint32_t g = 0; g < phases->n_groups; g++) {
 		struct nm_phase_run *group = &phases->groups[g];
 
@@ -161,6 +162,7 @@ void nm_phases_progress(struct nm_phases *phases, uint64_t own, uint64_t told, u
 	phases->progress = told;
 	phases->progress_at_ns = now_ns;
 	phases->was_quiet = false;
+	phases->waits = 0;
 }
 
 void nm_phases_interrupt(struct nm_phases *phases, uint64_t now_ns)
@@ -362,6 +364,22 @@ enum nm_phase_verdict nm_phases_check(struct nm_phases *phases, uint64_t now_ns,
 		return NM_PHASE_OVERDUE;
 	phases->progress_at_ns = now_ns;
 	return NM_PHASE_STALLED;
+}
+
+uint64_t nm_phases_still_ns(const struct nm_phases *phases)
+{
+	return (phases->waits + 1) * phases->stall_ns;
+}
+
+bool nm_phases_wait(struct nm_phases *phases, uint64_t again_ns)
+{
+	uint64_t most_ns = NM_PHASES_MOST_QUIET * phases->stall_ns;
+
+	if (!again_ns || nm_phases_still_ns(phases) + again_ns >= most_ns)
+		return false;
+	phases->waits++;
+	phases->all_waits++;
+	return true;
 }
 
 uint64_t nm_phases_next_ns(const struct nm_phases *phases, uint64_t now_ns)

@@ -75,6 +75,10 @@ struct nm_phase_run {
 /* ...and it is waited for so many times stall_ns at most. */
 #define NM_PHASES_MOST_FLOW 360u
 
+/* A phase without progress is waited for until so many times stall_ns are over, while a kernel is
+ * going to send again what was lost. */
+#define NM_PHASES_MOST_QUIET 5u
+
 struct nm_phases {
 	struct nm_phase_run *groups;
 	uint32_t n_groups;
@@ -97,6 +101,8 @@ struct nm_phases {
 	uint64_t flow_at_ns;
 	uint64_t late_by_ns;   /* with NM_PHASE_LATE: how long its time is over */
 	uint64_t duration_ns;  /* of its longest timed group */
+	uint32_t waits;	       /* times that it was waited for a kernel since the last progress */
+	uint64_t all_waits;    /* of all phases */
 	bool was_late;	       /* NM_PHASE_LATE has been told */
 	bool was_quiet;	       /* NM_PHASE_QUIET has been told, and nothing has moved since */
 	uint64_t interrupt_ns; /* UINT64_MAX: the phase was not interrupted */
@@ -154,6 +160,11 @@ unsigned nm_phases_step(struct nm_phases *phases, uint64_t now_ns,
 /* Whether the phase takes too long, and then the first group that is waited for. */
 enum nm_phase_verdict nm_phases_check(struct nm_phases *phases, uint64_t now_ns,
 				      uint32_t *ret_group);
+/* After NM_PHASE_STALLED: whether it is told once more, after another stall_ns, as a kernel is going
+ * to send again in so long what was lost (0: none is). */
+bool nm_phases_wait(struct nm_phases *phases, uint64_t again_ns);
+/* How long nothing has moved when NM_PHASE_STALLED is told. */
+uint64_t nm_phases_still_ns(const struct nm_phases *phases);
 /* Whether a host, or NM_PHASES_HERE, is not yet done with a group. */
 bool nm_phases_waits_for(const struct nm_phases *phases, uint32_t host, uint32_t group);
 /* Whether any host is not yet done with the phase; the first group for which that is so. */

@@ -112,6 +112,17 @@ void nm_master_tell_places(struct nm_master *master, char *buf, size_t size)
 	append_advice(master, &here, buf, size);
 }
 
+uint64_t nm_master_again_ns(struct nm_master *master)
+{
+	struct nm_flow_places here;
+
+	find(master, &here);
+	for (size_t i = 0; i < master->n_links; i++)
+		if (master->links[i].places_told)
+			nm_unacked_add(&here.unacked, &master->links[i].places.unacked);
+	return UINT64_C(1000000) * here.unacked.again_ms;
+}
+
 /* The option that chooses the port of data connections, if the profile has a parameter for it. */
 static const char *fix_port(const struct nm_master *master)
 {

@@ -282,6 +282,7 @@ static const struct nm_field unacked_fields[] = {
 	NM_FIELD(U32, struct nm_unacked, connections),
 	NM_FIELD(U64, struct nm_unacked, bytes),
 	NM_FIELD(U32, struct nm_unacked, segment),
+	NM_FIELD(U32, struct nm_unacked, again_ms),
 	NM_FIELD_END,
 };
 
@@ -298,7 +299,8 @@ const struct nm_field nm_places_fields[] = {
 	NM_FIELD(U32, struct nm_flow_places, silent, .doc = "Workers that have not answered."),
 	NM_FIELD(ROW, struct nm_flow_places, unacked, .fields = unacked_fields,
 		 .doc = "Connections whose bytes nothing acknowledges, though they were sent "
-			"again, and the largest segment that was."),
+			"again, and the largest segment that was; and in how many milliseconds the "
+			"kernel sends what was lost on another connection again, 0: never."),
 	NM_FIELD_END,
 };
 

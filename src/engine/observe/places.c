@@ -136,6 +136,8 @@ void nm_unacked_add(struct nm_unacked *into, const struct nm_unacked *from)
 	into->connections += from->connections;
 	into->bytes += from->bytes;
 	into->segment = from->segment > into->segment ? from->segment : into->segment;
+	if (from->again_ms && (!into->again_ms || from->again_ms < into->again_ms))
+		into->again_ms = from->again_ms;
 }
 
 /* Looks at the open connections of a flow, each for some microseconds. */
@@ -147,13 +149,14 @@ static void look_at_conns(const struct nm_worker *worker, struct nm_flow *flow,
 		struct nm_conn_info info;
 
 		if (!(conn->flags & NM_CONN_OPEN) || !conn->transport->info ||
-		    conn->transport->info(conn, &info) < 0 || !info.unacked_bytes)
+		    conn->transport->info(conn, &info) < 0)
 			continue;
-		const struct nm_unacked one = {.connections = 1,
+		const struct nm_unacked one = {.connections = info.unacked_bytes > 0,
 					       .bytes = info.unacked_bytes,
 					       .segment = info.unacked_bytes < info.snd_mss
 								  ? (uint32_t)info.unacked_bytes
-								  : info.snd_mss};
+								  : info.snd_mss,
+					       .again_ms = info.again_ms};
 
 		nm_unacked_add(unacked, &one);
 	}

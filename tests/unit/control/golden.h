@@ -43,7 +43,7 @@
 #define GOLDEN_WHERE "[\"where\",{}]"
 #define GOLDEN_PLACES                                                                              \
 	"[\"places\",{\"list\":[[1,2,1,40,[],false],[1,2,0,0,[[4001],[4002]],true]],\"more\":3,"   \
-	"\"silent\":1,\"unacked\":[2,16384,8948]}]"
+	"\"silent\":1,\"unacked\":[2,16384,8948,20000]}]"
 #define GOLDEN_HEARTBEAT "[\"heartbeat\",{\"progress\":5}]"
 #define GOLDEN_FAILED	 "[\"failed\",{\"text\":\"flowop read: caf?\",\"secondary\":true}]"
 #define GOLDEN_INTERVAL                                                                            \

@@ -147,7 +147,7 @@ static json_t *places(void)
 		.count = 2,
 		.more = 3,
 		.silent = 1,
-		.unacked = {.connections = 2, .bytes = 16384, .segment = 8948}};
+		.unacked = {.connections = 2, .bytes = 16384, .segment = 8948, .again_ms = 20000}};
 
 	return nm_places_pack(&told);
 }

@@ -303,6 +303,33 @@ START_TEST(a_stall_is_told_once_and_names_the_group)
 }
 END_TEST
 
+START_TEST(a_stall_waits_for_what_a_kernel_sends_again_but_not_for_ever)
+{
+	uint32_t group = 9;
+
+	both_begin(0, 0);
+	ck_assert_int_eq(nm_phases_check(&phases, 10u * S, &group), NM_PHASE_STALLED);
+	ck_assert(!nm_phases_wait(&phases, 0));
+	ck_assert(nm_phases_wait(&phases, 26u * S));
+	ck_assert_int_eq(nm_phases_check(&phases, 20u * S - 1, &group), NM_PHASE_GOES_ON);
+	ck_assert_int_eq(nm_phases_check(&phases, 20u * S, &group), NM_PHASE_STALLED);
+	ck_assert_uint_eq(nm_phases_still_ns(&phases), 20u * S);
+	/* Something has moved: it is waited for as long as before. */
+	nm_phases_progress(&phases, 1, 1, 25u * S);
+	for (uint64_t t = 1; t <= 4; t++) {
+		ck_assert_int_eq(nm_phases_check(&phases, (25u + 10u * t) * S, &group),
+				 NM_PHASE_STALLED);
+		/* What is sent again later than the last look would be told too late. */
+		ck_assert(!nm_phases_wait(&phases, (50u - 10u * t) * S));
+		ck_assert(nm_phases_wait(&phases, (50u - 10u * t) * S - 1));
+	}
+	ck_assert_int_eq(nm_phases_check(&phases, 75u * S, &group), NM_PHASE_STALLED);
+	ck_assert(!nm_phases_wait(&phases, 1));
+	ck_assert_uint_eq(nm_phases_still_ns(&phases), 50u * S);
+	ck_assert_uint_eq(phases.all_waits, 5);
+}
+END_TEST
+
 START_TEST(a_quiet_phase_is_told_once_before_it_is_stalled)
 {
 	uint32_t group = 9;
@@ -528,6 +555,7 @@ int main(void)
 	tcase_add_test(machine, a_host_that_has_not_begun_is_waited_for);
 	tcase_add_test(machine, what_was_done_before_is_forgotten_in_the_next_phase);
 	tcase_add_test(machine, a_stall_is_told_once_and_names_the_group);
+	tcase_add_test(machine, a_stall_waits_for_what_a_kernel_sends_again_but_not_for_ever);
 	tcase_add_test(machine, a_quiet_phase_is_told_once_before_it_is_stalled);
 	tcase_add_test(machine, what_a_slave_tells_of_its_progress_does_not_keep_a_phase_by_count);
 	tcase_add_test(machine, a_phase_in_which_data_flows_is_waited_for);

@@ -216,8 +216,64 @@ START_TEST(bytes_that_the_path_may_drop_are_found)
 	struct tcp_info info = stuck[_i].info;
 
 	info.tcpi_snd_mss = 8948;
-	ck_assert_msg(nm_inet_unacked_bytes(&info, stuck[_i].queued) == stuck[_i].bytes, "%s",
+	ck_assert_msg(nm_inet_flight(&info, stuck[_i].queued).unacked_bytes == stuck[_i].bytes, "%s",
 		      stuck[_i].what);
+}
+END_TEST
+
+/* What TCP_INFO tells of a connection, and in how long the kernel sends again what was lost. */
+static const struct {
+	const char *what;
+	struct tcp_info info;
+	uint64_t queued;
+	uint32_t again_ms;
+} backed_off[] = {
+	{"it has sent for the last time 6 s ago, and waits for 26 s",
+	 {.tcpi_rto = 26112000,
+	  .tcpi_backoff = 7,
+	  .tcpi_retransmits = 7,
+	  .tcpi_last_data_sent = 6112,
+	  .tcpi_unacked = 10,
+	  .tcpi_bytes_acked = 8900000,
+	  .tcpi_delivered = 1000},
+	 60000,
+	 20000},
+	{"small ones have passed, and this one is small",
+	 {.tcpi_rto = 1600000,
+	  .tcpi_retransmits = 3,
+	  .tcpi_last_data_sent = 600,
+	  .tcpi_unacked = 1,
+	  .tcpi_bytes_acked = 41,
+	  .tcpi_delivered = 41},
+	 1,
+	 1000},
+	{"its timer is late",
+	 {.tcpi_rto = 1600000,
+	  .tcpi_retransmits = 3,
+	  .tcpi_last_data_sent = 1700,
+	  .tcpi_unacked = 1,
+	  .tcpi_bytes_acked = 41,
+	  .tcpi_delivered = 41},
+	 1,
+	 1},
+	{"all is acknowledged, and the other end takes no more",
+	 {.tcpi_rto = 1600000, .tcpi_notsent_bytes = 60000, .tcpi_bytes_acked = 8900000},
+	 60000,
+	 0},
+	{"nothing that large was ever acknowledged",
+	 {.tcpi_rto = 1600000, .tcpi_retransmits = 3, .tcpi_unacked = 1},
+	 8192,
+	 0},
+};
+
+START_TEST(the_wait_until_the_kernel_sends_again_is_found)
+{
+	struct tcp_info info = backed_off[_i].info;
+
+	info.tcpi_snd_mss = 8948;
+	ck_assert_msg(nm_inet_flight(&info, backed_off[_i].queued).again_ms ==
+			      backed_off[_i].again_ms,
+		      "%s", backed_off[_i].what);
 }
 END_TEST
 
@@ -234,6 +290,8 @@ int main(void)
 	tcase_add_test(tc, buffers_that_are_cut_are_found);
 	tcase_add_loop_test(tc, bytes_that_the_path_may_drop_are_found, 0,
 			    (int)(sizeof stuck / sizeof *stuck));
+	tcase_add_loop_test(tc, the_wait_until_the_kernel_sends_again_is_found, 0,
+			    sizeof backed_off / sizeof *backed_off);
 	tcase_add_test(tc, a_connection_that_is_handed_over_ends_there);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
