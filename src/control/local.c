@@ -101,11 +101,11 @@ void nm_local_result(struct nm_local *local, uint64_t now_ns, struct nm_msg_resu
 	struct nm_addr stranger;
 
 	nm_counts_read(local->engine, local->plan, ret->groups);
-	nm_connections_read(local->engine, local->plan, &ret->connections);
+	ret->cut = *nm_engine_cut_buffers(local->engine);
+	nm_connections_read(local->engine, local->plan, &ret->connections, &ret->cut);
 	ret->strangers = nm_engine_strangers(local->engine, &stranger);
 	if (stranger.len)
 		(void)nm_addr_text(&stranger, ret->last_stranger, sizeof ret->last_stranger);
-	ret->cut = *nm_engine_cut_buffers(local->engine);
 	if (window) {
 		nm_usage_sampler_window(local->usage, now_ns, window);
 		ret->has_usage = window->has_usage;

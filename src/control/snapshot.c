@@ -305,7 +305,7 @@ static void merge(struct nm_conn_report *into, const struct nm_conn_summary *fro
 }
 
 void nm_connections_read(const struct nm_engine *engine, const struct nm_plan *plan,
-			 struct nm_conn_report *ret_report)
+			 struct nm_conn_report *ret_report, struct nm_buffers *cut)
 {
 	*ret_report = (struct nm_conn_report){.connections = 0};
 	for (uint32_t g = 0; g < plan->n_groups; g++) {
@@ -321,6 +321,10 @@ void nm_connections_read(const struct nm_engine *engine, const struct nm_plan *p
 		}
 		if (summary.connections)
 			merge(ret_report, &summary);
+		if (summary.mss_asked > cut->mss_asked) {
+			cut->mss_asked = summary.mss_asked;
+			cut->mss_given = summary.mss_given;
+		}
 	}
 	if (ret_report->connections == 0)
 		(void)snprintf(ret_report->why, sizeof ret_report->why,

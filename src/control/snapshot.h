@@ -22,9 +22,10 @@ void nm_places_text(const struct nm_flow_places *places, const struct nm_plan *p
 bool nm_unacked_is_large(const struct nm_unacked *unacked);
 /* True for the errors that flows see when it was their peer that failed first. */
 bool nm_failure_is_secondary(const struct nm_engine_error *error);
-/* The connections of each group as they were in the last measured phase that left any open. */
+/* The connections of each group as they were in the last measured phase that left any open; their
+ * segments go to `cut` where they are smaller than was asked for. */
 void nm_connections_read(const struct nm_engine *engine, const struct nm_plan *plan,
-			 struct nm_conn_report *ret_report);
+			 struct nm_conn_report *ret_report, struct nm_buffers *cut);
 /* The counts of each group over all phases: ret_counts[n_groups]. */
 void nm_counts_read(const struct nm_engine *engine, const struct nm_plan *plan,
 		    struct nm_counts *ret_counts);

@@ -406,7 +406,7 @@ static json_t *make_connections(const struct nm_at *at)
 
 static bool has_cut(const struct nm_at *at)
 {
-	return host_of(at)->facts.cut.send_asked || host_of(at)->facts.cut.receive_asked;
+	return nm_buffers_differ(&host_of(at)->facts.cut);
 }
 
 static const struct nm_figure buffers_figures[] = {
@@ -416,13 +416,15 @@ static const struct nm_figure buffers_figures[] = {
 		  .key = "rcvbuf_asked"),
 	NM_FIGURE(COUNT, struct nm_buffers, receive_given, "receive_given_bytes",
 		  .key = "rcvbuf_given"),
+	NM_FIGURE(COUNT, struct nm_buffers, mss_asked, "mss_asked_bytes", .key = "mss_asked"),
+	NM_FIGURE(COUNT, struct nm_buffers, mss_given, "mss_given_bytes", .key = "mss_given"),
 	NM_FIGURE_END,
 };
 
 const struct nm_object nm_buffers_object = {
 	.name = "cut_buffers",
 	.doc = "The largest socket buffers of the profile of which the host's kernel gave less, or "
-	       "more; 0: none.",
+	       "more, and the largest segment (mss) that is smaller on open connections; 0: none.",
 	.figures = buffers_figures,
 };
 

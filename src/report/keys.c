@@ -47,6 +47,8 @@ static const char *const own_keys[] = {
 	"min_rtt",
 	"minflt_end",
 	"minflt_start",
+	"mss_asked",
+	"mss_given",
 	"nivcsw_end",
 	"nivcsw_start",
 	"num_remote_hosts",

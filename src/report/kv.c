@@ -85,7 +85,7 @@ static void print_connections(FILE *out, const char *prefix, const struct nm_res
 	if (host->connections.connections)
 		nm_figures_keys(out, prefix, nm_connections_object.figures, &host->connections,
 				NULL);
-	if (host->facts.cut.send_asked || host->facts.cut.receive_asked)
+	if (nm_buffers_differ(&host->facts.cut))
 		nm_figures_keys(out, prefix, nm_buffers_object.figures, &host->facts.cut, NULL);
 }
 

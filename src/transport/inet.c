@@ -247,6 +247,13 @@ uint32_t nm_inet_ports(const void *opts)
 	return (uint32_t)o->num_ports;
 }
 
+uint64_t nm_inet_mss_bytes(const void *opts)
+{
+	const struct nm_inet_opts *o = opts;
+
+	return o->mss_bytes;
+}
+
 /* For plain TCP only: connections over Multipath TCP perhaps do not inherit it. */
 static int limit_receives(int fd)
 {
@@ -428,7 +435,7 @@ int nm_inet_attach(struct nm_conn *conn, int fd, const void *opts)
 	return setting.error;
 }
 
-#define BACKED_OFF 3u /* timeouts in a row without an ACK: 1.4 s at least, as Linux has them */
+#define BACKED_OFF 3u	 /* timeouts in a row without an ACK: 1.4 s at least, as Linux has them */
 #define SILENT_MS  1000u /* no round trip takes so long where nothing is amiss */
 
 /* Whether segments of at least half the size have been acknowledged, by their mean. Many small ones
@@ -454,8 +461,8 @@ struct nm_inet_flight nm_inet_flight(const struct tcp_info *info, uint64_t queue
 	if (bytes && has_carried(info, segment))
 		return (struct nm_inet_flight){.again_ms =
 						       wait_ms > since_ms ? wait_ms - since_ms : 1};
-	return (struct nm_inet_flight){
-		.unacked_bytes = info->tcpi_retransmits >= BACKED_OFF ? bytes : 0};
+	return (struct nm_inet_flight){.unacked_bytes =
+					       info->tcpi_retransmits >= BACKED_OFF ? bytes : 0};
 }
 
 static struct nm_inet_flight flight(int fd, const struct tcp_info *info)
@@ -504,6 +511,7 @@ const struct nm_transport_socket nm_inet_socket = {
 	.source = nm_sock_source,
 	.leave_from = nm_sock_leave_from,
 	.busy_poll_ns = nm_sock_busy_poll_ns,
+	.mss_bytes = nm_inet_mss_bytes,
 };
 
 const struct nm_transport_preamble nm_inet_preamble = {.attach = nm_inet_attach};

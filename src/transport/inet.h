@@ -95,6 +95,7 @@ int nm_inet_check_group(const void *opts, uint32_t n_flows, uint32_t port, struc
 int nm_inet_start(const void *opts, const struct nm_start *how, void **ret_started, char *why,
 		  size_t why_size);
 uint32_t nm_inet_ports(const void *opts);
+uint64_t nm_inet_mss_bytes(const void *opts);
 int nm_inet_listen(const void *opts, const struct nm_addr *local, enum nm_listen how, int backlog,
 		   char text[NM_ENDPOINT_TEXT], int *ret_fd);
 int nm_inet_make(const void *opts, const struct nm_addr *to);

@@ -116,6 +116,8 @@ struct nm_transport_socket {
 	/* How long, at either end, a wait for its connections polls the network card. NULL: not at
 	 * all. */
 	uint64_t (*busy_poll_ns)(const void *opts);
+	/* The largest segment that the kernel is asked for; 0: none. NULL: there are none. */
+	uint64_t (*mss_bytes)(const void *opts);
 	/* The rate that the kernel is asked to keep each connection to, and that it keeps only
 	 * where the sending device paces; 0: none. NULL: the kernel keeps whatever is asked for. */
 	double (*max_pacing_bps)(const void *opts);

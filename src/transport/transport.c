@@ -87,6 +87,13 @@ uint64_t nm_transport_busy_poll_ns(const struct nm_transport *transport, const v
 	return socket && socket->busy_poll_ns ? socket->busy_poll_ns(opts) : 0;
 }
 
+uint64_t nm_transport_mss_bytes(const struct nm_transport *transport, const void *opts)
+{
+	const struct nm_transport_socket *socket = transport->socket;
+
+	return socket && socket->mss_bytes ? socket->mss_bytes(opts) : 0;
+}
+
 const struct nm_transport *nm_transport_accepting(const struct nm_transport *transport,
 						  const void *opts)
 {

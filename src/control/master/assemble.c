@@ -89,6 +89,20 @@ static void warn_of_cut(const struct nm_master *master, const struct nm_result_h
 		       *way == 's' ? "sndbuf" : "rcvbuf", (unsigned long long)given, why);
 }
 
+static void warn_of_mss(const struct nm_master *master, const struct nm_result_host *host)
+{
+	const struct nm_buffers *cut = &host->facts.cut;
+
+	if (!cut->mss_asked || host->trust == NM_TRUST_EMBEDDED)
+		return;
+	nm_result_warn(master->result,
+		       "%s%.255s: segments of %llu bytes were asked for (mss), and TCP sends no "
+		       "more than %llu in one: the other end, or the MTU of a device or of the "
+		       "path, allows no more",
+		       host->is_master ? "" : "slave ", host->name,
+		       (unsigned long long)cut->mss_asked, (unsigned long long)cut->mss_given);
+}
+
 /* What a limit of CPU has cost looks like the network's fault. */
 static void warn_of_throttling(const struct nm_master *master, const struct nm_result_host *host)
 {
@@ -129,6 +143,7 @@ static void take_result(const struct nm_master *master, struct nm_result_host *h
 		    host->facts.cut.send_given);
 	warn_of_cut(master, host, "receive", "rmem_max", host->facts.cut.receive_asked,
 		    host->facts.cut.receive_given);
+	warn_of_mss(master, host);
 	warn_of_throttling(master, host);
 }
 

@@ -141,6 +141,8 @@ static const struct nm_field buffers_fields[] = {
 	NM_FIELD(U64, struct nm_buffers, send_given, .max = INT32_MAX),
 	NM_FIELD(U64, struct nm_buffers, receive_asked, .max = INT32_MAX),
 	NM_FIELD(U64, struct nm_buffers, receive_given, .max = INT32_MAX),
+	NM_FIELD(U64, struct nm_buffers, mss_asked, .max = UINT16_MAX),
+	NM_FIELD(U64, struct nm_buffers, mss_given, .max = UINT16_MAX),
 	NM_FIELD_END,
 };
 
@@ -237,9 +239,10 @@ const struct nm_field nm_result_fields[] = {
 		.doc = "Runs of other masters that the slave has served between the first phase of "
 		       "this run and its last, how long any of them was under way, and how long "
 		       "this run was."),
-	NM_FIELD(ROW, struct nm_msg_result, cut, .fields = buffers_fields,
-		 .doc = "The largest socket buffers of the profile that the kernel has cut; 0: "
-			"none."),
+	NM_FIELD(
+		ROW, struct nm_msg_result, cut, .fields = buffers_fields,
+		.doc = "The largest socket buffers of the profile that the kernel has cut, and the "
+		       "largest segment; 0: none."),
 	NM_FIELD(VALUE, struct nm_msg_result, report, .optional = true,
 		 .doc = "The details that were asked for; null without."),
 	NM_FIELD_END,

@@ -238,9 +238,10 @@ START_TEST(connections_of_the_last_measured_phase_are_summed_up)
 	const struct nm_engine_config config = {.plan = plan};
 	struct nm_engine *engine;
 	struct nm_conn_report report;
+	struct nm_buffers cut = {.mss_asked = 0};
 
 	ck_assert_int_eq(nm_engine_new(&config, &engine), 0);
-	nm_connections_read(engine, plan, &report);
+	nm_connections_read(engine, plan, &report, &cut);
 	ck_assert_uint_eq(report.connections, 0);
 	ck_assert_str_ne(report.why, "");
 	plan->groups[0].phases[0].measured = true;
@@ -251,10 +252,14 @@ START_TEST(connections_of_the_last_measured_phase_are_summed_up)
 						       .srtt_mean_s = 2,
 						       .mss_min = 536,
 						       .mss_max = 1460,
+						       .mss_asked = 8000,
+						       .mss_given = 1460,
 						       .retransmits = 7};
-	nm_connections_read(engine, plan, &report);
+	nm_connections_read(engine, plan, &report, &cut);
 	ck_assert_uint_eq(report.connections, 2);
 	ck_assert_uint_eq(report.mss_max, 1460);
+	ck_assert_uint_eq(cut.mss_asked, 8000);
+	ck_assert_uint_eq(cut.mss_given, 1460);
 	ck_assert_double_eq(report.min_rtt_s, 0.25);
 	ck_assert_double_eq(report.srtt_mean_s, 2);
 	ck_assert_uint_eq(report.retransmits, 7);

@@ -216,8 +216,8 @@ START_TEST(bytes_that_the_path_may_drop_are_found)
 	struct tcp_info info = stuck[_i].info;
 
 	info.tcpi_snd_mss = 8948;
-	ck_assert_msg(nm_inet_flight(&info, stuck[_i].queued).unacked_bytes == stuck[_i].bytes, "%s",
-		      stuck[_i].what);
+	ck_assert_msg(nm_inet_flight(&info, stuck[_i].queued).unacked_bytes == stuck[_i].bytes,
+		      "%s", stuck[_i].what);
 }
 END_TEST
 
