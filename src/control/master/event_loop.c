@@ -273,7 +273,7 @@ uint64_t nm_master_progress(const struct nm_master *master)
 	uint64_t progress = master->local.engine ? nm_engine_progress(master->local.engine) : 0;
 
 	/* The slaves have not to give up while the master waits. */
-	progress += master->phases.all_waits;
+	progress += master->phases.waits;
 	for (size_t i = 0; i < master->n_links; i++)
 		progress += master->links[i].progress;
 	return progress;

@@ -378,7 +378,6 @@ bool nm_phases_wait(struct nm_phases *phases, uint64_t again_ns)
 	if (!again_ns || nm_phases_still_ns(phases) + again_ns >= most_ns)
 		return false;
 	phases->waits++;
-	phases->all_waits++;
 	return true;
 }
 

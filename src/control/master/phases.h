@@ -102,7 +102,6 @@ struct nm_phases {
 	uint64_t late_by_ns;   /* with NM_PHASE_LATE: how long its time is over */
 	uint64_t duration_ns;  /* of its longest timed group */
 	uint32_t waits;	       /* times that it was waited for a kernel since the last progress */
-	uint64_t all_waits;    /* of all phases */
 	bool was_late;	       /* NM_PHASE_LATE has been told */
 	bool was_quiet;	       /* NM_PHASE_QUIET has been told, and nothing has moved since */
 	uint64_t interrupt_ns; /* UINT64_MAX: the phase was not interrupted */
@@ -160,8 +159,8 @@ unsigned nm_phases_step(struct nm_phases *phases, uint64_t now_ns,
 /* Whether the phase takes too long, and then the first group that is waited for. */
 enum nm_phase_verdict nm_phases_check(struct nm_phases *phases, uint64_t now_ns,
 				      uint32_t *ret_group);
-/* After NM_PHASE_STALLED: whether it is told once more, after another stall_ns, as a kernel is going
- * to send again in so long what was lost (0: none is). */
+/* After NM_PHASE_STALLED: whether it is told once more, after another stall_ns, as a kernel is to
+ * send again in so long what was lost (0: none is). */
 bool nm_phases_wait(struct nm_phases *phases, uint64_t again_ns);
 /* How long nothing has moved when NM_PHASE_STALLED is told. */
 uint64_t nm_phases_still_ns(const struct nm_phases *phases);
