@@ -143,7 +143,7 @@ uint32_t nm_keyspace_drawn_length(const struct nm_keyspace *keyspace, uint64_t n
 	return length < keyspace->least ? keyspace->least : length;
 }
 
-static __attribute__((noinline)) char *put_recorded(const struct nm_recording *recording,
+static char *put_recorded(const struct nm_recording *recording,
 						    uint64_t number, char *buf)
 {
 	uint32_t length;
@@ -154,11 +154,15 @@ static __attribute__((noinline)) char *put_recorded(const struct nm_recording *r
 
 char *nm_keyspace_put(const struct nm_keyspace *keyspace, uint64_t number, char *buf)
 {
+	char *end = buf + keyspace->length, *digits = buf + keyspace->prefix_length;
+
 	/* Without lengths it is not recorded either. */
-	if (__builtin_expect(keyspace->lengths && keyspace->law == NM_KEYS_RECORDED, 0))
-		return put_recorded(nm_recording_of(keyspace), number, buf);
-	char *end = buf + nm_keyspace_length(keyspace, number), *at = end;
-	char *digits = buf + keyspace->prefix_length;
+	if (keyspace->lengths) {
+		if (keyspace->law == NM_KEYS_RECORDED)
+			return put_recorded(nm_recording_of(keyspace), number, buf);
+		end = buf + nm_keyspace_drawn_length(keyspace, number);
+	}
+	char *at = end;
 
 	memcpy(buf, keyspace->prefix, keyspace->prefix_length);
 	for (; number; number /= 10)

@@ -16,7 +16,7 @@
 #define NM_KEYSPACE_MAX	  (UINT64_C(1) << 40)
 #define NM_KEY_DIGITS_MAX 19u
 
-/* RECORDED: the keyspace is that of a struct nm_recording. */
+/* Those before SEQUENTIAL draw. RECORDED: the keyspace is that of a struct nm_recording. */
 enum nm_key_law { NM_KEYS_UNIFORM, NM_KEYS_ZIPF, NM_KEYS_SEQUENTIAL, NM_KEYS_RECORDED };
 
 struct nm_keyspace {

@@ -17,13 +17,16 @@ struct nm_record {
 	uint32_t member : 8; /* of the mix that replays them */
 	uint32_t ttl_s : 24; /* 0: for ever */
 };
-#define NM_RECORD_TTL_MAX 2592000u /* 30 days: beyond that a memcached takes a time of day */
+/* 30 days, longer than any run: beyond them a memcached takes a time of day, so that a value which
+ * was to live longer would be dead at once. */
+#define NM_RECORD_TTL_MAX 2592000u
 
 /* The keyspace comes first, so that a request's keyspace stands for it; its law is
  * NM_KEYS_RECORDED. Equal keys have one number. */
 struct nm_recording {
 	struct nm_keyspace keys;
 	uint64_t count; /* of the requests, at least 1 */
+	uint64_t n_left_out; /* lines of the file beside these */
 	const struct nm_record *list;
 	const char *texts;	 /* the keys, one behind the other */
 	const uint32_t *text_at; /* of each key, where it begins; and of one more, the end */

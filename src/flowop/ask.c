@@ -243,14 +243,14 @@ static uint64_t key_of(const struct nm_io *io, const struct nm_flow *flow,
 
 	if (instr->ask.fills)
 		return key_of_fill(io, flow, instr);
+	if (keyspace->law < NM_KEYS_SEQUENTIAL)
+		return nm_keyspace_draw(keyspace, ~nm_step_key(io, flow, instr), flow->repeated);
 	if (keyspace->law == NM_KEYS_RECORDED)
 		return take_record(instr, asking);
-	if (keyspace->law == NM_KEYS_SEQUENTIAL && flow->request.arrival)
+	if (flow->request.arrival)
 		return nm_keyspace_turn(keyspace, flow->request.arrival - 1 + flow->repeated);
-	if (keyspace->law == NM_KEYS_SEQUENTIAL)
-		return nm_keyspace_turn(keyspace, flow->index + asking->n_keys[instr->site]++ *
-									io->apps.n_flows);
-	return nm_keyspace_draw(keyspace, ~nm_step_key(io, flow, instr), flow->repeated);
+	return nm_keyspace_turn(keyspace,
+				flow->index + asking->n_keys[instr->site]++ * io->apps.n_flows);
 }
 
 /* What all requests of the instruction have in common. */

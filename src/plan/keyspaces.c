@@ -42,10 +42,8 @@ static const char *why_not(const struct nm_ir *ir, const struct nm_keyspace_attr
 {
 	if (nm_ir_keyspace_find(ir, attrs->name))
 		return "another keyspace has this name";
-	if (nm_is_recorded(attrs->trace) && (attrs->length.max || *attrs->prefix))
-		return "trace, and length or prefix: its keys are those of the file";
-	if (!nm_is_recorded(attrs->trace) && !attrs->count)
-		return "without a trace it needs count=\"...\"";
+	if (attrs->trace && (attrs->count || attrs->length.max || *attrs->prefix))
+		return "trace, and count, length or prefix: its keys are those of the file";
 	for (const char *c = attrs->prefix; *c; c++)
 		if ((unsigned char)*c <= ' ' || *c == 127)
 			return "its prefix has a blank, which no key may have";
@@ -77,7 +75,13 @@ void nm_ir_read_keyspace(struct nm_ir *ir, const struct nm_node *node)
 		nm_node_error(ir, node, " name=\"%s\": %s", attrs->name, wrong);
 		return;
 	}
-	if (nm_is_recorded(attrs->trace)) {
+	if (attrs->trace && !*attrs->trace)
+		nm_origin_of_attr(nm_node_error(ir, node,
+						" trace=\"\": must be a file of recorded "
+						"requests; that of a stock profile is given by -D "
+						"trace=FILE"),
+				  node, "trace");
+	if (attrs->trace) {
 		/* Only the master has the file, which is read later. */
 		own->keyspace.law = NM_KEYS_RECORDED;
 		declare(ir, own, attrs);
@@ -142,7 +146,7 @@ static const char *why_not_filled(const struct nm_ir_keyspace *keyspace,
 	if (t->has_duration || t->has_iterations || t->attrs.total || t->arrivals.law)
 		return "not with iterations, duration, total or arrivals: it is over with the last "
 		       "key";
-	if (nm_is_recorded(keyspace->trace))
+	if (keyspace->trace)
 		return "its keys are those of recorded requests, which a mix replays";
 	if (t->n_steps != 1 || step->op->verb != NM_VERB_SET || step->common->count != 1 ||
 	    step->in.member || step->in.sequence)

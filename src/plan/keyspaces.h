@@ -9,18 +9,13 @@
 struct nm_ir_keyspace {
 	struct nm_ir_keyspace *next;
 	const char *name;
-	const char *trace; /* the file of what was recorded; NULL or "": nothing was */
+	const char *trace; /* the file of what was recorded; NULL: nothing was */
 	union {
 		struct nm_keyspace keyspace;
 		struct nm_recording recording; /* with trace; count 0: not read yet */
 	};
 	uint32_t members[NM_VERB__COUNT]; /* of the mix for which it was read (recorder.h) */
 };
-
-static inline bool nm_is_recorded(const char *trace)
-{
-	return trace && *trace;
-}
 
 /* Names are found in any case. NULL: there is none. */
 struct nm_ir_keyspace *nm_ir_keyspace_find(const struct nm_ir *ir, const char *name);

@@ -230,11 +230,10 @@ static int read_numbers(const struct nm_recorder *recorder, const struct field *
 	if (size && !read_number(&fields[size - 1], SIZE_MAX_, &ret->size))
 		return refuse(size, "value length", &fields[size - 1],
 			      "must be bytes, from 0 to 1073741824", why, why_size);
-	if (ttl && !read_number(&fields[ttl - 1], NM_RECORD_TTL_MAX, &ttl_s))
+	if (ttl && !read_number(&fields[ttl - 1], UINT32_MAX, &ttl_s))
 		return refuse(ttl, "ttl", &fields[ttl - 1],
-			      "must be seconds, from 0 to 2592000, which are 30 days", why,
-			      why_size);
-	ret->ttl_s = ttl_s & 0xffffffu;
+			      "must be seconds, from 0 to 4294967295", why, why_size);
+	ret->ttl_s = (ttl_s < NM_RECORD_TTL_MAX ? ttl_s : NM_RECORD_TTL_MAX) & 0xffffffu;
 	return 0;
 }
 
@@ -337,6 +336,7 @@ void nm_recorder_end(struct nm_recorder *recorder, struct nm_recording *ret)
 			 .lengths = &ret->keys.ranks,
 			 .law = NM_KEYS_RECORDED},
 		.count = recorder->count,
+		.n_left_out = recorder->n_unsent,
 		.list = recorder->list,
 		.texts = recorder->texts,
 		.text_at = recorder->text_at,

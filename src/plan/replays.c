@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/diag.h"
 #include "flowop/mix.h"
@@ -49,7 +50,7 @@ static void check_step(struct nm_ir *ir, const struct nm_ir_group *group,
 	const struct nm_ir_keyspace *keyspace = mix ? nm_ir_keyspace_find(ir, mix->replay) : NULL;
 	const char *why = NULL;
 
-	if (keyspace && nm_is_recorded(keyspace->trace))
+	if (keyspace && keyspace->trace)
 		why = why_no_member(group, &group->steps[t->first], step, keyspace);
 	else if (!mix && step->ask.keyspace && step->ask.keyspace->law == NM_KEYS_RECORDED)
 		why = "its keys are those of recorded requests: it must be in a <mix "
@@ -123,10 +124,14 @@ static int keep(struct nm_ir *ir, struct nm_ir_keyspace *keyspace, struct nm_rec
 		       : 0;
 }
 
-/* Whether requests are due at their own times. */
+/* Whether requests are due at their own times: the same file, by whatever path. */
 static bool is_timed(const struct nm_ir_transaction *t, const struct nm_ir_keyspace *keyspace)
 {
-	return t->arrivals.law && strcmp(t->arrivals.file, keyspace->trace) == 0;
+	struct stat times, requests;
+
+	return t->arrivals.law && t->arrivals.law->by_trace &&
+	       stat(t->arrivals.file, &times) == 0 && stat(keyspace->trace, &requests) == 0 &&
+	       times.st_dev == requests.st_dev && times.st_ino == requests.st_ino;
 }
 
 /* 0, -ENOMEM, or another error with a phrase in why. */
@@ -160,7 +165,7 @@ struct nm_ir_times nm_ir_read_requests(struct nm_ir *ir, const struct nm_ir_grou
 
 	struct nm_ir_keyspace *keyspace = mix ? nm_ir_keyspace_find(ir, mix->replay) : NULL;
 
-	if (!keyspace || !nm_is_recorded(keyspace->trace) || !mix->table)
+	if (!keyspace || !keyspace->trace || !mix->table)
 		return times;
 
 	for (const struct nm_ir_step *step = first; step < first + t->n_steps; step++)

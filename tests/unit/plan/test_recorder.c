@@ -61,7 +61,7 @@ START_TEST(the_public_form)
 	ck_assert_int_eq(add(&recorder, "0,q:2,3,200,7,set,3600", 2), 1);
 	ck_assert_int_eq(add(&recorder, "1,q:2,3,200,7,incr,0", 4), 0);
 	ck_assert_int_eq(add(&recorder, "1,q:2,3,200,7,delete,0", 5), 0);
-	ck_assert_int_eq(add(&recorder, "1,q:1,3,1073741824,8,GETS,2592000", 6), 1);
+	ck_assert_int_eq(add(&recorder, "1,q:1,3,1073741824,8,GETS,2592001", 6), 1);
 	ck_assert_uint_eq(recorder.n_unsent, 2);
 	ck_assert_uint_eq(recorder.unsent_line, 4);
 	ck_assert_str_eq(recorder.unsent_verb, "incr");
@@ -69,6 +69,7 @@ START_TEST(the_public_form)
 	ck_assert_uint_eq(recording.count, 3);
 	ck_assert_uint_eq(recording.keys.count, 2);
 	ck_assert(recording.has_size && recording.has_ttl);
+	ck_assert_uint_eq(recording.n_left_out, 2);
 	assert_key(&recording, 0, "q:1");
 	assert_key(&recording, 1, "q:2");
 	assert_key(&recording, 2, "q:1");
@@ -134,7 +135,7 @@ START_TEST(what_is_no_request)
 					    "0,a,1,1073741825,1,get,0",
 					    "0,a,1,4294967297,1,get,0",
 					    "0,a,1,,1,get,0",
-					    "0,a,1,1,1,get,2592001",
+					    "0,a,1,1,1,get,4294967296",
 					    "0,,1,1,1,get,0",
 					    "0,a\x7f,1,1,1,get,0",
 					    "0,\"a\",1,1,1,get,0",
