@@ -26,6 +26,11 @@ extern const struct nm_object nm_outcomes_object, nm_verb_object, nm_with_failur
 	nm_latency_object, nm_ratios_object, nm_window_object, nm_direction_object,
 	nm_datagrams_object, nm_load_object;
 
+/* figures_replay.c: struct nm_replayed, of a phase. */
+extern const struct nm_object nm_replay_object;
+bool nm_has_replay(const struct nm_at *at);
+json_t *nm_make_replay(const struct nm_at *at);
+
 /* figures_ways.c: struct nm_ways. */
 extern const struct nm_figure nm_ways_figures[];
 extern const struct nm_object nm_ways_object;

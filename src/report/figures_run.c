@@ -381,6 +381,8 @@ static const struct nm_figure phase_figures[] = {
 		  .doc = "Passes a second of all flows together, when the transaction has a rate "
 			 "or arrivals."),
 	NM_MADE("load", make_load, "load", .has = has_load, .object = &nm_load_object),
+	NM_MADE("replay", nm_make_replay, "replay", .has = nm_has_replay,
+		.object = &nm_replay_object),
 	NM_MADE("operations", make_operations, "operations", .has = has_report),
 	NM_MADE("flowops", make_flowops, "flowops", .has = has_report),
 	NM_FIGURE_END,

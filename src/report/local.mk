@@ -26,6 +26,7 @@ src_libnm_report_la_SOURCES = \
 	src/report/figures_cpu.c \
 	src/report/figures_detail.c \
 	src/report/figures_host.c \
+	src/report/figures_replay.c \
 	src/report/figures_run.c \
 	src/report/figures_sum.c \
 	src/report/figures_usage.c \

@@ -32,6 +32,7 @@ static const struct nm_object *const definitions[] = {
 	&nm_profile_object,	  &nm_run_object,	    &nm_outcomes_object,
 	&nm_latency_object,	  &nm_ratios_object,	    &nm_window_object,
 	&nm_direction_object,	  &nm_datagrams_object,	    &nm_load_object,
+	&nm_replay_object,
 	&nm_verb_object,	  &nm_with_failures_object, &nm_ways_object,
 	&nm_totals_object,	  &nm_phase_object,	    &nm_operations_object,
 	&nm_flowops_object,	  &nm_strands_object,	    &nm_host_phase_object,

@@ -6,6 +6,8 @@ src_libnm_result_la_SOURCES = \
 	src/result/load.c \
 	src/result/load.h \
 	src/result/percentiles.c \
+	src/result/replayed.c \
+	src/result/replayed.h \
 	src/result/result.c \
 	src/result/result.h \
 	src/result/runs.c \

@@ -28,6 +28,9 @@ struct nm_result_phase {
 	double begin_s, seconds; /* since the run began; how long it took */
 	double planned_per_s;	 /* by its rate or arrivals, for all flows together; 0: none */
 	char *arrivals; /* the law of its open arrivals, as the profile has it; NULL: none */
+	struct {
+		uint64_t lines, left_out; /* see struct nm_replayed */
+	} recorded;
 	struct nm_window whole;	 /* all of it */
 	struct nm_counts slaves; /* the counts of all slaves in it */
 	/* from the first flow of a slave that entered it to the last that left, by the master's

@@ -29,6 +29,8 @@ UPERF_PROFILES = TOP / "tests" / "profiles_uperf"
 SCHEMA = TOP / "docs" / "netmodel-result.schema.json"
 
 STOCK = tuple(sorted(path.stem for path in PROFILES.glob("*.xml")))
+# What a stock profile does not run without.
+NEEDED = {"replay": ("-D", f"trace={TOP / 'tests' / 'net' / 'recorded.csv'}")}
 
 Json = dict[str, Any]
 

@@ -21,7 +21,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmtest import PROFILES, STOCK, TOP, Json, Netmodel, defines, free_port, locate_binary, wait_until
+from nmtest import NEEDED, PROFILES, STOCK, TOP, Json, Netmodel, defines, free_port, locate_binary, wait_until
 
 FOLDER = TOP / "tests" / "record"
 RUNS = 6
@@ -60,7 +60,7 @@ WORDS = [
 
 RECORD: dict[str, list[Command]] = {
     **{
-        f"profile-{name}": [run_of(name, "--format", form) for form in FORMATS] + [run_of(name, "-a")]
+        f"profile-{name}": [run_of(name, *NEEDED.get(name, ()), *words) for words in (*(("--format", form) for form in FORMATS), ("-a",))]
         for name in STOCK
         if name not in ELSEWHERE
     },
@@ -250,9 +250,9 @@ def seen(netmodel: Netmodel, command: Command) -> list[str]:
             parts |= {"server exit": str(end.code), "server stdout": end.out, "server stderr": end.err}
         files = {path.name: path.read_text() for path in sorted(Path(scratch).iterdir())}
         given = " ".join(shlex.quote(word) for word in command.words)
-        lines = [f"$ {command.called} {given}"]
+        lines = [f"$ {command.called} {given}".replace(str(TOP), "TOP")]
         for title, text in (parts | files).items():
-            plain = text.replace(scratch, "FOLDER").replace(str(PROFILES), "PROFILES")
+            plain = text.replace(scratch, "FOLDER").replace(str(PROFILES), "PROFILES").replace(str(TOP), "TOP")
             if command.server:
                 plain = re.sub(rf"\b{port}\b", "PORT", plain)
             if title.endswith("exit"):

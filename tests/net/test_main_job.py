@@ -23,6 +23,7 @@ import pytest
 
 import probes
 from nmtest import (
+    NEEDED,
     PATIENCE_S,
     PROFILES,
     STOCK,
@@ -52,7 +53,7 @@ def test_the_stock_profiles_are_there() -> None:
 
 @pytest.mark.parametrize("name", probes.protocols(*STOCK))
 def test_stock_profile(netmodel: Netmodel, validate: Callable[[Json], None], name: str) -> None:
-    document = netmodel.measure(name, *SHORT)
+    document = netmodel.measure(name, *SHORT, *NEEDED.get(name, ()))
     validate(document)
     assert_complete(document)
     assert_counts_agree(document)
@@ -71,7 +72,7 @@ def test_stock_profile_with_many_flows_and_workers(netmodel: Netmodel, name: str
     wanted = {"num_flows": 10, "num_threads": 2, "nth": 4, "lookup_flows": 5, "fetch_flows": 3}
     given = {key: value for key, value in wanted.items() if re.search(rf"^{key} ", known, re.MULTILINE)}
     assert given
-    document = netmodel.measure(name, *SHORT, *defines(**given))
+    document = netmodel.measure(name, *SHORT, *defines(**given), *NEEDED.get(name, ()))
     assert_complete(document)
     assert_counts_agree(document)
     assert sum(group["flows"] for group in document["groups"]) >= 8
@@ -311,7 +312,7 @@ def test_params_shows_where_values_come_from(netmodel: Netmodel) -> None:
 
 @pytest.mark.parametrize("name", STOCK)
 def test_check_runs_nothing(netmodel: Netmodel, name: str) -> None:
-    result = netmodel.run("-m", name, "--check", *defines(test_length="1000s"), code=0)
+    result = netmodel.run("-m", name, "--check", *defines(test_length="1000s"), *NEEDED.get(name, ()), code=0)
     assert re.fullmatch(rf".*{name}\.xml: ok: {name}: \d+ groups?, \d+ flows? on .*\n", result.out)
     assert result.err == ""
 

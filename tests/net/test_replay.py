@@ -5,7 +5,7 @@ from pathlib import Path
 
 import partners
 import pytest
-from nmtest import Json, Netmodel, defines
+from nmtest import Json, Netmodel, defines, phase_of
 
 # Of the public form: a line that nobody can send is among them, and one for which a get is. The outcomes are those of
 # this order alone.
@@ -20,6 +20,7 @@ LINES = """\
 2,apple,5,10,1,gets,0
 2,plum,4,0,1,get,0
 """
+FORMAT = ("--format", "json")
 OUTCOMES = {"get": (5, 2), "set": (2, 0), "delete": (1, 1)}  # requests, hits
 
 
@@ -45,16 +46,21 @@ def verbs_of(document: Json) -> dict[str, tuple[int, int]]:
     return {name: (outcomes["requests"], outcomes["hits"]) for name, outcomes in found.items() if outcomes["requests"]}
 
 
+def replay_of(document: Json) -> Json:
+    return phase_of(document, "replay")["replay"]
+
+
 @pytest.mark.parametrize("app", ["memcache", "memcache_meta", "memcache_binary"])
 def test_memcached(netmodel: Netmodel, recorded: Path, app: str) -> None:
     with partners.memcached() as memcached:
         result = netmodel.run(
-            *("-m", "replay", "--format", "json"),
+            *("-m", "replay", *FORMAT),
             *defines(trace=recorded, server=memcached.server, app=app, writes="yes"),
         )
         stats = memcached.stats()
     assert verbs_of(result.json()) == OUTCOMES
     assert (stats["cmd_get"], stats["get_hits"], stats["cmd_set"], stats["delete_hits"]) == (5, 2, 2, 1)
+    assert replay_of(result.json()) == {"lines": 9, "left_out": 1, "made": 8, "unmade": 0}
     assert "1 of 9 requests are not sent" in result.err
     assert 'the first is "incr" of line 6' in result.err
 
@@ -84,10 +90,17 @@ def test_each_request_is_made_once(netmodel: Netmodel, thousands: Path, workers:
     arrivals = f"trace({thousands},speed=0.2)" if timed else ""
     how = defines(num_threads=workers, num_flows=flows, arrivals=arrivals, test_length="5s" if timed else "60s")
     with partners.memcached() as memcached:
-        document = netmodel.measure("replay", *defines(trace=thousands, server=memcached.server, writes="yes"), *how)
+        result = netmodel.run("-m", "replay", *FORMAT, *defines(trace=thousands, server=memcached.server, writes="yes"), *how)
         stats = memcached.stats()
-    assert verbs_of(document) == {"set": (5000, 0)}
-    assert (stats["cmd_set"], stats["curr_items"]) == (5000, 5000)
+    replay = replay_of(result.json())
+    made = replay["made"]
+    assert replay == {"lines": 5000, "left_out": 0, "made": made, "unmade": 5000 - made}
+    assert verbs_of(result.json()) == {"set": (made, 0)}
+    assert (stats["cmd_set"], stats["curr_items"]) == (made, made)
+    if timed:  # a slow host may not have made them all, and says so
+        assert (f"with {made} of 5000 requests made" in result.err) == (made < 5000)
+    else:
+        assert made == 5000
 
 
 def test_other_arrivals_go_round(netmodel: Netmodel, thousands: Path) -> None:
@@ -98,6 +111,41 @@ def test_other_arrivals_go_round(netmodel: Netmodel, thousands: Path) -> None:
     assert verbs_of(document) == {"set": (stats["cmd_set"], 0)}
     assert stats["cmd_set"] > 5000
     assert stats["curr_items"] == 5000
+
+
+def test_what_is_cut_is_told(netmodel: Netmodel, recorded: Path) -> None:
+    """The last three requests are due behind the end; --strict does not take it."""
+    with partners.memcached() as memcached:
+        how = defines(trace=recorded, server=memcached.server, writes="yes", arrivals=f"trace({recorded},exact)")
+        result = netmodel.run("-m", "replay", *FORMAT, "--strict", *how, *defines(test_length="1500ms"), code=4)
+        assert memcached.stats()["cmd_get"] == 3
+    assert replay_of(result.json()) == {"lines": 9, "left_out": 1, "made": 5, "unmade": 3}
+    assert "is not whole: its time was over with 5 of 8 requests made" in result.err
+
+
+def test_a_path_spelled_in_another_way_is_the_same_file(netmodel: Netmodel, recorded: Path) -> None:
+    """Otherwise the time of the line that is not sent would be that of the next one, and one would be due too often."""
+    other = recorded.parent / ".." / recorded.parent.name / recorded.name
+    with partners.memcached() as memcached:
+        how = defines(trace=recorded, server=memcached.server, writes="yes", arrivals=f"trace({other},speed=10)")
+        document = netmodel.measure("replay", *how, *defines(test_length="500ms"))
+    assert replay_of(document) == {"lines": 9, "left_out": 1, "made": 8, "unmade": 0}
+
+
+def test_values_that_live_for_longer_than_30_days(netmodel: Netmodel, tmp_path: Path) -> None:
+    """A memcached would take such a time for one of day, long ago."""
+    path = tmp_path / "long.csv"
+    path.write_text("0,a,1,5,1,set,2592001\n0,a,1,5,1,get,0\n0,b,1,5,1,set,4294967295\n0,b,1,5,1,get,0\n")
+    with partners.memcached() as memcached:
+        document = netmodel.measure("replay", *defines(trace=path, server=memcached.server, writes="yes"))
+    assert verbs_of(document) == {"get": (2, 2), "set": (2, 0)}
+
+
+def test_without_a_file_it_says_what_to_type(netmodel: Netmodel) -> None:
+    result = netmodel.run("-m", "replay", "--check", code=1)
+    assert [line.partition("error: ")[2] for line in result.lines()] == [
+        '<keyspace> trace="": must be a file of recorded requests; that of a stock profile is given by -D trace=FILE'
+    ]
 
 
 def test_netmodel_serves_it(netmodel: Netmodel, recorded: Path) -> None:
@@ -140,7 +188,7 @@ def test_beside_generated_load(netmodel: Netmodel, recorded: Path, tmp_path: Pat
     [
         ("0,a,1,5,1,get\n", "line 1: has 6 columns of 7; without names of columns in the first line"),
         ("0,a,1,5,1,get,0\n0,b,1,x5,1,set,0\n", 'line 2: column 4 (value length): "x5": must be bytes, from 0 to 1073741824'),
-        ("0,a,1,5,1,get,2592001\n", 'line 1: column 7 (ttl): "2592001": must be seconds, from 0 to 2592000'),
+        ("0,a,1,5,1,get,-1\n", 'line 1: column 7 (ttl): "-1": must be seconds, from 0 to 4294967295'),
         ("0,a b,1,5,1,get,0\n", 'line 1: column 2 (key): "a b": must be a key of 1 to 250 bytes'),
         ("0,,1,5,1,get,0\n", 'line 1: column 2 (key): "": must be a key'),
         ("5,a,1,5,1,get,0\n4,a,1,5,1,get,0\n", 'line 2: "4": before the time above it'),
@@ -168,7 +216,8 @@ def test_bad_files(netmodel: Netmodel, tmp_path: Path, text: str, told: str) -> 
         ('"keys=log verify"', '"keys=log count=2"', "what was recorded is made by one get, set or delete each"),
         ('<mix replay="log">', '<flowop type="get" options="keys=drawn"/><mix replay="log">', "a pass must begin with"),
         ('trace="{trace}"/>', 'trace="{trace}" prefix="p"/>', "its keys are those of the file"),
-        ('<keyspace name="log" trace="{trace}"/>', '<keyspace name="log"/>', 'needs count="..."'),
+        ('trace="{trace}"/>', 'trace="{trace}" count="9"/>', "trace, and count, length or prefix"),
+        ('<keyspace name="log" trace="{trace}"/>', '<keyspace name="log"/>', 'count'),
         ('duration="1s" total="50"', 'fill="log"', "its keys are those of recorded requests, which a mix replays"),
     ],
 )

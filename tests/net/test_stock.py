@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from nmtest import (
+    NEEDED,
     PROFILES,
     STOCK,
     Json,
@@ -92,7 +93,7 @@ def test_nothing_in_it_is_in_vain(netmodel: Netmodel, name: str) -> None:
     protocols = re.search(r'name="protocol" type="enum" choices="([^"]*)"', (PROFILES / f"{name}.xml").read_text())
     for protocol in protocols[1].split() if protocols else [None]:
         given = defines(protocol=protocol) if protocol else []
-        result = netmodel.run("-m", name, "--check", *given, code=0)
+        result = netmodel.run("-m", name, "--check", *given, *NEEDED.get(name, ()), code=0)
         assert result.err == "", "no warning"
 
 

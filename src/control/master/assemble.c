@@ -13,6 +13,7 @@
 #include "control/master/losses.h"
 #include "host/clock.h"
 #include "result/load.h"
+#include "result/replayed.h"
 
 #define LATE_RESULT_NS 2000000000u /* time for slaves to deliver after a failure */
 #define LEAVE_NS       2000000000u /* time for an embedded slave to end */
@@ -426,6 +427,27 @@ static void warn_of_loads(struct nm_result *result)
 	}
 }
 
+/* What was not made is missing in all figures. */
+static void warn_of_replays(struct nm_result *result)
+{
+	for (size_t g = 0; g < result->n_groups; g++) {
+		const struct nm_result_group *group = &result->groups[g];
+
+		for (size_t k = 0; k < group->n_phases; k++) {
+			const struct nm_result_phase *phase = &group->phases[k];
+			struct nm_replayed of;
+
+			if (!nm_phase_replayed(phase, &of) || !of.unmade)
+				continue;
+			nm_result_warn(result,
+				       "group %.128s: the replay at line %u is not whole: its time "
+				       "was over with %llu of %llu requests made",
+				       group->name, phase->line, (unsigned long long)of.made,
+				       (unsigned long long)(of.lines - of.left_out));
+		}
+	}
+}
+
 static bool fills(const struct nm_group *group, const struct nm_phase *phase)
 {
 	for (uint32_t i = phase->first; i < phase->first + phase->n_instrs; i++)
@@ -542,6 +564,7 @@ void nm_master_assemble(struct nm_master *master)
 			warn_of_empty_windows(master);
 		warn_of_slow_ideals(master);
 		warn_of_fills(master);
+		warn_of_replays(master->result);
 		master->result->elapsed_s =
 			(double)(master->run_end_ns - master->run_begin_ns) / 1e9;
 	} else {

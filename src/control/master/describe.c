@@ -9,6 +9,7 @@
 
 #include "base/ascii.h"
 #include "control/wire/digest.h"
+#include "flowop/mix.h"
 #include "host/clock.h"
 
 static char *copy_text(const char *text, bool *ok)
@@ -42,6 +43,20 @@ static bool describe_params(struct nm_result *result, const struct nm_params *pa
 	return ok;
 }
 
+/* What the phase replays, with which a pass begins. */
+static void describe_replay(struct nm_result_phase *to, const struct nm_group *group,
+			    const struct nm_phase *from)
+{
+	for (uint32_t i = from->first; i < from->first + from->n_instrs; i++) {
+		const struct nm_mix *mix = nm_instr_mix(&group->instrs[i]);
+
+		if (!mix || !mix->replays)
+			continue;
+		to->recorded.left_out = mix->replays->n_left_out;
+		to->recorded.lines = mix->replays->count + mix->replays->n_left_out;
+	}
+}
+
 static bool describe_group(struct nm_result_group *to, const struct nm_group *from)
 {
 	bool ok = true;
@@ -65,6 +80,7 @@ static bool describe_group(struct nm_result_group *to, const struct nm_group *fr
 			to->phases[k].arrivals = copy_text(
 				nm_arrivals_text(&from->phases[k].arrivals, text, sizeof(text)),
 				&ok);
+		describe_replay(&to->phases[k], from, &from->phases[k]);
 		to->phases[k].planned_per_s = nm_phase_planned_per_s(from, &from->phases[k]);
 	}
 	return ok;
