@@ -143,8 +143,7 @@ uint32_t nm_keyspace_drawn_length(const struct nm_keyspace *keyspace, uint64_t n
 	return length < keyspace->least ? keyspace->least : length;
 }
 
-static char *put_recorded(const struct nm_recording *recording,
-						    uint64_t number, char *buf)
+static char *put_recorded(const struct nm_recording *recording, uint64_t number, char *buf)
 {
 	uint32_t length;
 	const char *text = nm_recording_text(recording, number, &length);
@@ -200,9 +199,6 @@ bool nm_keyspace_recorded(const struct nm_keyspace *keyspace, uint64_t number, c
 			  size_t length)
 {
 	uint32_t own;
-
-	if (keyspace->law != NM_KEYS_RECORDED)
-		return false;
 	const char *recorded = nm_recording_text(nm_recording_of(keyspace), number, &own);
 
 	return own == length && memcmp(recorded, text, length) == 0;

@@ -63,15 +63,16 @@ static inline uint32_t nm_keyspace_length(const struct nm_keyspace *keyspace, ui
 char *nm_keyspace_put(const struct nm_keyspace *keyspace, uint64_t number, char *buf);
 /* The number of a key by its text; UINT64_MAX: it is none, or was recorded. */
 uint64_t nm_keyspace_number(const struct nm_keyspace *keyspace, const char *text, size_t length);
-/* Whether that is the text of a key that was recorded. */
+/* Whether that is the text of the key, which was recorded. */
 bool nm_keyspace_recorded(const struct nm_keyspace *keyspace, uint64_t number, const char *text,
 			  size_t length);
 /* Whether it is that of the key. */
 static inline bool nm_keyspace_is(const struct nm_keyspace *keyspace, uint64_t number,
 				  const char *text, size_t length)
 {
-	return nm_keyspace_number(keyspace, text, length) == number ||
-	       nm_keyspace_recorded(keyspace, number, text, length);
+	return keyspace->law == NM_KEYS_RECORDED
+		       ? nm_keyspace_recorded(keyspace, number, text, length)
+		       : nm_keyspace_number(keyspace, text, length) == number;
 }
 
 #endif

@@ -25,7 +25,7 @@ struct nm_record {
  * NM_KEYS_RECORDED. Equal keys have one number. */
 struct nm_recording {
 	struct nm_keyspace keys;
-	uint64_t count; /* of the requests, at least 1 */
+	uint64_t count;	     /* of the requests, at least 1 */
 	uint64_t n_left_out; /* lines of the file beside these */
 	const struct nm_record *list;
 	const char *texts;	 /* the keys, one behind the other */

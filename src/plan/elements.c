@@ -362,7 +362,8 @@ static const struct nm_opt keyspace_attrs[] = {
 	 .is_file = true,
 	 .help = "instead of count, length and prefix: a file of the master with recorded "
 		 "requests, which a mix replays: lines of time, key, key length, value length, "
-		 "client, verb and ttl, or a table whose first line names its columns: the time, and op, key, size, ttl"},
+		 "client, verb and ttl, or a table whose first line names its columns: the time, "
+		 "and op, key, size, ttl"},
 	NM_OPT_END};
 
 static const struct nm_opt require_attrs[] = {

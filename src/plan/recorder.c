@@ -231,8 +231,8 @@ static int read_numbers(const struct nm_recorder *recorder, const struct field *
 		return refuse(size, "value length", &fields[size - 1],
 			      "must be bytes, from 0 to 1073741824", why, why_size);
 	if (ttl && !read_number(&fields[ttl - 1], UINT32_MAX, &ttl_s))
-		return refuse(ttl, "ttl", &fields[ttl - 1],
-			      "must be seconds, from 0 to 4294967295", why, why_size);
+		return refuse(ttl, "ttl", &fields[ttl - 1], "must be seconds, from 0 to 4294967295",
+			      why, why_size);
 	ret->ttl_s = (ttl_s < NM_RECORD_TTL_MAX ? ttl_s : NM_RECORD_TTL_MAX) & 0xffffffu;
 	return 0;
 }
