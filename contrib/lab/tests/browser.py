@@ -1,74 +1,125 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A page in a real headless browser: Chromium of the machine. A script that is put behind the page's own plays the
-user, and leaves what it has found in the page, which the browser then prints."""
+"""A page in a real browser without a screen, Chromium, which is spoken to in its DevTools protocol over a pipe. Nothing
+is pretended: its clock is the machine's."""
 
 from __future__ import annotations
 
+import base64
 import json
 import os
-import re
-import shutil
 import subprocess
-from dataclasses import dataclass
-from html import unescape
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
-import pytest
+from unpacked import find
 
 Json = dict[str, Any]
 
-_TALL = 16000  # everything is in view at once: charts are drawn when they are
+_SAID = {"Runtime.consoleAPICalled": "args", "Runtime.exceptionThrown": "exceptionDetails", "Log.entryAdded": "entry"}
 
 
-@dataclass(frozen=True)
-class Seen:
-    """What the script has found, and what the browser's console has said."""
+class Browser:
+    """One page at a time, in a window that has a width and may be dark, or a sheet of paper."""
 
-    found: Json
-    console: list[str]
+    def __init__(self, folder: Path, *, width: int, is_dark: bool = False, media: str = "screen") -> None:
+        program = find("chromium-headless-shell", "chromium-headless-shell", "chromium", "google-chrome")
+        argv = [
+            *(program.path, "--headless", "--disable-gpu", f"--user-data-dir={folder / 'profile'}"),
+            *(["--no-sandbox"] if os.geteuid() == 0 else []),
+            # Offline: whatever is asked of any host is refused, and told on the console.
+            *("--host-resolver-rules=MAP * ~NOTFOUND", "--no-first-run", "--disable-background-networking"),
+            *("--hide-scrollbars", "--remote-debugging-pipe"),
+        ]
+        self._process = subprocess.Popen(
+            ["sh", "-c", 'exec "$@" 3<&0 4>&1', "sh", *argv],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=program.environment(),
+        )
+        self._session: Json = {}
+        self._number = 0
+        self._rest = b""
+        self._events: list[str] = []
+        self.console: list[str] = []
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
+        self._session = {"sessionId": attached["sessionId"]}
+        for domain in ("Page", "Runtime", "Log"):
+            self.call(f"{domain}.enable")
+        self.call("Performance.enable", timeDomain="threadTicks")
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
+        self.call("Emulation.setEmulatedMedia", media=media, features=[scheme])
 
+    def __enter__(self) -> Self:
+        return self
 
-def find() -> str:
-    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if not browser:
-        pytest.skip("there is no Chromium")
-    return browser
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        with suppress(OSError, EOFError):
+            self._session = {}
+            self.call("Browser.close")
+        try:
+            self._process.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.communicate()
 
+    def call(self, method: str, **params: object) -> Json:
+        """What the browser answers; what it says meanwhile is kept."""
+        self._number += 1
+        asked = {"id": self._number, "method": method, "params": params, **self._session}
+        assert self._process.stdin
+        self._process.stdin.write(json.dumps(asked).encode() + b"\0")
+        self._process.stdin.flush()
+        while (said := self._next()).get("id") != self._number:
+            self._keep(said)
+        assert "error" not in said, (method, said["error"])
+        result: Json = said["result"]
+        return result
 
-def _argv(folder: Path, width: int, height: int, is_dark: bool) -> list[str]:
-    return [
-        *(find(), "--headless", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={folder / 'profile'}"),
-        *(["--no-sandbox"] if os.geteuid() == 0 else []),
-        # Offline: whatever is asked of any host is refused, and told on the console.
-        *("--host-resolver-rules=MAP * ~NOTFOUND", "--no-first-run", "--disable-background-networking"),
-        *("--enable-logging=stderr", f"--window-size={width},{height}", "--virtual-time-budget=200000"),
-        *(["--blink-settings=preferredColorScheme=0"] if is_dark else ["--blink-settings=preferredColorScheme=1"]),
-    ]
+    def _next(self) -> Json:
+        assert self._process.stdout
+        while b"\0" not in self._rest:
+            more = os.read(self._process.stdout.fileno(), 1 << 20)
+            if not more:
+                raise EOFError("the browser has ended")
+            self._rest += more
+        text, _, self._rest = self._rest.partition(b"\0")
+        message: Json = json.loads(text)
+        return message
 
+    def _keep(self, said: Json) -> None:
+        method = said.get("method", "")
+        self._events.append(method)
+        if method in _SAID:
+            self.console.append(json.dumps(said["params"][_SAID[method]]))
 
-def visit(page: Path, script: str, folder: Path, *, width: int, is_dark: bool = False) -> Seen:
-    """Opens a copy of the page in which the script runs last; it leaves its findings with done(value)."""
-    folder.mkdir(exist_ok=True)
-    copy = folder / "page.html"
-    helper = (
-        "const done = (value) => { const at = document.createElement('pre'); at.id = 'found-by-test';"
-        "at.textContent = JSON.stringify(value); document.body.append(at); };"
-        "const wait = (ms) => new Promise((go) => setTimeout(go, ms));"
-    )
-    head, end, rest = page.read_text().rpartition("</body>")
-    copy.write_text(f'{head}<script type="module">{helper}{script}</script>{end}{rest}')
-    argv = [*_argv(folder, width, _TALL, is_dark), "--dump-dom", copy.as_uri()]
-    ran = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=180, stdin=subprocess.DEVNULL)
-    match = re.search(r'<pre id="found-by-test">(.*?)</pre>', ran.stdout, re.DOTALL)
-    console = [line for line in ran.stderr.splitlines() if "CONSOLE" in line]
-    assert match, (console, ran.stdout[-300:])
-    return Seen(json.loads(unescape(match[1])), console)
+    def open(self, page: Path) -> None:
+        """Returns when it is loaded, with all that its scripts do at once."""
+        self._events.clear()
+        self.call("Page.navigate", url=page.absolute().as_uri())
+        while "Page.loadEventFired" not in self._events:
+            self._keep(self._next())
 
+    def play(self, script: str) -> Any:
+        """What a script returns that plays the user."""
+        wait = "const wait = (ms) => new Promise((go) => setTimeout(go, ms));"
+        code = f"(async () => {{ {wait}\n{script}\n}})()"
+        done = self.call("Runtime.evaluate", expression=code, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in done, done["exceptionDetails"]
+        return done["result"].get("value")
 
-def photograph(page: Path, folder: Path, name: str, *, width: int, height: int, is_dark: bool = False) -> Path:
-    folder.mkdir(exist_ok=True)
-    path = folder / name
-    argv = [*_argv(folder, width, height, is_dark), f"--screenshot={path}", page.as_uri()]
-    subprocess.run(argv, capture_output=True, check=True, timeout=180, stdin=subprocess.DEVNULL)
-    return path
+    def busy_s(self) -> float:
+        """CPU time of the page so far, which other work on the machine does not lengthen as it does wall time."""
+        found = self.call("Performance.getMetrics")["metrics"]
+        return float(next(one["value"] for one in found if one["name"] == "TaskDuration"))
+
+    def pdf(self) -> bytes:
+        """As it is printed."""
+        return base64.b64decode(self.call("Page.printToPDF", printBackground=True)["data"])
+
+    def photograph(self, path: Path) -> None:
+        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", captureBeyondViewport=True)["data"]))

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// What is in view changes at once; the rest when it comes into view.
 const changed = {};
+document.querySelector(".chart").scrollIntoView();
+await wait(300);
 const act = async (name, what) => { const before = drawn(); what(); await wait(800); changed[name] = drawn() !== before; };
 const set = (id, value) => { const at = document.getElementById(id); at.value = value; at.dispatchEvent(new Event("change")); };
 const click = (selector) => document.querySelector(selector).click();

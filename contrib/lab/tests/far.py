@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two hosts: network namespaces with a link between them, and a real sshd in the second, with keys of its own. sshd is
-the machine's, or Debian's package unpacked below build/."""
+"""Two hosts: network namespaces with a link between them, and a real sshd in the second, with keys of its own."""
 
 from __future__ import annotations
 
@@ -14,39 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from conftest import TOP, environment
+from conftest import environment
+from unpacked import Program, find
 
 HERE, THERE = "10.213.0.1", "10.213.0.2"
-UNPACKED = TOP / "build" / "sshd"
-
-
-def unpack(*packages: str, into: Path) -> None:
-    """Debian's packages, unless they are there already; whoever wants something of them looks whether it came."""
-    if into.exists() or not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
-        return
-    # In a folder that only this process has: others may be at it, too.
-    half = into.with_name(f"{into.name}-{os.getpid()}")
-    half.mkdir(parents=True)
-    quiet = {"check": False, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    subprocess.run(["apt-get", "download", *packages], cwd=half, **quiet)  # type: ignore[call-overload]
-    found = list(half.glob("*.deb"))
-    for package in found:
-        subprocess.run(["dpkg-deb", "-x", package, half / "root"], **quiet)  # type: ignore[call-overload]
-    if found:
-        with suppress(OSError):
-            (half / "root").rename(into)
-    shutil.rmtree(half)
-
-
-def find_sshd() -> str:
-    """Skips where there is none, and none to be had."""
-    found = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
-    unpacked = UNPACKED / "usr" / "sbin" / "sshd"
-    if not found:
-        unpack("openssh-server", "libwrap0", into=UNPACKED)
-    if not found and not unpacked.exists():
-        pytest.skip("there is no sshd, and openssh-server cannot be had")
-    return found or str(unpacked)
 
 
 @dataclass
@@ -135,17 +105,16 @@ SetEnv TMPDIR={folder}/tmp XDG_RUNTIME_DIR=
 """
 
 
-def _start(folder: Path, sshd: str) -> str:
+def _start(folder: Path, sshd: Program) -> str:
     """What starts it as the package would have: with its user and its folder, which only it sees."""
     (folder / "run" / "sshd").mkdir(parents=True)
     passwd = Path("/etc/passwd").read_text()
     if "\nsshd:" not in passwd:
         passwd += "sshd:x:65533:65534::/run/sshd:/usr/sbin/nologin\n"
     (folder / "passwd").write_text(passwd)
-    libraries = ":".join(sorted({str(path.parent) for path in UNPACKED.rglob("lib*.so*")}))
     return (
         f"mount --bind {folder}/passwd /etc/passwd && mount --bind {folder}/run /run && "
-        f"LD_LIBRARY_PATH={libraries} exec {sshd} -D -e -f {folder}/sshd_config"
+        f"LD_LIBRARY_PATH={sshd.libraries} exec {sshd.path} -D -e -f {folder}/sshd_config"
     )
 
 
@@ -157,7 +126,7 @@ def _call(*words: str | Path) -> None:
 def second_host(folder: Path) -> Iterator[Far]:
     if os.geteuid() != 0 or not all(map(shutil.which, ("ip", "ssh", "ssh-keygen"))):
         pytest.skip("namespaces with a name need root, ip and ssh")
-    sshd = find_sshd()
+    sshd = find("sshd", "openssh-server")
     with ExitStack() as stack:
         names = [f"nmlab{os.getpid()}{end}" for end in "ab"]
         for name in names:

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A browser without a screen may make no frame in all the time that it pretends to have, and then nothing comes into
-// view; what is printed is drawn all the same.
-dispatchEvent(new Event("beforeprint"));
+// Charts are drawn when they come into view.
 for (const element of document.querySelectorAll(".chart, .picture")) {
   element.scrollIntoView();
-  for (let i = 0; i < 100 && !element.querySelector("svg"); i++) await wait(50);
+  for (let i = 0; i < 200 && !element.querySelector("svg") && !element.closest("figure").hidden; i++) await wait(10);
 }
 await wait(300);
 const boxes = (svg) => [...svg.querySelectorAll("text")].filter((text) => {

@@ -7,29 +7,40 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from browser import visit
+from browser import Browser
 from conftest import Lab
 
 LOOK = (Path(__file__).parent / "look.js").read_text()
 CONTROLS = (Path(__file__).parent / "controls.js").read_text()
 UNVARIED = (Path(__file__).parent / "unvaried.js").read_text()
 DONE = (Path(__file__).parent / "done.js").read_text()
+DRAWN = "return document.querySelectorAll('figure:not([hidden]) svg').length"
+FIGURES = "return document.querySelectorAll('figure:not(.none):not([hidden])').length"
 
 
 @pytest.mark.parametrize("which", ["wide_study", "both"])
-@pytest.mark.parametrize(("width", "is_dark"), [(1400, False), (1400, True), (768, False), (500, True)])
+@pytest.mark.parametrize(
+    ("width", "is_dark", "media"),
+    [
+        (1400, False, "screen"),
+        (1400, True, "screen"),
+        (768, False, "screen"),
+        (420, True, "screen"),
+        (720, False, "print"),
+    ],
+)
 def test_page_in_a_browser(
-    request: pytest.FixtureRequest, tmp_path: Path, which: str, width: int, is_dark: bool
+    request: pytest.FixtureRequest, tmp_path: Path, which: str, width: int, is_dark: bool, media: str
 ) -> None:
     page = request.getfixturevalue(which)
     page = page / "report.html" if page.is_dir() else page
-    script = LOOK + (CONTROLS if width == 1400 else "") + DONE
-    seen = visit(page, script, tmp_path / "b", width=width, is_dark=is_dark)
-    found = seen.found
-    assert not seen.console
+    with Browser(tmp_path, width=width, is_dark=is_dark, media=media) as browser:
+        browser.open(page)
+        found = browser.play(LOOK + (CONTROLS if width == 1400 else "") + DONE)
+        assert not browser.console
     assert found["overlaps"] == []
     assert found["faint"] == []
-    assert found["wide"] <= found["width"]
+    assert found["wide"] <= found["width"] == width
     assert found["drawn"] == found["figures"] > 15
     assert found["dark"] is is_dark
     if found["changed"]:
@@ -39,15 +50,32 @@ def test_page_in_a_browser(
         )
 
 
+def test_what_is_printed(wide_study: Path, tmp_path: Path) -> None:
+    """All charts, also those that nobody has looked at yet, and no controls."""
+    with Browser(tmp_path, width=1400) as browser:
+        browser.open(wide_study / "report.html")
+        assert browser.play(DRAWN) < browser.play(FIGURES)
+        pages = browser.pdf().count(b"/Type /Page\n")
+        assert browser.play(DRAWN) == browser.play(FIGURES)
+        browser.call("Emulation.setEmulatedMedia", media="print")
+        assert browser.play(
+            "return [...document.querySelectorAll('.controls')].every((at) => !at.getClientRects().length)"
+        )
+        assert not browser.console
+    assert 2 <= pages <= 12
+
+
 def test_what_a_study_has_not_varied_is_told(study: Path, lab: Lab, tmp_path: Path) -> None:
     words = ("tcp_rr", "request_size=64,1k", "--set", "test_length=60ms", "--repeat", "1", "--no-report", "-o", "sizes")
     assert lab("run", *words).returncode == 0
     assert lab("report", study, "sizes", "-o", "page.html").returncode == 0
-    seen = visit(tmp_path / "page.html", LOOK + UNVARIED, tmp_path / "b", width=1400)
-    assert not seen.console
-    assert seen.found["first"] == []
-    assert seen.found["told"] == [["1", "num_flows is not varied here"]] * 3
-    assert seen.found["figures"] == ["0"]
+    with Browser(tmp_path, width=1400) as browser:
+        browser.open(tmp_path / "page.html")
+        found = browser.play(LOOK + UNVARIED)
+        assert not browser.console
+    assert found["first"] == []
+    assert found["told"] == [["1", "num_flows is not varied here"]] * 3
+    assert found["figures"] == ["0"]
 
 
 def test_the_check_can_fail(wide_study: Path, tmp_path: Path) -> None:
@@ -56,6 +84,8 @@ def test_the_check_can_fail(wide_study: Path, tmp_path: Path) -> None:
         (wide_study / "report.html").read_text().replace("</style>", "th button { color: #999 !important }</style>")
     )
     page.write_text(spoilt.replace("</main>", '<img src="https://example.invalid/x.png"></main>'))
-    seen = visit(page, LOOK + DONE, tmp_path / "b", width=1400)
-    assert any("Content Security Policy" in line for line in seen.console)
-    assert seen.found["faint"]
+    with Browser(tmp_path, width=1400) as browser:
+        browser.open(page)
+        found = browser.play(LOOK + DONE)
+        assert any("Content Security Policy" in line for line in browser.console)
+    assert found["faint"]

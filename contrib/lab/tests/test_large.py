@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A report of many runs: how long it takes, in what memory, and how large the page is. 10000 rows in the long proof."""
+"""A report of many runs: how long it takes, in what memory, how large the page is, and how long its reader waits. 10000
+rows in the long proof."""
 
 from __future__ import annotations
 
@@ -8,9 +9,11 @@ import resource
 import subprocess
 from pathlib import Path
 
+from browser import Browser
 from conftest import argv, environment
 from large import enlarge
 
+QUICK = (Path(__file__).parent / "quick.js").read_text()
 IS_LONG = bool(os.environ.get("NETMODEL_LAB_LONG"))
 
 
@@ -27,3 +30,22 @@ def test_report_of_many_rows(wide_study: Path, tmp_path: Path) -> None:
     assert seconds < 20
     assert after.ru_maxrss < 1_000_000
     assert size < 8_000_000
+    waited = wait_of_a_reader(tmp_path / "large" / "report.html", tmp_path)
+    print(f"figure: page of {rows} rows: {', '.join(f'{name} {value:.2f} s' for name, value in waited.items())} of CPU")
+    assert waited["ready"] < 3
+    assert waited["sort"] < 0.3
+    assert waited["series"] < 0.3
+
+
+def wait_of_a_reader(page: Path, folder: Path) -> dict[str, float]:
+    waited = {}
+    with Browser(folder, width=1400) as browser:
+        browser.open(page)
+        browser.play(QUICK)
+        before = 0.0
+        for name in ("ready", "sort", "series"):
+            browser.play(f"await acts.{name}()")
+            now = browser.busy_s()
+            waited[name], before = now - before, now
+        assert not browser.console
+    return waited

@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import NETMODEL, TOP, argv, rows
-from far import THERE, Far, second_host, unpack
-
-SHELLS = TOP / "build" / "shells"
+from conftest import NETMODEL, argv, rows
+from far import THERE, Far, second_host
+from unpacked import find
 
 
 @pytest.fixture(scope="module")
@@ -52,12 +51,8 @@ def test_login_shells(far: Far, name: str) -> None:
     if name == "banner":
         shell.write_text('#!/bin/sh\necho Welcome, and mind the step\nexec /bin/sh "$@"\n')
     else:
-        unpack("fish", "fish-common", "libpcre2-32-0", "tcsh", into=SHELLS)
-        real = next((path for path in SHELLS.rglob(name) if path.parent.name == "bin"), None)
-        if not real:
-            pytest.skip(f"{name} cannot be had")
-        libraries = ":".join(sorted({str(path.parent) for path in SHELLS.rglob("lib*.so*")}))
-        shell.write_text(f'#!/bin/sh\nLD_LIBRARY_PATH={libraries} exec {real} "$@"\n')
+        real = find(name, name)
+        shell.write_text(f'#!/bin/sh\nLD_LIBRARY_PATH={real.libraries} exec {real.path} "$@"\n')
     shell.chmod(0o755)
     with_shell(far, shell)
     try:

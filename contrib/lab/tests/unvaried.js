@@ -5,4 +5,4 @@ const first = told();
 const axis = document.getElementById("axis"); axis.value = "num_flows"; axis.dispatchEvent(new Event("change"));
 await wait(800);
 const figures = [...document.querySelectorAll("[data-study] figure:not([hidden])")].map(rowOf);
-done({ first, told: told(), figures: [...new Set(figures)] });
+return { first, told: told(), figures: [...new Set(figures)] };

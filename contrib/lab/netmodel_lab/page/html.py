@@ -228,7 +228,8 @@ def _charts(tables: Sequence[Table], names: Sequence[str], charts: Sequence[Sequ
     axes = [*data.axes(tables), *data.measured(tables)]
     choices = "".join(f"<option>{escape(axis.name)}</option>" for axis in axes)
     axis = f'<label>over <select id="axis">{choices}</select></label>' if len(axes) > 1 else ""
-    runs = '<label><input type="checkbox" id="runs" checked> single runs</label>'
+    few = sum(len(table.rows) for table in tables) <= _MOST_RUNS
+    runs = f'<label><input type="checkbox" id="runs"{" checked" if few else ""}> single runs</label>'
     numbers = itertools.count()
     numbered = [[(next(numbers), chart) for chart in own] for own in charts]
     studies = list(zip(itertools.count(), names, tables, numbered, strict=False))

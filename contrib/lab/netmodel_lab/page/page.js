@@ -9,8 +9,9 @@ const OUTLINES = {
   diamond: "M7,1L12,7L7,13L2,7Z", "triangle-down": "M7,12L12.5,2H1.5Z",
   cross: "M5,1h4v4h4v4h-4v4h-4v-4h-4v-4h4Z", "triangle-right": "M12,7L2,12.5V1.5Z", "triangle-left": "M2,7L12,12.5V1.5Z",
 };
-const state = { axis: data.axis, hidden: new Set(), runs: true, cell: 0 };
+const state = { axis: data.axis, hidden: new Set(), runs: document.getElementById("runs")?.checked, cell: 0 };
 const views = new Map();
+const inView = new Set();
 const COLUMN = 130; // pixels of a legend
 
 const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
@@ -125,6 +126,8 @@ function inside(name) {
 function theme() {
   const text = css("--soft"), line = css("--line"), grid = css("--grid");
   return {
+    // The figure around it says what it shows.
+    aria: false,
     background: "transparent", font: "system-ui, sans-serif", view: { stroke: "transparent" },
     range: { category: colours(), symbol: SHAPES }, mark: { color: css("--c0") },
     legend: { labelColor: text, titleColor: text, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 400 },
@@ -175,14 +178,31 @@ async function draw(element) {
   if (old) old.finalize();
 }
 
+// In the chart that is there, those rows which a control has let in or put out: to draw all anew takes far longer.
+function refill(element, belongs) {
+  if (isIdle(element)) return;
+  const { view } = views.get(element);
+  for (const [name, rows] of Object.entries(fill(chartOf(element), overOf(element)))) {
+    const isMeant = (row) => belongs(row, name);
+    view.change(name, view.changeset().remove(isMeant).insert(rows.filter(isMeant)));
+  }
+  view.runAsync();
+}
+
 const seen = new IntersectionObserver((entries) => {
-  for (const entry of entries) {
-    if (entry.isIntersecting && !views.has(entry.target)) draw(entry.target);
+  for (const { target, isIntersecting } of entries) {
+    inView[isIntersecting ? "add" : "delete"](target);
+    if (isIntersecting && !views.has(target)) draw(target);
   }
 }, { rootMargin: "300px" });
 
-function redraw(kind = ".chart, .picture") {
-  for (const element of views.keys()) if (element.matches(kind)) draw(element);
+// What is out of view is drawn when it comes into view.
+function redraw(kind = ".chart, .picture", how = draw) {
+  for (const [element, old] of [...views]) {
+    if (!element.matches(kind)) continue;
+    if (inView.has(element)) how(element);
+    else if (views.delete(element)) old.finalize();
+  }
 }
 
 function mark(number) {
@@ -206,7 +226,7 @@ function legend() {
     input.checked = !state.hidden.has(name);
     input.addEventListener("change", () => {
       state.hidden[input.checked ? "delete" : "add"](name);
-      redraw(".chart");
+      redraw(".chart", (element) => refill(element, (row) => row.series === name));
     });
     label.append(input, mark(number), name);
     return label;
@@ -248,7 +268,7 @@ if (data.charts.length) {
   hideIdle();
   document.getElementById("runs").addEventListener("change", (event) => {
     state.runs = event.target.checked;
-    redraw(".chart");
+    redraw(".chart", (element) => refill(element, (row, name) => name === "runs"));
   });
   document.getElementById("cell")?.addEventListener("change", (event) => {
     state.cell = Number(event.target.value);
