@@ -2,6 +2,7 @@
 /* The guard of --guard. Its standard input says what to do, a line each:
  *
  *   key TEXT      the key of the child, which gets it as NETMODEL_KEY
+ *   claim N WHO   the name N is that of WHO until the end, unless another has it
  *   remove PATH   a file, or a folder that is empty by then, which is removed at the end, the last
  *                 one first
  *   start         begin; without a child, there is nothing to begin
@@ -28,6 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/claim.h"
 #include "cli/cli.h"
 #include "host/clock.h"
 #include "host/sandbox.h"
@@ -38,7 +40,7 @@
 #define PORT_WORD  "X_PORT="
 #define LONGEST_MS 60000
 
-enum { INPUT, SIGNALS, NOTIFY, N_FDS };
+enum { INPUT, SIGNALS, NOTIFY, CLAIM, N_FDS };
 
 struct guard {
 	const struct nm_args *args;
@@ -54,7 +56,8 @@ struct guard {
 	size_t used;
 	char *doomed[MAX_DOOM]; /* owned */
 	size_t n_doomed;
-	char *key; /* owned */
+	char *key;		    /* owned */
+	char owner[NM_CLAIM_OWNER]; /* of the name that is claimed */
 };
 
 __attribute__((format(printf, 1, 2))) static void tell(const char *fmt, ...)
@@ -111,7 +114,8 @@ static void close_guard(struct guard *guard)
 	explicit_bzero(guard->line, sizeof guard->line);
 	free(guard->key);
 	for (size_t i = SIGNALS; i < N_FDS; i++)
-		(void)close(guard->fds[i].fd);
+		if (guard->fds[i].fd >= 0)
+			(void)close(guard->fds[i].fd);
 }
 
 /* In the child: nothing of the guard is left but its care. */
@@ -199,6 +203,38 @@ static void doom(struct guard *guard, const char *path)
 		end(guard, "a path to be removed is not absolute, or there are too many");
 }
 
+/* What a line of JSON has as a string. */
+static void make_plain(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == '"' || *text == '\\')
+			*text = '?';
+}
+
+static void claim(struct guard *guard, const char *words)
+{
+	char name[64] = "", holder[NM_CLAIM_OWNER];
+	int at = 0;
+
+	if (*guard->owner || sscanf(words, "%63s %n", name, &at) != 1 || !words[at]) {
+		end(guard, "a name is claimed without an owner, or a second one");
+		return;
+	}
+	(void)snprintf(guard->owner, sizeof guard->owner, "%s", words + at);
+	int r = nm_claim(name, guard->owner, holder);
+
+	if (r >= 0) {
+		guard->fds[CLAIM].fd = r ? r : -1;
+		tell("{\"guard\":\"claimed\"}");
+		return;
+	}
+	if (r != -EADDRINUSE)
+		(void)snprintf(holder, sizeof holder, "%s", strerror(-r));
+	make_plain(holder);
+	tell("{\"guard\":\"taken\",\"by\":\"%s\"}", holder);
+	*guard->owner = '\0';
+}
+
 /* Takes one line. Returns true in the child. */
 static bool take_line(struct guard *guard, const char *line)
 {
@@ -208,6 +244,8 @@ static bool take_line(struct guard *guard, const char *line)
 		guard->key = strdup(line + 4);
 		if (!guard->key)
 			end(guard, "no memory");
+	} else if (strncmp(line, "claim ", 6) == 0) {
+		claim(guard, line + 6);
 	} else if (strncmp(line, "remove ", 7) == 0) {
 		doom(guard, line + 7);
 	} else if (strcmp(line, "start") == 0 && !guard->started) {
@@ -299,6 +337,8 @@ static bool watch(struct guard *guard)
 			continue;
 		if (guard->fds[NOTIFY].revents)
 			take_notice(guard);
+		if (guard->fds[CLAIM].revents)
+			nm_claim_answer(guard->fds[CLAIM].fd, guard->owner);
 		if (guard->fds[SIGNALS].revents)
 			take_signals(guard);
 		if (guard->fds[INPUT].revents && take_input(guard))

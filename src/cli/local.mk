@@ -21,6 +21,8 @@ src_libnm_cli_la_SOURCES = \
 	src/cli/args.h \
 	src/cli/argv.c \
 	src/cli/argv.h \
+	src/cli/claim.c \
+	src/cli/claim.h \
 	src/cli/cli.h \
 	src/cli/command.c \
 	src/cli/describe.c \

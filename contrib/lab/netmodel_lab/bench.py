@@ -5,6 +5,7 @@ runner knows is that a point can be run."""
 from __future__ import annotations
 
 import contextlib
+import os
 import platform
 import secrets
 import time
@@ -55,6 +56,7 @@ class Bench:
         self._study, self._program, self._folder = study, program, folder
         self._pairs: dict[str, _Pair] = {}
         self._key = secrets.token_hex(32)
+        self._owner = f"the study {study.name} of pid {os.getpid()} on {platform.node()}"
         self._losses = 0  # since a run came to its end
 
     # --- opened and closed ---
@@ -78,7 +80,7 @@ class Bench:
             for role in ROLES:
                 spec = getattr(hosts, role) if hosts else HostSpec()
                 if hosts or role == "master":
-                    pair.machines[role] = Machine(spec, role, program, self._folder)
+                    pair.machines[role] = Machine(spec, role, program, self._folder, self._owner)
             try:
                 for machine in pair.machines.values():
                     machine.open()

@@ -13,6 +13,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -28,6 +29,7 @@ Json = dict[str, Any]
 MARK = "netmodel-lab: what follows is ours"  # what a shell says before is of others
 _LONGEST_BANNER = 65536
 _CONNECT_S = 30.0
+_LAST_S = 8.0  # that a guard may outlive its study by, where the connection was cut
 NOT_ASKED = "a slave that somebody else has started: it is not asked before a run"
 _SSH = (
     *("-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=2", "-o", "ServerAliveCountMax=3"),
@@ -85,12 +87,14 @@ def ssh_command() -> list[str]:
 
 
 class Machine:
-    """One host, with the program that runs there. folder: for the socket that connections share."""
+    """One host, with the program that runs there. folder: for the socket that connections share; owner: who claims its
+    interface, as others are told."""
 
-    def __init__(self, spec: HostSpec, role: Role, program: Program, folder: Path | None) -> None:
+    def __init__(self, spec: HostSpec, role: Role, program: Program, folder: Path | None, owner: str = "") -> None:
         self.spec, self.role = spec, role
         self._program = program
         self._folder = folder
+        self._owner = owner
         self._own_folder: tempfile.TemporaryDirectory[str] | None = None
         self._keeper: Guarded | None = None
         self._socket: str | None = None
@@ -177,6 +181,36 @@ class Machine:
         if self.spec.kind != "at":
             self.probe()
             self._check_version()
+            self._claim()
+
+    def _claim(self) -> None:
+        """The interface is ours until we close: two studies on one would measure each other."""
+        device = self._interface()
+        if not device or not self._owner:
+            return
+        if not self._keeper:
+            self._keeper = Guarded(self.argv([self.path, "--guard", LEASE]), ("start",))
+        deadline = time.monotonic() + _LAST_S
+        while True:
+            self._keeper.order(f"claim {device} {self._owner}")
+            if self._keeper.notice("claimed", 1):
+                return
+            if time.monotonic() > deadline or not self._keeper.is_running():
+                break
+        taken = self._keeper.notice("taken", 0)
+        self.close()
+        raise self._problem([f"{device}: is being measured by {taken['by'] or 'another study'}"] if taken else [])
+
+    def _interface(self) -> str | None:
+        """That of its data connections; loopback has room for many, unless it is named."""
+        if self.spec.dev:
+            return self.spec.dev
+        with contextlib.suppress(EnvironmentProblem):
+            address = self.address()
+            for interface in self.probed.get("interfaces", []):
+                if address in interface["addresses"] and interface["name"] != "lo":
+                    return str(interface["name"])
+        return None
 
     def look(self) -> str | None:
         """Finds out what is there as open() does, and makes and copies nothing. Returns why the host was not asked, if

@@ -264,6 +264,32 @@ def test_who_comes_second_disturbs_nothing(lab: Lab, tmp_path: Path) -> None:
     assert [json.loads(line)["event"] for line in journal] == ["start", "begin", "end", "stop"]
 
 
+def test_two_studies_on_one_interface(lab: Lab, tmp_path: Path) -> None:
+    """The second is refused and told who was first, the first is not disturbed; and then the second can be run."""
+    words = (
+        "run",
+        "tcp_rr",
+        "--repeat",
+        "1",
+        "--peer",
+        "local,dev=lo",
+        "--no-report",
+        "--set",
+        "test_length=60s",
+        "-o",
+    )
+    with subprocess.Popen(argv(*words, "a"), cwd=tmp_path, env=environment(), stderr=subprocess.DEVNULL) as first:
+        _wait(lambda: _begun(tmp_path / "a"))
+        done = lab(*words, "b")
+        assert done.returncode == 3
+        who = f"the study tcp_rr of pid {first.pid} on {os.uname().nodename}"
+        assert done.stderr == f"netmodel-lab: slave (local): lo: is being measured by {who}\n"
+        assert first.poll() is None
+        first.send_signal(signal.SIGINT)
+    assert first.returncode == 130
+    assert lab(*words, "b", "--set", "num_transactions=1").returncode == 0
+
+
 def test_interrupted_again_and_again(lab: Lab, tmp_path: Path) -> None:
     """On a terminal, until it has ended: nothing is left, and the terminal is as it was."""
     terminal, its_end = pty.openpty()

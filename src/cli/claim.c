@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A name is an abstract address of a Unix socket: the kernel gives it to one process, and takes it
+ * back when that has ended, however it did. Whoever connects is told whose it is. */
+#include "cli/claim.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define PREFIX	  "netmodel-claim/"
+#define ANSWER_MS 2000 /* an owner that is stopped says nothing */
+
+static socklen_t address_of(const char *name, struct sockaddr_un *ret_address)
+{
+	*ret_address = (struct sockaddr_un){.sun_family = AF_UNIX};
+	int n = snprintf(ret_address->sun_path + 1, sizeof ret_address->sun_path - 1, PREFIX "%s",
+			 name);
+
+	return n < (int)sizeof ret_address->sun_path - 1
+		       ? (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)
+		       : 0;
+}
+
+/* What the owner says; nothing, where it does not answer. */
+static void ask(const struct sockaddr_un *address, socklen_t size, char ret_holder[NM_CLAIM_OWNER])
+{
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct pollfd answer = {.fd = fd, .events = POLLIN};
+	ssize_t n = 0;
+
+	if (fd >= 0 && connect(fd, (const struct sockaddr *)address, size) == 0 &&
+	    poll(&answer, 1, ANSWER_MS) == 1)
+		n = recv(fd, ret_holder, NM_CLAIM_OWNER - 1, 0);
+	ret_holder[n > 0 ? n : 0] = '\0';
+	if (fd >= 0)
+		(void)close(fd);
+}
+
+int nm_claim(const char *name, const char *owner, char ret_holder[NM_CLAIM_OWNER])
+{
+	struct sockaddr_un address;
+	socklen_t size = address_of(name, &address);
+	int fd = size ? socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
+
+	if (fd < 0)
+		return size ? -errno : -ENAMETOOLONG;
+	if (bind(fd, (const struct sockaddr *)&address, size) == 0 && listen(fd, SOMAXCONN) == 0)
+		return fd;
+	int error = errno;
+
+	(void)close(fd);
+	if (error != EADDRINUSE)
+		return -error;
+	ask(&address, size, ret_holder);
+	return strcmp(ret_holder, owner) == 0 ? 0 : -error;
+}
+
+void nm_claim_answer(int fd, const char *owner)
+{
+	int asker = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (asker < 0)
+		return;
+	(void)!send(asker, owner, strlen(owner), MSG_NOSIGNAL);
+	(void)close(asker);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of which each has one owner in a network namespace, as an interface that is measured. */
+#ifndef NM_CLI_CLAIM_H
+#define NM_CLI_CLAIM_H
+
+#include <stddef.h>
+
+#define NM_CLAIM_OWNER 128 /* bytes of what an owner says of itself */
+
+/* Makes the name that of the owner for as long as the descriptor is open, and returns it; 0: who
+ * has it says the same of itself, and shares it. Returns a negative error; -EADDRINUSE: ret_holder
+ * is what its owner says of itself. */
+int nm_claim(const char *name, const char *owner, char ret_holder[NM_CLAIM_OWNER]);
+
+/* Tells who asks, where the descriptor is readable. */
+void nm_claim_answer(int fd, const char *owner);
+
+#endif
