@@ -159,13 +159,14 @@ def _compare(parser: Parser) -> None:
     add("--by", metavar="NAMES", help="what makes a cell (default: all that both have varied)")
     add(
         "--metric",
-        metavar="NAME[:MIN%[:higher|lower]]",
+        metavar="NAME[:MIN[:WAY]]",
         action="append",
         default=[],
-        help="a figure, the smallest change that matters, which way is better (default transactions_per_s, p99_us)",
+        help="a figure, the smallest change that matters (3%%), which way is better (higher, lower); default "
+        "transactions_per_s, p99_us",
     )
     add("--alpha", metavar="P", type=_alpha, default=0.05, help="chance of any false alarm (default 0.05)")
-    add("--same", metavar="X%", default="5%", help="what counts as the same (default 5%%)")
+    add("--same", metavar="SHARE", default="5%", help="what counts as the same (default 5%%)")
     add("--json", action="store_true", help="as one document")
 
 
