@@ -120,6 +120,3 @@ class Browser:
     def pdf(self) -> bytes:
         """As it is printed."""
         return base64.b64decode(self.call("Page.printToPDF", printBackground=True)["data"])
-
-    def photograph(self, path: Path) -> None:
-        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", captureBeyondViewport=True)["data"]))
