@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+import pytest
+
 from nmtest import PATIENCE_S, Json, Netmodel, assert_complete, assert_counts_agree, defines
+
+def need_machine() -> None:
+    """Skips elsewhere: what follows sets up a card, or is about how the machine was booted."""
+    if "/tests/vm/init" not in Path("/proc/cmdline").read_text():
+        pytest.skip("this is not the test machine")
+
 
 class Hosts(Protocol):
     def make(self) -> None: ...
