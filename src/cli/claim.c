@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A name is an abstract address of a Unix socket: the kernel gives it to one process, and takes it
- * back when that has ended, however it did. Whoever connects is told whose it is. */
+/* A name is an abstract address of a Unix socket: the kernel gives it to one socket, and takes it
+ * back when all who have that have ended, however they did. Whoever connects is told whose it is,
+ * and gets the socket, to be kept by who is of the same owner. */
 #include "cli/claim.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -26,19 +28,47 @@ static socklen_t address_of(const char *name, struct sockaddr_un *ret_address)
 		       : 0;
 }
 
-/* What the owner says; nothing, where it does not answer. */
-static void ask(const struct sockaddr_un *address, socklen_t size, char ret_holder[NM_CLAIM_OWNER])
-{
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	struct pollfd answer = {.fd = fd, .events = POLLIN};
-	ssize_t n = 0;
+union control {
+	char bytes[CMSG_SPACE(sizeof(int))];
+	struct cmsghdr aligned;
+};
 
-	if (fd >= 0 && connect(fd, (const struct sockaddr *)address, size) == 0 &&
-	    poll(&answer, 1, ANSWER_MS) == 1)
-		n = recv(fd, ret_holder, NM_CLAIM_OWNER - 1, 0);
+/* What the owner says; nothing, where it does not answer. Returns the socket of the name, or -1. */
+static int hear(int fd, char ret_holder[NM_CLAIM_OWNER])
+{
+	struct pollfd answer = {.fd = fd, .events = POLLIN};
+	struct iovec iov = {.iov_base = ret_holder, .iov_len = NM_CLAIM_OWNER - 1};
+	union control control;
+	struct msghdr message = {.msg_iov = &iov,
+				 .msg_iovlen = 1,
+				 .msg_control = control.bytes,
+				 .msg_controllen = sizeof control.bytes};
+	ssize_t n = poll(&answer, 1, ANSWER_MS) == 1 ? recvmsg(fd, &message, MSG_CMSG_CLOEXEC) : -1;
+	const struct cmsghdr *header = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+	int held = -1;
+
 	ret_holder[n > 0 ? n : 0] = '\0';
-	if (fd >= 0)
-		(void)close(fd);
+	if (header && header->cmsg_type == SCM_RIGHTS)
+		memcpy(&held, CMSG_DATA(header), sizeof held);
+	return held;
+}
+
+static int ask(const struct sockaddr_un *address, socklen_t size, const char *owner,
+	       char ret_holder[NM_CLAIM_OWNER])
+{
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), held = -1;
+
+	*ret_holder = '\0';
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, (const struct sockaddr *)address, size) == 0)
+		held = hear(fd, ret_holder);
+	(void)close(fd);
+	if (held >= 0 && strcmp(ret_holder, owner) != 0) {
+		(void)close(held);
+		held = -1;
+	}
+	return held >= 0 ? held : -EADDRINUSE;
 }
 
 int nm_claim(const char *name, const char *owner, char ret_holder[NM_CLAIM_OWNER])
@@ -54,18 +84,26 @@ int nm_claim(const char *name, const char *owner, char ret_holder[NM_CLAIM_OWNER
 	int error = errno;
 
 	(void)close(fd);
-	if (error != EADDRINUSE)
-		return -error;
-	ask(&address, size, ret_holder);
-	return strcmp(ret_holder, owner) == 0 ? 0 : -error;
+	return error == EADDRINUSE ? ask(&address, size, owner, ret_holder) : -error;
 }
 
 void nm_claim_answer(int fd, const char *owner)
 {
 	int asker = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct iovec iov = {.iov_base = (void *)(uintptr_t)owner, .iov_len = strlen(owner)};
+	union control control = {.bytes = {0}};
+	struct msghdr message = {.msg_iov = &iov,
+				 .msg_iovlen = 1,
+				 .msg_control = control.bytes,
+				 .msg_controllen = sizeof control.bytes};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
 
 	if (asker < 0)
 		return;
-	(void)!send(asker, owner, strlen(owner), MSG_NOSIGNAL);
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(sizeof fd);
+	memcpy(CMSG_DATA(header), &fd, sizeof fd);
+	(void)!sendmsg(asker, &message, MSG_NOSIGNAL);
 	(void)close(asker);
 }

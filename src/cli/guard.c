@@ -217,22 +217,26 @@ static void claim(struct guard *guard, const char *words)
 	int at = 0;
 
 	if (*guard->owner || sscanf(words, "%63s %n", name, &at) != 1 || !words[at]) {
+		guard->code = NM_EXIT_USAGE;
 		end(guard, "a name is claimed without an owner, or a second one");
 		return;
 	}
 	(void)snprintf(guard->owner, sizeof guard->owner, "%s", words + at);
-	int r = nm_claim(name, guard->owner, holder);
+	int fd = nm_claim(name, guard->owner, holder);
 
-	if (r >= 0) {
-		guard->fds[CLAIM].fd = r ? r : -1;
+	if (fd >= 0) {
+		guard->fds[CLAIM].fd = fd;
 		tell("{\"guard\":\"claimed\"}");
 		return;
 	}
-	if (r != -EADDRINUSE)
-		(void)snprintf(holder, sizeof holder, "%s", strerror(-r));
-	make_plain(holder);
-	tell("{\"guard\":\"taken\",\"by\":\"%s\"}", holder);
 	*guard->owner = '\0';
+	if (fd == -EADDRINUSE) {
+		make_plain(holder);
+		tell("{\"guard\":\"taken\",\"by\":\"%s\"}", holder);
+	} else {
+		guard->code = NM_EXIT_INTERNAL;
+		end(guard, "a name could not be claimed");
+	}
 }
 
 /* Takes one line. Returns true in the child. */

@@ -140,25 +140,42 @@ def test_files_are_removed_at_the_end(netmodel: Netmodel, tmp_path: Path) -> Non
 
 
 def test_a_name_has_one_owner(netmodel: Netmodel) -> None:
-    """Who comes second is told whose it is, in words that do not end the line of JSON."""
+    """Who comes second is told whose it is, in words that do not end the line of JSON, for as long as any guard of that
+    owner is there."""
     name = f"eth{os.getpid()}"
     with guarded(netmodel, "20s") as first, guarded(netmodel, "20s") as alike, guarded(netmodel, "20s") as second:
         say(first, f'claim {name} a study of "pid" 1')
         heard(first, "claimed")
         say(alike, f'claim {name} a study of "pid" 1')
         heard(alike, "claimed")
-        say(second, f"claim {name} another")
-        assert heard(second, "taken")["by"] == "a study of ?pid? 1"
         first.kill()
         first.wait()
         say(second, f"claim {name} another")
+        assert heard(second, "taken")["by"] == "a study of ?pid? 1"
+        alike.kill()
+        alike.wait()
+        say(second, f"claim {name} another")
         heard(second, "claimed")
+
+
+def test_an_owner_that_is_stopped_is_not_waited_for(netmodel: Netmodel) -> None:
+    name = f"eth{os.getpid()}"
+    with guarded(netmodel, "20s") as first, guarded(netmodel, "20s") as second:
+        say(first, f"claim {name} one")
+        heard(first, "claimed")
+        first.send_signal(signal.SIGSTOP)
+        try:
+            say(second, f"claim {name} another")
+            assert heard(second, "taken")["by"] == ""
+        finally:
+            first.send_signal(signal.SIGCONT)
 
 
 @pytest.mark.parametrize(
     ("line", "why"),
     [
         ("claim eth0", "a name is claimed without an owner, or a second one"),
+        ("claim eth0 me\nclaim eth1 me", "a name is claimed without an owner, or a second one"),
         ("stop", "a line of standard input is unknown"),
         ("remove relative", "a path to be removed is not absolute, or there are too many"),
     ],

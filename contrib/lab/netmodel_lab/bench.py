@@ -26,6 +26,7 @@ Facts = dict[str, str | int | None]
 Tick = Callable[[float], None]
 
 DEFAULT_PORT = 20000
+_LONGEST_OWNER = 127  # bytes that a guard keeps of who owns a name
 _READY_S = 30.0  # that a slave has to listen in
 _MAX_LOSSES = 2  # of slaves that do not come to listen, one after the other
 _AGAIN = (1.0, 3.0, 6.0, 10.0, 15.0)  # pauses before a host that was lost is tried again
@@ -56,7 +57,9 @@ class Bench:
         self._study, self._program, self._folder = study, program, folder
         self._pairs: dict[str, _Pair] = {}
         self._key = secrets.token_hex(32)
-        self._owner = f"the study {study.name} of pid {os.getpid()} on {platform.node()}"
+        # What tells it from others comes first: a guard keeps no more than so much.
+        who = f"pid {os.getpid()} on {platform.node()[:40]} since {time.strftime('%H:%M:%S')}, the study {study.name}"
+        self._owner = who.encode()[:_LONGEST_OWNER].decode(errors="ignore")
         self._losses = 0  # since a run came to its end
 
     # --- opened and closed ---
@@ -80,16 +83,26 @@ class Bench:
             for role in ROLES:
                 spec = getattr(hosts, role) if hosts else HostSpec()
                 if hosts or role == "master":
-                    pair.machines[role] = Machine(spec, role, program, self._folder, self._owner)
+                    pair.machines[role] = Machine(spec, role, program, self._folder)
             try:
                 for machine in pair.machines.values():
                     machine.open()
+                for role in pair.machines:
+                    self._claim(pair, role)
             except BaseException:
                 for machine in pair.machines.values():
                     machine.close()
                 del self._pairs[name]
                 raise
         return self._pairs[name]
+
+    def _claim(self, pair: _Pair, role: Role) -> None:
+        other = next((machine for each, machine in pair.machines.items() if each != role), None)
+        peer = None
+        if other:
+            with contextlib.suppress(EnvironmentProblem):  # an address that nobody needs yet, or who does tells it
+                peer = other.address()
+        pair.machines[role].claim(self._owner, peer)
 
     def facts(self) -> Facts:
         """What must be the same for two runs to be compared without a word. Of an opened bench."""
@@ -112,19 +125,26 @@ class Bench:
 
     def revive(self, why: str) -> None:
         """Connects again to what was lost. Raises EnvironmentProblem when that cannot be."""
-        lost = [m for pair in self._pairs.values() for m in pair.machines.values() if not m.is_alive()]
+        lost = [
+            (pair, role, machine)
+            for pair in self._pairs.values()
+            for role, machine in pair.machines.items()
+            if not machine.is_alive()
+        ]
         self._losses += 1
         if not lost and self._losses > _MAX_LOSSES:
             raise EnvironmentProblem([why])
-        for machine in lost:
+        for pair, role, machine in lost:
             for pause in _AGAIN:
                 machine.close()
                 time.sleep(pause)
                 with contextlib.suppress(EnvironmentProblem):
                     machine.open()
+                    self._claim(pair, role)
                     break
             else:
                 machine.open()
+                self._claim(pair, role)
 
     # --- a run ---
 

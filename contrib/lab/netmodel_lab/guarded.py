@@ -128,13 +128,14 @@ class Guarded:
             self._said.is_over = True
             self._changed.notify_all()
 
-    def notice(self, event: str, timeout_s: float) -> Json | None:
-        """Waits for a notice; None: it has not come, and will not."""
+    def notice(self, event: str | tuple[str, ...], timeout_s: float) -> Json | None:
+        """Waits for a notice, or one of several; None: it has not come, and will not."""
+        events = (event,) if isinstance(event, str) else event
         deadline = time.monotonic() + timeout_s
         with self._changed:
             while True:
                 for notice in self._said.notices:
-                    if notice["guard"] == event:
+                    if notice["guard"] in events:
                         return notice
                 left = deadline - time.monotonic()
                 if self._said.is_over or left <= 0:
@@ -185,7 +186,7 @@ def _notice(line: bytes) -> Json | None:
     if not line.startswith(b'{"guard"'):
         return None
     try:
-        found = json.loads(line)
+        found = json.loads(line.decode(errors="replace"))
     except ValueError:
         return None
     return found if isinstance(found, dict) else None

@@ -11,6 +11,7 @@ import platform
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
@@ -30,6 +31,7 @@ MARK = "netmodel-lab: what follows is ours"  # what a shell says before is of ot
 _LONGEST_BANNER = 65536
 _CONNECT_S = 30.0
 _LAST_S = 8.0  # that a guard may outlive its study by, where the connection was cut
+_AGAIN_S = 0.5
 NOT_ASKED = "a slave that somebody else has started: it is not asked before a run"
 _SSH = (
     *("-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=2", "-o", "ServerAliveCountMax=3"),
@@ -87,16 +89,15 @@ def ssh_command() -> list[str]:
 
 
 class Machine:
-    """One host, with the program that runs there. folder: for the socket that connections share; owner: who claims its
-    interface, as others are told."""
+    """One host, with the program that runs there. folder: for the socket that connections share."""
 
-    def __init__(self, spec: HostSpec, role: Role, program: Program, folder: Path | None, owner: str = "") -> None:
+    def __init__(self, spec: HostSpec, role: Role, program: Program, folder: Path | None) -> None:
         self.spec, self.role = spec, role
         self._program = program
         self._folder = folder
-        self._owner = owner
         self._own_folder: tempfile.TemporaryDirectory[str] | None = None
-        self._keeper: Guarded | None = None
+        self._keeper: Guarded | None = None  # of the connection
+        self._holder: Guarded | None = None  # of the interface
         self._socket: str | None = None
         self.path = spec.netmodel or ("netmodel" if spec.kind == "ssh" else str(program.path))
         self.probed: Json = {}
@@ -181,35 +182,37 @@ class Machine:
         if self.spec.kind != "at":
             self.probe()
             self._check_version()
-            self._claim()
 
-    def _claim(self) -> None:
-        """The interface is ours until we close: two studies on one would measure each other."""
-        device = self._interface()
-        if not device or not self._owner:
-            return
-        if not self._keeper:
-            self._keeper = Guarded(self.argv([self.path, "--guard", LEASE]), ("start",))
+    def claim(self, owner: str, peer: str | None) -> None:
+        """The interface is the owner's until we close: two studies on one would measure each other."""
+        device = None if self.spec.kind == "at" else self._interface(peer)
         deadline = time.monotonic() + _LAST_S
-        while True:
-            self._keeper.order(f"claim {device} {self._owner}")
-            if self._keeper.notice("claimed", 1):
+        while device:
+            # In the namespace in which the interface is, which the keeper may not be in.
+            guard = self.argv([self.path, "--guard", LEASE])
+            holder = Guarded(guard, (f"claim {device} {owner}",), cwd=self._cwd)
+            answer = holder.notice(("claimed", "taken", "ended"), _CONNECT_S)
+            if answer and answer["guard"] == "claimed":
+                self._holder = holder
                 return
-            if time.monotonic() > deadline or not self._keeper.is_running():
-                break
-        taken = self._keeper.notice("taken", 0)
-        self.close()
-        raise self._problem([f"{device}: is being measured by {taken['by'] or 'another study'}"] if taken else [])
+            holder.end()
+            if not answer or answer["guard"] == "ended":
+                raise self._problem([f"{device}: {answer['why']}"] if answer else holder.lines)
+            if time.monotonic() > deadline:
+                raise self._problem([f"{device}: is being measured by {answer['by'] or 'another study'}"])
+            time.sleep(_AGAIN_S)
 
-    def _interface(self) -> str | None:
-        """That of its data connections; loopback has room for many, unless it is named."""
+    def _interface(self, peer: str | None) -> str | None:
+        """That of the connections to this address of the other end; loopback has room for many, unless it is named."""
+        names = {str(one["name"]): one["addresses"] for one in self.probed.get("interfaces", [])}
         if self.spec.dev:
+            if self.spec.dev not in names:
+                raise self._problem([f"dev={self.spec.dev}: there is {', '.join(names)}"])
             return self.spec.dev
-        with contextlib.suppress(EnvironmentProblem):
-            address = self.address()
-            for interface in self.probed.get("interfaces", []):
-                if address in interface["addresses"] and interface["name"] != "lo":
-                    return str(interface["name"])
+        with contextlib.suppress(EnvironmentProblem, OSError):
+            is_told = self.spec.kind != "local" or self.spec.address or not peer
+            address = self.address() if is_told else _own_address_to(str(peer))
+            return next((name for name, own in names.items() if address in own and name != "lo"), None)
         return None
 
     def look(self) -> str | None:
@@ -289,12 +292,13 @@ class Machine:
         return self.ask(f"cat {path}; rm -f {path}")
 
     def is_alive(self) -> bool:
-        return self._keeper is None or self._keeper.is_running()
+        return all(guard is None or guard.is_running() for guard in (self._keeper, self._holder))
 
     def close(self) -> None:
-        if self._keeper:
-            self._keeper.end()
-        self._keeper = None
+        for guard in (self._holder, self._keeper):
+            if guard:
+                guard.end()
+        self._keeper = self._holder = None
         self._profiles = {}
         if self._own_folder:
             self._own_folder.cleanup()
@@ -393,6 +397,14 @@ class Machine:
             what = f"{self.spec.dev} is" if self.spec.dev else "its interfaces are"
             raise EnvironmentProblem([f"{self.title}: {what} of no known NUMA node; place=0-3 names CPUs"])
         return int(interfaces[0]["node"])
+
+
+def _own_address_to(peer: str) -> str:
+    """The address of this host from which the kernel sends to another; nothing is sent."""
+    family, kind, _, _, address = socket.getaddrinfo(peer, 9, type=socket.SOCK_DGRAM)[0]
+    with socket.socket(family, kind) as any_socket:
+        any_socket.connect(address)
+        return str(any_socket.getsockname()[0])
 
 
 def read_mark(stream: IO[bytes]) -> list[str] | None:

@@ -325,6 +325,27 @@ def test_namespaces_and_swapped_roles(far: Far) -> None:
         assert json.loads(path.read_text())["profile"]["params"]["host"] == address
 
 
+@pytest.mark.parametrize("role", ["master", "slave"])
+def test_an_interface_is_claimed_where_it_is(far: Far, role: str) -> None:
+    """The master's is found by the way to the slave; that of the same name in another namespace is another one."""
+    namespace = far.prefix[-1] if role == "master" else far.namespace
+    command = ["ip", "netns", "exec", namespace, str(NETMODEL), "--guard", "60s"]
+    words = argv("run", "tcp_rr", "--set", "test_length=50ms", "--repeat", "1", "--no-report", "--peer")
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stderr=pipe, text=True, bufsize=1) as guard:
+        assert guard.stdin and guard.stderr
+        guard.stdin.write("claim veth0 another one\n")
+        assert "claimed" in guard.stderr.readline()
+        done = far.run([*words, f"{far.spec},copy=yes", "-o", f"claimed-{role}"])
+        where = "local" if role == "master" else far.spec
+        assert done.stderr == f"netmodel-lab: {role} ({where}): veth0: is being measured by another one\n"
+        assert done.returncode == 3
+        if role == "slave":
+            done = far.run([*words, "local,dev=veth0", "-o", "not-claimed"])
+            assert done.returncode == 0, done.stderr
+        guard.stdin.close()
+
+
 def test_latency_under_load_behind_a_queue(far: Far) -> None:
     """Streams fill a queue of 50 ms before a slow link; requests wait in it, and do not on the idle path."""
     ends = [far.prefix[-1], far.namespace]
