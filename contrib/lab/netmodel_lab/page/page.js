@@ -12,6 +12,7 @@ const OUTLINES = {
 const state = { axis: data.axis, hidden: new Set(), runs: document.getElementById("runs")?.checked, cell: 0 };
 const views = new Map();
 const inView = new Set();
+let turn = 0; // of the controls
 const COLUMN = 130; // pixels of a legend
 
 const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
@@ -160,6 +161,7 @@ function hideIdle() {
 }
 
 async function draw(element) {
+  const begun = turn;
   const picture = element.dataset.picture;
   const chart = chartOf(element);
   const over = picture ? null : overOf(element);
@@ -173,9 +175,11 @@ async function draw(element) {
   const below = picture && spec.encoding.color?.legend;
   if (below?.columns) below.columns = Math.max(1, Math.floor(element.clientWidth / COLUMN));
   const options = { actions: false, renderer: "svg", ast: true, config: theme(), tooltip: { theme: dark.matches ? "dark" : "light" } };
-  const old = views.get(element);
-  views.set(element, await vegaEmbed(element, spec, options));
-  if (old) old.finalize();
+  const fresh = await vegaEmbed(element, spec, options);
+  views.get(element)?.finalize();
+  views.set(element, fresh);
+  // What a control has changed meanwhile is not in it.
+  if (begun !== turn) await draw(element);
 }
 
 // In the chart that is there, those rows which a control has let in or put out: to draw all anew takes far longer.
@@ -198,6 +202,7 @@ const seen = new IntersectionObserver((entries) => {
 
 // What is out of view is drawn when it comes into view.
 function redraw(kind = ".chart, .picture", how = draw) {
+  turn++;
   for (const [element, old] of [...views]) {
     if (!element.matches(kind)) continue;
     if (inView.has(element)) how(element);
@@ -272,6 +277,7 @@ if (data.charts.length) {
   });
   document.getElementById("cell")?.addEventListener("change", (event) => {
     state.cell = Number(event.target.value);
+    turn++;
     document.querySelectorAll(".picture").forEach((element) => draw(element));
   });
   dark.addEventListener("change", () => redraw());
