@@ -113,7 +113,8 @@ class Browser:
         return done["result"].get("value")
 
     def busy_s(self) -> float:
-        """CPU time of the main thread of the page so far, which other work on the machine does not lengthen as it does wall time."""
+        """CPU time of the page's main thread so far, which other work on the machine does not lengthen as it does wall
+        time."""
         found = self.call("Performance.getMetrics")["metrics"]
         return float(next(one["value"] for one in found if one["name"] == "TaskDuration"))
 

@@ -130,6 +130,34 @@ def test_what_a_host_does_not_know_is_none() -> None:
     assert all(found[f"{end.column.name}.master"] is None for end in END)
 
 
+GROUPS = ("cpu", "cpus", "cpufreq", "unhalted", "pressure", "softnet", "softirqs", "interrupts", "nics", "tcp")
+
+
+# The frequency is by cpufreq where it is not by what counts cycles.
+@pytest.mark.parametrize("group", [*sorted({*GROUPS} - {"cpufreq", "unhalted"}), "cpufreq unhalted"])
+def test_nothing_is_0_for_unknown(group: str) -> None:
+    """What is made of a group of figures is not made without it."""
+    totals = {"transactions": 1000, "seconds": 2.0}
+    hosts = [host("master", "a"), host("slave", "b")]
+    known = dict(figures({"totals": totals, "hosts": hosts}))
+    hosts[0] |= {name: {"unavailable": "not on this machine"} for name in group.split()}
+    found = dict(figures({"totals": totals, "hosts": hosts}))
+    lost = {name for name, value in known.items() if found[name] != value}
+    assert lost and all(found[name] is None for name in lost)
+
+
+def test_what_a_run_does_not_know_has_its_reason(study: Path) -> None:
+    """In the results of this machine, whatever that tells."""
+    results = [json.loads(path.read_text()) for path in study.glob("runs/*/result.json")]
+    entries = [entry for result in results for entry in result["hosts"]]
+    assert entries
+    for entry in entries:
+        for name in GROUPS:
+            assert entry[name], name
+            if "unavailable" in entry[name]:
+                assert len(entry[name]["unavailable"]) > 5
+
+
 # The columns of QQ lines, by the scripts' own header.
 SECTION_11 = """
 cfg_q_sz redis_cpus RPS(k) p50 p90 p99 cfg tot_netTL ps_busyTL tot_usableTL cfg_cur freq tot_net_MB/s tot_net_kPkts/s
