@@ -125,6 +125,42 @@ START_TEST(a_window_without_cpus_says_why)
 }
 END_TEST
 
+/* Two machines, each before and behind five seconds in which a loop on its last CPU worked for about a
+ * third of the time, by its own clock: one that was full of other work, and has no time of
+ * interrupts; and an emulated one that was idle but for that, and measures them. */
+static const struct {
+	const char *before, *after;
+	struct nm_cpu_load cpus[2];
+} recorded[] = {
+	{.before = "cpu  1630934 1288935 1833004 987852 17977 0 239680 4195 0 0\n"
+		   "cpu0 805483 636555 905737 527652 5573 0 117712 2117 0 0\n"
+		   "cpu1 825450 652379 927267 460200 12403 0 121968 2078 0 0\n",
+	 .after = "cpu  1631305 1289253 1833314 987852 17977 0 239691 4196 0 0\n"
+		  "cpu0 805554 636802 905925 527652 5573 0 117712 2117 0 0\n"
+		  "cpu1 825751 652451 927389 460200 12403 0 121978 2078 0 0\n",
+	 .cpus = {{.cpu = 0, .user = 71, .nice = 247, .system = 188},
+		  {.cpu = 1, .user = 301, .nice = 72, .system = 122, .softirq = 10}}},
+	{.before = "cpu  3350 0 1983 9872 930 1207 506 0 0 0\n"
+		   "cpu0 1312 0 848 5643 331 859 247 0 0 0\n"
+		   "cpu1 2037 0 1135 4228 599 347 259 0 0 0\n",
+	 .after = "cpu  3444 0 1986 10720 930 1213 508 0 0 0\n"
+		  "cpu0 1312 0 849 6159 331 859 247 0 0 0\n"
+		  "cpu1 2131 0 1136 4560 599 353 261 0 0 0\n",
+	 .cpus = {{.cpu = 0, .system = 1, .idle = 516},
+		  {.cpu = 1, .user = 94, .system = 1, .idle = 332, .irq = 6, .softirq = 2}}},
+};
+
+START_TEST(windows_of_two_machines)
+{
+	ck_assert_int_eq(host__parse_cpu_loads(recorded[_i].before, &before), 0);
+	ck_assert_int_eq(host__parse_cpu_loads(recorded[_i].after, &after), 0);
+	nm_cpu_loads_delta(&before, &after, &delta);
+	ck_assert_uint_eq(delta.count, 2);
+	ck_assert_str_eq(delta.why, "");
+	ck_assert_mem_eq(delta.items, recorded[_i].cpus, sizeof recorded[_i].cpus);
+}
+END_TEST
+
 START_TEST(this_host_is_read)
 {
 	static struct nm_usage usage;
@@ -251,6 +287,7 @@ int main(void)
 	tcase_add_test(tc, more_cpus_than_there_is_room_for);
 	tcase_add_test(tc, a_window_has_cpus_that_were_there_all_the_time);
 	tcase_add_test(tc, a_window_without_cpus_says_why);
+	tcase_add_loop_test(tc, windows_of_two_machines, 0, sizeof recorded / sizeof *recorded);
 	tcase_add_test(tc, this_host_is_read);
 	tcase_add_test(tc, frequencies_are_summed);
 	tcase_add_test(tc, frequencies_of_a_few_cpus_are_read);
