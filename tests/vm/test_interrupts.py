@@ -11,7 +11,7 @@ import struct
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -25,15 +25,20 @@ SIOCETHTOOL, ETHTOOL_SCHANNELS = 0x8946, 0x3D
 Counts = dict[int, int]  # by the number of the interrupt
 
 
+def set_up(lines: str) -> None:
+    subprocess.run(["ip", "-batch", "-"], input=lines, text=True, check=True, timeout=PATIENCE_S)
+
+
 @pytest.fixture(scope="module")
-def card() -> str:
+def card() -> Iterator[str]:
+    """Down again behind these tests: others count the addresses that the machine has."""
     need_machine()
     cards = [path.name for path in Path("/sys/class/net").iterdir() if (path / "device/driver").exists()]
     if not cards:
         pytest.skip("the machine has no network card: its host can make no link to it")
-    lines = f"address replace {HERE}/24 dev {cards[0]}\nlink set {cards[0]} up\n"
-    subprocess.run(["ip", "-batch", "-"], input=lines, text=True, check=True, timeout=PATIENCE_S)
-    return cards[0]
+    set_up(f"address replace {HERE}/24 dev {cards[0]}\nlink set {cards[0]} up\n")
+    yield cards[0]
+    set_up(f"link set {cards[0]} down\naddress flush dev {cards[0]}\n")
 
 
 def set_queues(card: str, queues: int) -> None:
