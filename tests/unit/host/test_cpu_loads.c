@@ -125,8 +125,8 @@ START_TEST(a_window_without_cpus_says_why)
 }
 END_TEST
 
-/* Two machines, each before and behind five seconds in which a loop on its last CPU worked for about a
- * third of the time, by its own clock: one that was full of other work, and has no time of
+/* Two machines, each before and behind five seconds in which a loop on its last CPU worked for
+ * about a third of the time, by its own clock: one that was full of other work, and has no time of
  * interrupts; and an emulated one that was idle but for that, and measures them. */
 static const struct {
 	const char *before, *after;
