@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -63,6 +65,33 @@ def on_node(node: str, *words: str) -> subprocess.CompletedProcess[str]:
     inner = Path(f"/proc/{leader}/task/{leader}/children").read_text().split()[0]
     argv = ["nsenter", "-t", inner, "-n", "-m", "-p", "-u", *words]
     return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
+
+
+def lose(node: str) -> None:
+    """As if its power were off."""
+    os.kill(int((FOLDER / "w" / f"{node}.pid").read_text()), signal.SIGKILL)
+
+
+def is_ready(node: str) -> bool:
+    conditions = [
+        one for item in objects("nodes") if item["metadata"]["name"] == node for one in item["status"]["conditions"]
+    ]
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+
+
+@pytest.fixture
+def third_node() -> Iterator[str]:
+    """One that may be lost."""
+    join = '. "$0" && exec bash "$KIT/join" n3 3'
+    subprocess.run(["bash", "-c", join, str(FOLDER / "w" / "kit.env")], check=True, timeout=60, start_new_session=True)
+    until(lambda: is_ready("n3"), 60, "a third node")
+    kubectl("patch", "node", "n3", "-p", '{"spec":{"podCIDR":"10.244.3.0/24","podCIDRs":["10.244.3.0/24"]}}')
+    yield "n3"
+    with contextlib.suppress(ProcessLookupError):
+        lose("n3")
+    kubectl("delete", "node", "n3")
+    subprocess.run(["ip", "netns", "delete", "n3"], check=True)
+    subprocess.run(["ip", "route", "flush", "10.244.3.0/24"], check=True)
 
 
 @dataclass

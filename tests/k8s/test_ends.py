@@ -169,6 +169,21 @@ def test_the_tool_is_killed_at_twenty_random_moments(lab: Lab) -> None:
 
 
 @pytest.mark.long
+def test_nothing_runs_when_nobody_cleans_up(lab: Lab) -> None:
+    """The tool is killed: all pods end by themselves, two minutes after the sample would have."""
+    text = "tests:\n" + entry("one", "TCP_RR", duration=1, samples=2)
+    process = lab.start("run", lab.file(text), *ON, "--time-to-live", "0", "-o", "out")
+    until(begun, what="a client")
+    process.kill()
+    process.wait()
+    ours = ("-A", "-l", "netmodel.io/run", "--field-selector", "status.phase=Running")
+    assert objects("pods", *ours)
+    until(lambda: not objects("pods", *ours), 300, "the end of all pods")
+    done = lab("clean")
+    assert done.returncode == 0 and not left(), done.stdout
+
+
+@pytest.mark.long
 def test_clean_of_one_run_leaves_the_other(lab: Lab, tests_space: tuple[str, str]) -> None:
     file = lab.file("tests:\n" + entry("one", "TCP_RR", duration=15))
     killed = lab.start("run", file, *ON, *tests_space, "-o", "killed")

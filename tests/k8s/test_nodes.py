@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""More nodes than two: many that are hollow."""
+"""More nodes than two: one that is lost in mid-run, patterns over all of them, and many that are hollow."""
 
 from __future__ import annotations
 
 import json
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -12,10 +13,50 @@ from typing import Any
 
 import pytest
 
-from conftest import ON, Lab, entry, kubectl, objects, until
+from conftest import ON, Lab, entry, kubectl, left, lose, objects, until
+from test_ends import begun, run_of
+from test_paths import whole
 
 Json = dict[str, Any]
 HOLLOW = 100
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("keep", ["never", "failed"])
+def test_the_node_of_the_server_is_lost_in_mid_run(lab: Lab, third_node: str, keep: str) -> None:
+    """While it is still gone the run, or clean, removes all that was made."""
+    words = ("--server-node", third_node, "--client-node", "n2", "--keep", keep, "-o", "out")
+    process = lab.start("run", lab.file("tests:\n" + entry("one", "TCP_RR", duration=60)), *ON, *words)
+    run = run_of(process)
+    until(begun, 60, "a client")
+    time.sleep(2)
+    begin = time.monotonic()
+    lose(third_node)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 4, err
+    assert time.monotonic() - begin < 60, err
+    assert f"node {third_node} is not ready any more: the sample is lost" in err
+    if keep == "failed":
+        assert left()
+        done = lab("clean", run)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert not kubectl("get", "namespaces", "-l", "netmodel.io/run", "-o", "name")
+    print("figure: the node of the server killed in mid-run: an end within 60 s, and nothing left")
+
+
+@pytest.mark.long
+def test_patterns_over_three_nodes(lab: Lab, third_node: str, tests_space: tuple[str, str]) -> None:
+    text = "tests:\n" + entry("one", "TCP_RR", duration=10)
+    for pattern, pairs in (("all-to-all", 6), ("many-to-one", 8)):
+        words = ("--pattern", pattern, *(("--pairs", "8") if pattern == "many-to-one" else ()), "-o", pattern)
+        done = lab("run", lab.file(text), *ON, *tests_space, *words)
+        assert done.returncode == 0, done.stderr
+        whole(lab, pattern)
+        (row,) = lab.rows(pattern)
+        assert row["pairs"] == pairs and 0 <= row["start_skew_s"] <= 2
+        (path,) = (lab.folder / pattern / "samples").iterdir()
+        clients = Counter(pair["k8s"]["client"]["node"] for pair in json.loads(path.read_text())["pairs"])
+        assert clients == ({"n1": 2, "n2": 2, "n3": 2} if pattern == "all-to-all" else {"n2": 4, "n3": 4})
 
 
 def heartbeats(names: list[str]) -> str:

@@ -41,10 +41,12 @@ def test_the_rights_are_enough_and_each_is_needed(lab: Lab, account: None) -> No
     role = json.loads(kubectl("get", "role", "netmodel-lab", "-n", "netmodel", "-o", "json"))
     for i, rule in enumerate(role["rules"]):
         for what in rule["resources"]:
-            for verb in rule["verbs"][:1]:
+            for verb in rule["verbs"]:
                 rules = [one for j, one in enumerate(role["rules"]) if j != i]
                 others = [one for one in rule["resources"] if one != what]
+                verbs = [one for one in rule["verbs"] if one != verb]
                 rules += [{**rule, "resources": others}] if others else []
+                rules += [{**rule, "resources": [what], "verbs": verbs}] if verbs else []
                 kubectl("apply", "-f", "-", text=json.dumps({**role, "rules": rules, "metadata": meta(role)}))
                 done = lab("check", "tests.yml", *WORDS)
                 assert done.returncode == 3, done.stdout
