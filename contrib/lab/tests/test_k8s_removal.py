@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from argparse import Namespace as Words
 from collections.abc import Collection
 from dataclasses import replace
@@ -226,3 +227,19 @@ def test_a_node_that_is_lost_while_its_pods_go() -> None:
     waits = Waits(cluster, Limits(1.0, remove_s=20.0))
     assert cleaning.remove(cluster, waits, RUN, [OWN], is_own=False, has_machines=False) == []
     assert cluster.graces == [None, 0]
+
+
+class Stuck(Fake):
+    """Its pods do not go."""
+
+    def delete(self, item: Json, *, grace_s: int | None = None) -> None:
+        pass
+
+
+def test_pods_that_do_not_go_have_one_limit_for_all() -> None:
+    pods = [{"kind": "Pod", "metadata": {"name": f"p{i}", "namespace": OWN, "labels": {manifests.RUN: RUN}}, "spec": {}} for i in range(20)]
+    cluster = Stuck(*pods)
+    begin = time.monotonic()
+    left = cleaning.remove(cluster, Waits(cluster, Limits(remove_s=1.0)), RUN, [OWN], is_own=False, has_machines=False)
+    assert time.monotonic() - begin < 10
+    assert left == [f"Pod p{i} is still there: no reason given" for i in range(20)]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -140,16 +140,19 @@ class _Removal:
         if there and (there["metadata"].get("annotations") or {}).get(CREATED_BY) == self._run:
             self.delete({**there, "kind": "Namespace"})
 
-    def wait(self, kind: str, name: str, namespace: str | None) -> None:
-        """Until it is gone; not for what could not be removed."""
-        if any(line.startswith(f"{kind} {name} cannot be ") for line in self.left):
-            return
-        try:
-            why = self._waits.gone(kind, name, namespace, self._force if kind == POD.name else lambda _: None)
-        except ApiProblem as problem:
-            self._refused(f"whether {kind} {name} is gone cannot be told", problem)
-            return
-        self.left += [why] if why else []
+    def wait(self, items: Iterable[tuple[str, str, str | None]]) -> None:
+        """Until they are gone (kind, name, namespace); not for what could not be removed. All have one limit."""
+        limit = self._waits.removal()
+        for kind, name, namespace in items:
+            if any(line.startswith(f"{kind} {name} cannot be ") for line in self.left):
+                continue
+            look = self._force if kind == POD.name else lambda _: None
+            try:
+                why = self._waits.gone(kind, name, namespace, limit, look)
+            except ApiProblem as problem:
+                self._refused(f"whether {kind} {name} is gone cannot be told", problem)
+                continue
+            self.left += [why] if why else []
 
 
 def remove(
@@ -170,19 +173,19 @@ def remove(
             for item in removal.listed(kind, namespace):
                 removal.delete({**item, "kind": kind.name}, _grace(cluster, item) if kind is POD else None)
     # A namespace whose pods are gone goes at once; otherwise its controller looks again after some seconds.
-    for namespace in names:
-        for kind in (*machines, POD, SERVICE):  # a load balancer goes when its provider has removed it
-            for item in removal.listed(kind, namespace):
-                removal.wait(kind.name, item["metadata"]["name"], namespace)
+    removal.wait(
+        (kind.name, item["metadata"]["name"], namespace)
+        for namespace in names
+        for kind in (*machines, POD, SERVICE)  # a load balancer goes when its provider has removed it
+        for item in removal.listed(kind, namespace)
+    )
     for item in networks:
         removal.delete(item)
-    for item in networks:
-        removal.wait(item["kind"], item["metadata"]["name"], item["metadata"].get("namespace"))
+    removal.wait((item["kind"], item["metadata"]["name"], item["metadata"].get("namespace")) for item in networks)
     if is_own:
         for namespace in names:
             removal.delete_namespace(namespace)
-        for namespace in names:
-            removal.wait("Namespace", namespace, None)
+        removal.wait((NAMESPACE.name, namespace, None) for namespace in names)
     return list(dict.fromkeys(removal.left))
 
 

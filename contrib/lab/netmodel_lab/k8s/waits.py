@@ -206,23 +206,41 @@ class Waits:
             if time.monotonic() > nodes_at:
                 nodes_at = time.monotonic() + _NODES_S
                 for node in dict.fromkeys(filter(None, (now["spec"].get("nodeName"), server))):
-                    if self._is_lost(str(node)):
-                        raise MeasurementProblem([f"node {node} is not ready any more: the sample is lost"])
+                    self._verify_ready(str(node))
             if time.monotonic() > limit:
                 raise MeasurementProblem([f"pod {name} has not ended within {limit_s:.0f} s: {state(now)}"])
             time.sleep(_LOOK_SELDOM_S)
 
-    def _is_lost(self, name: str) -> bool:
+    def verify_node(self, pod: Json, said: str) -> None:
+        """Raises MeasurementProblem when the node of a pod is lost, for which the other end has failed. That end knows
+        at once what the cluster takes most of a minute to tell of a node: so it is asked itself."""
+        meta, node = pod["metadata"], pod["spec"]["nodeName"]
+        why = self._cluster.unheard(meta["name"], meta["namespace"])
+        if why:
+            raise MeasurementProblem([f"node {node} does not answer any more: the sample is lost: {said}: {why}"])
+        self._verify_ready(node)
+
+    def _verify_ready(self, name: str) -> None:
         node = self._cluster.get(NODE, name)
         conditions = (node or {}).get("status", {}).get("conditions") or []
-        return node is None or any(one["type"] == "Ready" and one["status"] != "True" for one in conditions)
+        if node is None or any(one["type"] == "Ready" and one["status"] != "True" for one in conditions):
+            raise MeasurementProblem([f"node {name} is not ready any more: the sample is lost"])
+
+    def removal(self) -> float:
+        """Until when objects that go now are waited for, however many they are."""
+        return time.monotonic() + self._limits.remove_s
 
     def gone(
-        self, kind_name: str, name: str, namespace: str | None, look: Callable[[Json], None] = lambda _: None
+        self,
+        kind_name: str,
+        name: str,
+        namespace: str | None,
+        limit: float | None = None,
+        look: Callable[[Json], None] = lambda _: None,
     ) -> str | None:
         """None once an object is gone, else what holds it. look: is called with it now and then."""
         kind = BY_NAME[kind_name]
-        limit = time.monotonic() + self._limits.remove_s
+        limit = self.removal() if limit is None else limit
         look_at = 0.0
         while True:
             there = self._cluster.get(kind, name, namespace)
