@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-import re
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from conftest import FOLDER, IMAGE, ON, Lab, entry, kubectl, objects, until
+from conftest import FOLDER, IMAGE, ON, OURS, Lab, entry, kubectl, objects, until
 
 ONE = "tests:\n" + entry("one", "TCP_RR")
 SOON = 45
@@ -162,23 +162,30 @@ small:
 """
 
 
-def creations() -> int:
-    """How many objects the API server has been asked to make, of the kinds that a run has."""
-    kinds = "namespaces|pods|secrets|configmaps|jobs|services"
-    lines = kubectl("get", "--raw", "/metrics").splitlines()
-    line = re.compile(rf'apiserver_request_total{{.*resource="({kinds})".*verb="POST".*}} (\d+)')
-    return sum(int(found[2]) for found in map(line.fullmatch, lines) if found)
+def made_since(versions: dict[str, str]) -> list[str]:
+    """Names of all that runs have made, also what is gone again. versions: those of the lists of each kind before."""
+    found = []
+    for path, version in versions.items():
+        query = f"watch=1&timeoutSeconds=1&labelSelector={OURS}&resourceVersion={version}"
+        events = map(json.loads, kubectl("get", "--raw", f"{path}?{query}").splitlines())
+        found += [event["object"]["metadata"]["name"] for event in events if event["type"] == "ADDED"]
+    return found
 
 
 def test_a_list_of_the_first_form_with_mistakes(lab: Lab) -> None:
-    """All of them are told, and nothing is made, nor tried."""
-    before = creations()
+    """All of them are told, and nothing is made."""
+    paths = [f"/api/v1/{kind}" for kind in ("namespaces", "pods", "secrets", "configmaps", "services")]
+    versions = {
+        path: json.loads(kubectl("get", "--raw", path))["metadata"]["resourceVersion"]
+        for path in (*paths, "/apis/batch/v1/jobs")
+    }
     refusal = lab("run", lab.file(WRONG), *ON, "-o", "out")
     assert refusal.returncode == 2, refusal.stderr
     for part in ("XTCP_RRX", "parallel", "parallelism"):
         assert part in refusal.stderr, refusal.stderr
     assert not (lab.folder / "out").exists()
-    assert creations() == before
-    kubectl("create", "configmap", "seen", "-n", "default")
+    assert made_since(versions) == []
+    meta = {"name": "seen", "namespace": "default", "labels": dict([OURS.split("=")])}
+    kubectl("create", "-f", "-", text=json.dumps({"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta}))
     kubectl("delete", "configmap", "seen", "-n", "default")
-    assert creations() == before + 1
+    assert made_since(versions) == ["seen"]
