@@ -90,6 +90,8 @@ def third_node() -> Iterator[str]:
     with contextlib.suppress(ProcessLookupError):
         lose("n3")
     kubectl("delete", "node", "n3")
+    # A namespace, and its links with it, may outlive its name.
+    subprocess.run(["ip", "link", "delete", "ve-n3"], check=True)
     subprocess.run(["ip", "netns", "delete", "n3"], check=True)
     subprocess.run(["ip", "route", "flush", "10.244.3.0/24"], check=True)
 

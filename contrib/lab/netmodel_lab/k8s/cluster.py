@@ -108,10 +108,17 @@ class Cluster:
     # --- requests ---
 
     def request(
-        self, method: str, path: str, query: Mapping[str, str] | None = None, body: Json | None = None
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str] | None = None,
+        body: Json | None = None,
+        patience_s: float | None = None,
     ) -> bytes:
-        """What the API server answers. Raises ApiProblem."""
-        limit = time.monotonic() + (_AWAY_S if self._has_answered else _FIRST_S)
+        """What the API server answers. Raises ApiProblem. patience_s: how long what may pass is tried again."""
+        if patience_s is None:
+            patience_s = _AWAY_S if self._has_answered else _FIRST_S
+        limit = time.monotonic() + patience_s
         while True:
             try:
                 status, data = self._once(method, path, query, body)
@@ -207,6 +214,16 @@ class Cluster:
     def log(self, pod: str, namespace: str, container: str = "netmodel") -> str:
         data = self.request("GET", POD.path(namespace, pod) + "/log", {"container": container})
         return data.decode("utf-8", "replace")
+
+    def unheard(self, pod: str, namespace: str) -> str | None:
+        """Why the node of a pod does not answer, asked for the pod's log. None: it does, or that cannot be told."""
+        try:
+            self.request("GET", POD.path(namespace, pod) + "/log", {"tailLines": "1"}, patience_s=0)
+        except ApiProblem as problem:
+            return problem.message if problem.is_passing else None
+        except EnvironmentProblem:
+            return None
+        return None
 
     def events(self, name: str, namespace: str) -> list[str]:
         """What is said of an object, oldest first; nothing where one must not look."""

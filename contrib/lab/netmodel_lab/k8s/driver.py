@@ -219,7 +219,12 @@ class Driver:
         verify(pod, pair.client, uid)
         log, why = self._log(point, pod)
         log, histogram = histograms.taken_out(log)
-        document = self._document(point, slave, pod, log, why)
+        try:
+            document = self._document(point, slave, pod, log, why)
+        except MeasurementProblem as problem:
+            if slave:
+                self._waits.verify_node(slave.pod, "; ".join(problem.lines))
+            raise
         client_node = self._node(pair.client)
         facts: Json = {
             "run": self._settings.run,
