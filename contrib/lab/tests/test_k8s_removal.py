@@ -237,7 +237,10 @@ class Stuck(Fake):
 
 
 def test_pods_that_do_not_go_have_one_limit_for_all() -> None:
-    pods = [{"kind": "Pod", "metadata": {"name": f"p{i}", "namespace": OWN, "labels": {manifests.RUN: RUN}}, "spec": {}} for i in range(20)]
+    pods = [
+        {"kind": "Pod", "metadata": {"name": f"p{i}", "namespace": OWN, "labels": {manifests.RUN: RUN}}, "spec": {}}
+        for i in range(20)
+    ]
     cluster = Stuck(*pods)
     begin = time.monotonic()
     left = cleaning.remove(cluster, Waits(cluster, Limits(remove_s=1.0)), RUN, [OWN], is_own=False, has_machines=False)

@@ -24,11 +24,11 @@ def test_flags_of_k8s_netperf(lab: Lab, tmp_path: Path) -> None:
         "x",
     ]
     (tmp_path / "netperf.yml").write_text(V2)
-    done = lab("k8s", "run", "--ib-write-bw", "--prom=http://x", "--hostNet=maybe")
+    done = lab("k8s", "run", "--ib-write-bw", "--use-virtctl", "--hostNet=maybe")
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
         "netmodel-lab: --ib-write-bw: RDMA is none of netmodel's transports",
-        "netmodel-lab: --prom: CPU of both ends comes from netmodel itself; Prometheus is not asked",
+        "netmodel-lab: --use-virtctl: nobody logs in to a virtual machine; cloud-init starts netmodel in it",
         'netmodel-lab: --hostNet: "maybe": must be true or false',
     ]
     done = lab("k8s", "run", "--all", "--hostNet", "--local", "--across")

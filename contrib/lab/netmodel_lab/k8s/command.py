@@ -26,10 +26,22 @@ from pathlib import Path
 from typing import Any
 
 from netmodel_lab.folder import write_whole
-from netmodel_lab.k8s import cleaning, network_checks, openshift, options, outputs, prometheus, report, rules
+from netmodel_lab.k8s import (
+    cleaning,
+    monitoring,
+    network_checks,
+    openshift,
+    options,
+    outputs,
+    prometheus,
+    report,
+    rules,
+    usage,
+)
 from netmodel_lab.k8s.cluster import NODE, Cluster
 from netmodel_lab.k8s.driver import Driver, opened
 from netmodel_lab.k8s.figures import Cell, Row, cells, is_stream, of_pairs
+from netmodel_lab.k8s.monitoring import Prometheus
 from netmodel_lab.k8s.others import OTHERS
 from netmodel_lab.k8s.placement import every_node
 from netmodel_lab.k8s.problems import MeasurementProblem
@@ -92,19 +104,44 @@ class _Beside:
 
     before: dict[rules.Key, list[Json]] | None
     index: Index | None
+    prometheus: Prometheus | None
 
     @classmethod
     def of(cls, words: argparse.Namespace) -> _Beside:
         """Looked at before anything is measured."""
         before = rules.read_baseline(Path(words.baseline)) if words.baseline else None
+        asked = _prometheus(words)
         if words.textfile:
             _check_textfile(Path(words.textfile))
         if not words.search:
-            return cls(before, None)
+            return cls(before, None, asked)
         target = Target.of(words.search, words.index, words.search_credentials, words.search_ca)
         if target.is_open:
             _say(f"--search {target.url}: the password can be read by others on its way; https:// would encrypt it")
-        return cls(before, Index(target))
+        return cls(before, Index(target), asked)
+
+    def check(self) -> None:
+        """Whether they answer."""
+        if self.prometheus:
+            self.prometheus.check()
+        if self.index:
+            self.index.check()
+
+
+def _prometheus(words: argparse.Namespace) -> Prometheus | None:
+    if not words.prom:
+        given = [
+            flag
+            for flag in ("--prom-token", "--prom-ca", "--prom-queries")
+            if getattr(words, flag[2:].replace("-", "_"))
+        ]
+        if given:
+            raise UsageProblem([f"{flag}: has no effect without --prom" for flag in given])
+        return None
+    queries = monitoring.queries(words.prom_queries)
+    if words.prom == monitoring.AUTO:
+        return Prometheus.of(Cluster.connect(words.kubeconfig, words.context), queries)
+    return Prometheus.at(words.prom, words.prom_token, words.prom_ca, queries)
 
 
 def _check_textfile(path: Path) -> None:
@@ -120,8 +157,7 @@ def run(words: argparse.Namespace) -> Exit:
     beside = _Beside.of(words)
     key = _key(words.server_key_file)
     cluster, settings = _asked(words)
-    if beside.index:
-        beside.index.check()
+    beside.check()
     path = Path(words.output or f"k8s-{time.strftime('%Y%m%d-%H%M%S')}")
     store = Store.create(path, settings, ["netmodel-lab", *words.argv])
     all_points = points(settings)
@@ -148,8 +184,7 @@ def resume(words: argparse.Namespace) -> Exit:
     """Does the samples that are missing or have failed, with objects of their own; and all that is made of them."""
     store, settings = Store.open(Path(words.folder))
     beside = _Beside.of(words)
-    if beside.index:
-        beside.index.check()
+    beside.check()
     all_points = points(settings)
     left = [point for point in all_points if not store.is_done(point)]
     settings = replace(settings, run=new_run(settings.uuid)[0]) if left else settings
@@ -229,11 +264,14 @@ def _conclude(words: argparse.Namespace, settings: Settings, store: Store, besid
     findings = rules.tolerance(found, words.tcp_tolerance)
     if beside.before is not None:
         findings += rules.baseline(found, beside.before, words.tolerance)
-    documents = _write(words, settings, store, found, rows, findings)
+    used = beside.prometheus.ends if beside.prometheus else usage.of_samples
+    documents = _write(words, settings, store, found, rows, findings, used)
     if words.json:
         print(json.dumps(documents, indent=1))
     elif not words.quiet:
         sys.stdout.write(outputs.tables(found, settings))
+        if words.metrics:
+            sys.stdout.write("\n" + outputs.usage_tables(found, documents, settings))
     for finding in findings:
         if words.quiet and not (finding.is_worse or finding.is_missing):
             continue
@@ -257,15 +295,18 @@ def _write(
     found: Sequence[Cell],
     rows: Sequence[Row],
     findings: Sequence[rules.Finding],
+    used: Callable[[Sequence[Json]], dict[str, usage.End]],
 ) -> list[Json]:
     """The files of the folder; returns the documents."""
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(store.end(points(settings))))
     pairs = {point.seq: (store.sample(point) or {}).get("pairs", []) for point in points(settings)}
-    documents = outputs.documents(found, settings, stamp, pairs)
+    documents = outputs.documents(found, settings, stamp, pairs, used)
     store.write("result.json", json.dumps(documents, indent=1) + "\n")
     if words.csv:
         store.write("result.csv", outputs.csv_results(found, settings, stamp))
         store.write("loss-rt-result.csv", outputs.csv_losses(found, settings, stamp))
+        for name, text in outputs.csv_usage(found, documents, settings, stamp).items():
+            store.write(name, text)
     store.write("report.html", report.page(found, rows, findings, settings, stamp))
     store.write("junit.xml", outputs.junit(rows, findings, settings))
     metrics = prometheus.text(found, findings, stamp)

@@ -25,11 +25,21 @@ from netmodel_lab.program import Program
 REFUSED = {
     "ib-write-bw": "RDMA is none of netmodel's transports",
     "use-virtctl": "nobody logs in to a virtual machine; cloud-init starts netmodel in it",
-    "prom": "CPU of both ends comes from netmodel itself; Prometheus is not asked",
-    "metrics": "CPU of both ends comes from netmodel itself; Prometheus is not asked",
 }
 PATTERNS: tuple[Pattern, ...] = ("pairs", "many-to-one", "all-to-all", "matrix")
-_SWITCHES: tuple[str, ...] = ("clean", "json", "local", "pod", "across", "all", "hostNet", "debug", "csv", "privileged")
+_SWITCHES: tuple[str, ...] = (
+    "clean",
+    "json",
+    "local",
+    "pod",
+    "across",
+    "all",
+    "hostNet",
+    "debug",
+    "csv",
+    "privileged",
+    "metrics",
+)
 _SWITCHES += (*(other.option[2:] for other in OTHERS.values()), "vm", *network_options.SWITCHES)
 _TRUE, _FALSE = ("1", "t", "T", "true", "TRUE", "True"), ("0", "f", "F", "false", "FALSE", "False")
 
@@ -193,6 +203,11 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     add("--index", metavar="NAME", default="k8s-netperf", help="of --search (default k8s-netperf)")
     add("--search-credentials", metavar="FILE", help=f"with USER:PASSWORD (default: ${CREDENTIALS})")
     add("--search-ca", metavar="FILE", help="authorities that --search is trusted by (default: the machine's)")
+    add("--metrics", help="also print tables of the CPU of nodes and pods", default=False, **switch)
+    add("--prom", metavar="URL", help="of Prometheus, which is asked, too; auto: the Service that the cluster has")
+    add("--prom-token", metavar="FILE", help="with the token that --prom wants (default: none)")
+    add("--prom-ca", metavar="FILE", help="authorities that --prom is trusted by (default: the machine's)")
+    add("--prom-queries", metavar="FILE", help="YAML with queries of your own, as NAME: QUERY")
     add("--debug", help="tell of each object that is made", default=False, **switch)
     add("--tcp-tolerance", metavar="PERCENT", type=_between(0, 1000), default=10.0, help="of pods beside hosts (10)")
     add("--baseline", metavar="FOLDER", help="an earlier run; worse than it is exit code 1")

@@ -6,15 +6,16 @@ from __future__ import annotations
 import csv
 import io
 import xml.etree.ElementTree as tree
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from netmodel_lab import __version__
-from netmodel_lab.k8s import histograms, matrix
+from netmodel_lab.k8s import histograms, matrix, usage
 from netmodel_lab.k8s.figures import Cell, Mean, Row, common
 from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.rules import Finding
 from netmodel_lab.k8s.settings import Settings
+from netmodel_lab.k8s.usage import End
 
 Json = dict[str, Any]
 _COMMON = (
@@ -183,12 +184,25 @@ def grid(lines: Sequence[Sequence[str]]) -> str:
 # --- JSON ---
 
 
-def documents(cells: Sequence[Cell], settings: Settings, stamp: str, pairs: dict[int, list[Json]]) -> list[Json]:
-    """One for each cell. pairs: what the folder has of each sample, by seq."""
-    return [_document(cell, settings, stamp, pairs) for cell in cells if cell.rows]
+def documents(
+    cells: Sequence[Cell],
+    settings: Settings,
+    stamp: str,
+    pairs: dict[int, list[Json]],
+    used: Callable[[Sequence[Json]], dict[str, End]] = usage.of_samples,
+) -> list[Json]:
+    """One for each cell. pairs: what the folder has of each sample, by seq. used: what ends have used in samples."""
+    return [_document(cell, settings, stamp, pairs, used) for cell in cells if cell.rows]
 
 
-def _document(cell: Cell, settings: Settings, stamp: str, pairs: dict[int, list[Json]]) -> Json:
+def _document(
+    cell: Cell,
+    settings: Settings,
+    stamp: str,
+    pairs: dict[int, list[Json]],
+    used: Callable[[Sequence[Json]], dict[str, End]],
+) -> Json:
+    both = used([pair for row in cell.rows for pair in pairs[row["seq"]]])
     test, throughput = cell.point.test, cell.throughput
     ends = _ends(pairs, cell.rows[0])
     relation = common([str(end["relation"]) for row in cell.rows for end in _ends(pairs, row)])
@@ -219,6 +233,7 @@ def _document(cell: Cell, settings: Settings, stamp: str, pairs: dict[int, list[
         **infos(cell, settings),
         "serverNodeInfo": _one_or_all([_node_info(end["server"]) for end in ends]),
         "clientNodeInfo": _one_or_all([_node_info(end["client"]) for end in ends]),
+        **usage.fields(both),
     }
     ours = {
         "schema": "netmodel-lab.k8s/1",
@@ -240,6 +255,8 @@ def _document(cell: Cell, settings: Settings, stamp: str, pairs: dict[int, list[
         "client": _one_or_all([end["client"] for end in ends]),
         "attached": _one_or_all([end.get("attached") for end in ends]),
         "driver": _driver(pairs, cell.rows[0]),
+        "prometheus": {f"{name}CPU": end.outside or None for name, end in both.items()},
+        "notCollected": {name: end.why_not for name, end in both.items()},
         "sampleRows": list(cell.rows),
     }
     return found | {"netmodel": ours}
@@ -362,6 +379,63 @@ def csv_losses(cells: Sequence[Cell], settings: Settings, stamp: str) -> str:
             if cell.rows and has(cell)
         ]
     return _csv([["Type", *_CSV_COMMON, "Value", *_CSV_OURS], *lines])
+
+
+Lines = Callable[[Json, str], list[list[str]]]  # of a document and a role
+
+
+def _used(cells: Sequence[Cell], documents: Sequence[Json], of: Lines) -> Iterator[tuple[Cell, str, list[str]]]:
+    """Each line, with its cell and its role; documents: those of the cells that have rows."""
+    for cell, document in zip([cell for cell in cells if cell.rows], documents, strict=True):
+        for role in usage.ROLES:
+            for line in of(document, role):
+                yield cell, role.capitalize(), line
+
+
+def csv_usage(cells: Sequence[Cell], documents: Sequence[Json], settings: Settings, stamp: str) -> dict[str, str]:
+    """Files of what ends have used, under k8s-netperf's names."""
+    found = {}
+    for name, (_, head, of) in _USED.items():
+        lines = [
+            [role, *_csv_common(cell, settings), *line, *_csv_ours(cell, settings, stamp)]
+            for cell, role, line in _used(cells, documents, of)
+        ]
+        found[name] = _csv([["Role", *_CSV_COMMON, *head, *_CSV_OURS], *lines])
+    return found
+
+
+def usage_tables(cells: Sequence[Cell], documents: Sequence[Json], settings: Settings) -> str:
+    parts = []
+    for title, head, of in _USED.values():
+        lines = [[title, *_common(cell, settings), role, *line] for cell, role, line in _used(cells, documents, of)]
+        if lines:
+            parts.append(grid([["RESULT TYPE", *map(str.upper, (*_COMMON, "Role", *head))], *lines]))
+    return "\n".join(parts)
+
+
+def _modes(document: Json, role: str) -> list[list[str]]:
+    if not document[f"{role}CPUCollected"]:
+        return []
+    return [[_plain(document[f"{role}CPU"][name]) for name in usage.MODES]]
+
+
+def _pods(field: str, value: str) -> Lines:
+    return lambda document, role: [
+        [str(one["podName"]), _plain(one[value])] for one in document[f"{role}{field}"] if one[value] is not None
+    ]
+
+
+def _vswitch(document: Json, role: str) -> list[list[str]]:
+    found = [document[f"{role}CPU"][name] for name in ("vSwitchCPU", "vSwitchMem")]
+    return [] if found == [None, None] else [[_plain(value) for value in found]]
+
+
+_USED: dict[str, tuple[str, tuple[str, ...], Lines]] = {
+    "cpu-result.csv": ("Node CPU Utilization", tuple(title for title, _ in usage.MODES.values()), _modes),
+    "podcpu-result.csv": ("Pod CPU Utilization", ("Pod Name", "Utilization"), _pods("Pods", "cpuUsage")),
+    "podmem-result.csv": ("Pod Mem RSS Utilization", ("Pod Name", "Utilization"), _pods("PodsMem", "memUsage")),
+    "vswitch-result.csv": ("vSwitch Utilization", ("CPU Utilization", "Memory Utilization"), _vswitch),
+}
 
 
 def _csv_ours(cell: Cell, settings: Settings, stamp: str) -> list[str]:

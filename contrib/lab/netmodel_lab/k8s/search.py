@@ -41,7 +41,7 @@ class Target:
     def of(cls, url: str, index: str, credentials_file: str | None, ca: str | None) -> Target:
         """Raises UsageProblem with all mistakes; none of them shows what is secret."""
         wrong = []
-        parts = _parts(url)
+        parts = parts_of(url)
         if parts is None:
             wrong.append("--search: must be http://HOST:PORT or https://HOST:PORT")
         elif parts.username or parts.password:
@@ -69,7 +69,7 @@ class Target:
         return bool(self.credentials) and self.url.startswith("http:")
 
 
-def _parts(url: str) -> SplitResult | None:
+def parts_of(url: str) -> SplitResult | None:
     """None: it is no address of a server."""
     try:
         parts = urlsplit(url)

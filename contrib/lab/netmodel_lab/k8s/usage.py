@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the nodes and pods of both ends have used: as netmodel sees it from inside, and what Prometheus alone sees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+from netmodel_lab.columns import reach
+
+Json = dict[str, Any]
+ROLES = {"server": "slave", "client": "master"}  # of netmodel's hosts
+MODES = {  # k8s-netperf's names, those of its CSV, and netmodel's
+    "idleCPU": ("Idle CPU", "idle"),
+    "userCPU": ("User CPU", "user"),
+    "systemCPU": ("System CPU", "system"),
+    "ioCPU": ("IOWait CPU", "iowait"),
+    "stealCPU": ("Steal CPU", "steal"),
+    "softCPU": ("SoftIRQ CPU", "softirq"),
+    "irqCPU": ("IRQ CPU", "irq"),
+    "niceCPU": ("Nice CPU", "nice"),
+}
+OUTSIDE = ("vswitch_cpu", "vswitch_memory")  # what cannot be seen from inside
+_VSWITCH = {"server": "serverVs", "client": "clientVs"}  # the misspelling below is part of k8s-netperf's format
+
+
+@dataclass(frozen=True)
+class End:
+    """Means of all samples and pairs. cpu: per cent of the node's CPUs; outside: the same by Prometheus. pods: of each
+    the CPU, in per cent of one, and the memory, in bytes. vswitch: the same of Open vSwitch. why_not: what is not
+    known, and why."""
+
+    cpu: dict[str, float] = field(default_factory=dict)
+    outside: dict[str, float] = field(default_factory=dict)
+    pods: dict[str, tuple[float | None, float | None]] = field(default_factory=dict)
+    vswitch: tuple[float | None, float | None] = (None, None)
+    why_not: dict[str, str] = field(default_factory=dict)
+
+
+def of_samples(pairs: Sequence[Json]) -> dict[str, End]:
+    """pairs: of all samples, as the folder has them."""
+    return {end: _of_end(end, role, pairs) for end, role in ROLES.items()}
+
+
+def _of_end(end: str, role: str, pairs: Sequence[Json]) -> End:
+    hosts = list(_hosts(role, pairs))
+    cpus: list[dict[str, float]] = [cpu for _, host in hosts if (cpu := host.get("cpu")) and "idle" in cpu]
+    used: dict[str, list[tuple[float, float]]] = {}
+    for pair, host in hosts:
+        seconds, usage = reach(pair["result"], "run", "elapsed_s"), host.get("rusage") or {}
+        if seconds and "utime_s" in usage:
+            cpu = (usage["utime_s"] + usage["stime_s"]) / seconds * 100
+            used.setdefault(str(pair["k8s"][end].get("pod")), []).append((cpu, usage["maxrss_kb"] * 1024.0))
+    why = dict.fromkeys(OUTSIDE, "--prom was not given") | ({} if cpus else {"cpu": "what measured does not tell it"})
+    return End(
+        {name: fmean(cpu[mode] for cpu in cpus) * 100 for name, (_, mode) in MODES.items()} if cpus else {},
+        pods={pod: (fmean(own for own, _ in each), max(memory for _, memory in each)) for pod, each in used.items()},
+        why_not=why,
+    )
+
+
+def _hosts(role: str, pairs: Sequence[Json]) -> Iterator[tuple[Json, Json]]:
+    for pair in pairs:
+        for host in pair.get("result", {}).get("hosts") or []:
+            if host.get("role") == role:
+                yield pair, host
+
+
+def fields(ends: dict[str, End]) -> Json:
+    """Under k8s-netperf's names; what was not collected is null, and never 0."""
+    found: Json = {}
+    for name, end in ends.items():
+        cpu, memory = end.vswitch
+        modes: Json = dict.fromkeys(MODES) | end.cpu
+        found |= {
+            f"{name}CPU": modes | {"vSwitchCPU": cpu, "vSwitchMem": memory},
+            f"{name}CPUCollected": bool(end.cpu),
+            f"{name}Pods": [{"podName": pod, "cpuUsage": used} for pod, (used, _) in end.pods.items()],
+            f"{name}PodsMem": [{"podName": pod, "memUsage": used} for pod, (_, used) in end.pods.items()],
+            f"{_VSWITCH[name]}wtichCpu": cpu,
+            f"{_VSWITCH[name]}witchMem": memory,
+        }
+    return found

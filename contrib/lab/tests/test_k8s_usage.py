@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""netmodel-lab k8s: what ends have used, from inside and by Prometheus, and what cannot be told."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed; requirements-dev.txt has it")
+
+from k8s_examples import STREAM, Json, cell, of
+
+from netmodel_lab.k8s import monitoring, outputs, usage
+from netmodel_lab.k8s.cluster import Cluster
+from netmodel_lab.k8s.figures import Cell
+from netmodel_lab.k8s.monitoring import QUERIES, Prometheus
+from netmodel_lab.problems import EnvironmentProblem, UsageProblem
+
+
+def host(role: str, idle: float, cpu_s: float) -> Json:
+    shares = dict.fromkeys([mode for _, mode in usage.MODES.values()], 0.0) | {"idle": idle, "user": 1 - idle}
+    return {"role": role, "cpu": shares, "rusage": {"utime_s": cpu_s, "stime_s": 0.0, "maxrss_kb": 2}}
+
+
+def pair(number: int, *hosts: Json) -> Json:
+    ends = {name: {"node": f"n-{name}", "host_ip": "192.0.2.1", "pod": f"p-{name}"} for name in usage.ROLES}
+    ends["client"] = {**ends["client"], "pod": f"p-client-{number}"}
+    run = {"start_s": 1000.0 * number, "elapsed_s": 9.6}
+    return {"k8s": {**ends, "relation": "other node"}, "result": {"run": run, "hosts": list(hosts)}}
+
+
+BOTH = [
+    pair(1, host("master", 0.5, 4.8), host("slave", 0.2, 2.4)),
+    pair(2, host("master", 0.7, 9.6), host("slave", 0.4, 4.8)),
+]
+OTHER = [pair(1)]  # of a program that tells nothing of its node
+
+
+def documents(
+    pairs: list[Json], used: Callable[..., dict[str, usage.End]] = usage.of_samples
+) -> tuple[list[Cell], list[Json]]:
+    one = cell(STREAM, "pod", [100.0] * len(pairs))
+    for number, row in enumerate(one.rows):
+        row["seq"] = number
+    return [one], outputs.documents([one], of(STREAM), "now", {i: [pair] for i, pair in enumerate(pairs)}, used)
+
+
+def test_cpu_of_nodes_and_pods_is_that_of_all_samples() -> None:
+    cells, (found,) = documents(BOTH)
+    assert (found["serverCPUCollected"], found["clientCPUCollected"]) == (True, True)
+    assert found["serverCPU"]["idleCPU"] == pytest.approx(30) and found["serverCPU"]["userCPU"] == pytest.approx(70)
+    assert found["clientCPU"]["idleCPU"] == pytest.approx(60)
+    assert found["serverPods"] == [{"podName": "p-server", "cpuUsage": pytest.approx(37.5)}]
+    assert [one["podName"] for one in found["clientPods"]] == ["p-client-1", "p-client-2"]
+    assert found["serverPodsMem"] == [{"podName": "p-server", "memUsage": 2048}]
+    assert (found["serverVswtichCpu"], found["serverCPU"]["vSwitchMem"]) == (None, None)
+    assert found["netmodel"]["notCollected"]["server"] == dict.fromkeys(usage.OUTSIDE, "--prom was not given")
+    files = outputs.csv_usage(cells, [found], of(STREAM), "now")
+    lines = list(csv.DictReader(io.StringIO(files["cpu-result.csv"])))
+    assert [(line["Role"], line["Idle CPU"], line["Run"]) for line in lines] == [
+        ("Server", "30.000000", "abcd1234"),
+        ("Client", "60.000000", "abcd1234"),
+    ]
+    assert len(files["podcpu-result.csv"].splitlines()) == 4 and len(files["vswitch-result.csv"].splitlines()) == 1
+    shown = outputs.usage_tables(cells, [found], of(STREAM))
+    assert "| Node CPU Utilization" in shown and "| Pod Mem RSS Utilization" in shown and "vSwitch" not in shown
+
+
+def test_what_is_not_told_is_not_0() -> None:
+    cells, (found,) = documents(OTHER)
+    assert not found["serverCPUCollected"] and set(found["serverCPU"].values()) == {None}
+    assert found["netmodel"]["notCollected"]["client"]["cpu"] == "what measured does not tell it"
+    files = outputs.csv_usage(cells, [found], of(STREAM), "now")
+    assert all(len(text.splitlines()) == 1 for text in files.values())
+
+
+class Asked:
+    """Answers as Prometheus does; series: by a part of the query."""
+
+    def __init__(self, series: dict[str, list[tuple[Json, str]]], status: int = 200, text: str | None = None) -> None:
+        self.series, self.status, self.text, self.asked = series, status, text, list[tuple[str, str]]()
+
+    def __call__(self, path: str) -> tuple[int, bytes]:
+        words = parse_qs(urlsplit(path).query)
+        query = words["query"][0]
+        self.asked.append((query, words.get("time", [""])[0]))
+        if self.text is not None:
+            return self.status, self.text.encode()
+        found = next((series for part, series in self.series.items() if part in query), [])
+        result = [{"metric": labels, "value": [0, value]} for labels, value in found]
+        return 200, json.dumps({"status": "success", "data": {"resultType": "vector", "result": result}}).encode()
+
+
+def prometheus(asked: Asked) -> Prometheus:
+    return Prometheus("http://prom", asked, QUERIES)
+
+
+SERIES: dict[str, list[tuple[Json, str]]] = {
+    "node_cpu_seconds_total": [({"mode": "idle"}, "25"), ({"mode": "user"}, "NaN")],
+    "container_cpu_usage_seconds_total{id=": [({}, "7")],
+    "container_cpu_usage_seconds_total{container": [({"pod": "etcd"}, "80")],
+}
+
+
+def test_prometheus_tells_what_cannot_be_seen_from_inside() -> None:
+    asked = Asked(SERIES)
+    _, (found,) = documents(BOTH, prometheus(asked).ends)
+    assert found["serverCPU"]["idleCPU"] == pytest.approx(30)
+    assert found["netmodel"]["prometheus"]["serverCPU"] == {"idleCPU": 25.0}
+    assert found["serverPods"] == [{"podName": "etcd", "cpuUsage": 80.0}]
+    assert (found["serverVswtichCpu"], found["serverVswitchMem"]) == (7.0, None)
+    said = "http://prom has no value of it within the 10s of the samples"
+    assert found["netmodel"]["notCollected"]["server"] == {"memory": said, "vswitch_memory": said}
+    query, at = asked.asked[0]
+    assert 'instance=~"(192.0.2.1|n-server)(:.*)?"' in query and "[10s]" in query and at == "1010.000"
+    _, (other,) = documents(OTHER, prometheus(Asked(SERIES)).ends)
+    assert (
+        other["serverCPUCollected"] and other["serverCPU"]["idleCPU"] == 25.0 and other["serverCPU"]["userCPU"] is None
+    )
+
+
+def test_a_prometheus_that_does_not_answer_in_the_end_is_told() -> None:
+    broken = Asked({}, 503, "no upstream\nmore")
+    _, (found,) = documents(BOTH, prometheus(broken).ends)
+    said = "http://prom is no Prometheus: it answers 503: no upstream"
+    assert found["serverCPUCollected"]
+    assert found["netmodel"]["notCollected"]["server"] == dict.fromkeys(list(QUERIES)[1:], said)
+    with pytest.raises(EnvironmentProblem, match="answers 503"):
+        prometheus(broken).check()
+    refused = Asked({}, 400, json.dumps({"status": "error", "error": "parse error"}))
+    with pytest.raises(EnvironmentProblem, match=r"http://prom: parse error: vector\(1\)"):
+        prometheus(refused).check()
+
+
+def test_queries_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "queries.yml"
+    path.write_text('cpu: avg by (mode) (rate(mine{host="$node"}[$window]))\n')
+    assert monitoring.queries(str(path)) == {**QUERIES, "cpu": 'avg by (mode) (rate(mine{host="$node"}[$window]))'}
+    path.write_text("cqu: up\ncpu: up[$wnidow]\npods: 5\n")
+    with pytest.raises(UsageProblem) as caught:
+        monitoring.queries(str(path))
+    assert [line.split(": ")[1] for line in caught.value.lines] == ["cqu", "cpu", "pods"]
+    path.write_text("- up\n")
+    with pytest.raises(UsageProblem, match="must be NAME: QUERY, with names of cpu, pods"):
+        monitoring.queries(str(path))
+
+
+def test_an_address_has_no_password(tmp_path: Path) -> None:
+    with pytest.raises(UsageProblem, match="no place for a password") as caught:
+        Prometheus.at("https://me:hunter2@prom", None, None, QUERIES)
+    assert "hunter2" not in str(caught.value.lines)
+    with pytest.raises(UsageProblem, match="must be http://HOST:PORT"):
+        Prometheus.at("prom:9090", None, None, QUERIES)
+    with pytest.raises(UsageProblem, match="--prom-token"):
+        Prometheus.at("http://prom", str(tmp_path / "none"), None, QUERIES)
+    with pytest.raises(EnvironmentProblem, match="does not answer"):
+        Prometheus.at("http://127.0.0.1:1", None, None, QUERIES).check()
+
+
+class Services(Cluster):
+    def __init__(self, *items: Json) -> None:
+        self.items, self.paths = items, list[str]()
+
+    def listed(self, *_: object, **__: object) -> list[Json]:
+        return list(self.items)
+
+    def request(self, method: str, path: str, *_: object, **__: object) -> bytes:
+        self.paths.append(path)
+        return b'{"status": "success", "data": {"result": []}}'
+
+
+def test_the_service_of_a_cluster_is_found() -> None:
+    ports = [{"name": "grpc", "port": 10901}, {"name": "web", "port": 9090}]
+    cluster = Services({"metadata": {"name": "p", "namespace": "monitoring"}, "spec": {"ports": ports}})
+    Prometheus.of(cluster, QUERIES).check()
+    assert cluster.paths == ["/api/v1/namespaces/monitoring/services/p:9090/proxy/api/v1/query?query=vector%281%29"]
+    with pytest.raises(EnvironmentProblem, match=r"no Service has the label app\.kubernetes\.io/name=prometheus"):
+        Prometheus.of(Services(), QUERIES)
