@@ -59,11 +59,15 @@ def until(is_done: Callable[[], bool], limit_s: float = 30, what: str = "it") ->
         time.sleep(0.2)
 
 
+def node_leader(node: str) -> str:
+    """The process that has all namespaces of a node."""
+    leader = (FOLDER / "w" / f"{node}.pid").read_text().strip()
+    return Path(f"/proc/{leader}/task/{leader}/children").read_text().split()[0]
+
+
 def on_node(node: str, *words: str) -> subprocess.CompletedProcess[str]:
     """A command in all namespaces of a node."""
-    leader = (FOLDER / "w" / f"{node}.pid").read_text().strip()
-    inner = Path(f"/proc/{leader}/task/{leader}/children").read_text().split()[0]
-    argv = ["nsenter", "-t", inner, "-n", "-m", "-p", "-u", *words]
+    argv = ["nsenter", "-t", node_leader(node), "-n", "-m", "-p", "-u", *words]
     return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
 
 

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real Prometheus, which scrapes the nodes and kubelets of the cluster, is asked what a run has used."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from conftest import FOLDER, ON, Lab, entry, kubectl, node_leader, until
+
+HERE = Path(__file__).resolve().parent
+PACKAGES = HERE.parents[1] / "build" / "partners" / "k8s-prometheus"
+ADDRESS = "10.200.0.1:9090"
+NODES = {"n1": "10.200.0.11", "n2": "10.200.0.12"}
+CONFIG = """
+global: {{scrape_interval: 1s}}
+scrape_configs:
+  - job_name: node
+    static_configs: [{{targets: [{nodes}]}}]
+  - job_name: kubelet
+    scheme: https
+    metrics_path: /metrics/cadvisor
+    authorization: {{credentials: "{token}"}}
+    tls_config: {{insecure_skip_verify: true}}
+    static_configs: [{{targets: [{kubelets}]}}]
+"""
+
+
+def token() -> str:
+    """The administrator's, whom kubelets let in."""
+    for line in (FOLDER / "w" / "pki" / "tokens.csv").read_text().splitlines():
+        if line.split(",")[1] == "admin":
+            return line.split(",")[0]
+    raise AssertionError
+
+
+def asked(query: str) -> list[object]:
+    with urllib.request.urlopen(f"http://{ADDRESS}/api/v1/query?query={quote(query)}", timeout=5) as answer:
+        return list(json.load(answer)["data"]["result"])
+
+
+def scrapes() -> bool:
+    try:
+        return len(asked("up == 1")) == 2 * len(NODES) and len(asked("count_over_time(up[5s]) > 2")) == 2 * len(NODES)
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def prometheus(tmp_path: Path) -> Iterator[str]:
+    """On the machine around the nodes, with an exporter on each; in the cluster it is a Service."""
+    done = subprocess.run([HERE / "packages", PACKAGES, "prometheus", "prometheus-node-exporter"], check=False)
+    if done.returncode == 77:
+        pytest.skip("the packages of Prometheus cannot be had")
+    assert done.returncode == 0
+    programs = PACKAGES / "usr" / "bin"
+    targets = [", ".join(f'"{address}:{port}"' for address in NODES.values()) for port in (9100, 10250)]
+    config = tmp_path / "prometheus.yml"
+    config.write_text(CONFIG.format(nodes=targets[0], kubelets=targets[1], token=token()))
+    with ExitStack() as stack, (tmp_path / "log").open("w") as log:
+
+        def start(*words: str | Path) -> None:
+            process = subprocess.Popen(list(map(str, words)), stdout=log, stderr=log)
+            stack.callback(process.wait, 30)
+            stack.callback(process.terminate)
+
+        for node, address in NODES.items():
+            inside = ("nsenter", "-t", node_leader(node), "-n", "-p")
+            only = ("--collector.disable-defaults", "--collector.cpu", f"--web.listen-address={address}:9100")
+            start(*inside, programs / "prometheus-node-exporter", *only)
+        where = (f"--config.file={config}", f"--storage.tsdb.path={tmp_path / 'data'}")
+        start(programs / "prometheus", *where, f"--web.listen-address={ADDRESS}")
+        until(scrapes, 60, "a scrape of each node")
+        yield f"http://{ADDRESS}"
+
+
+SERVICE = """
+apiVersion: v1
+kind: Service
+metadata: {name: prometheus, namespace: default, labels: {app.kubernetes.io/name: prometheus}}
+spec: {ports: [{name: web, port: 9090}]}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: prometheus, namespace: default, labels: {kubernetes.io/service-name: prometheus}}
+addressType: IPv4
+ports: [{name: web, port: 9090}]
+endpoints: [{addresses: [10.200.0.1]}]
+"""
+
+
+def test_a_real_prometheus(lab: Lab, tests_space: tuple[str, str], prometheus: str) -> None:
+    kubectl("apply", "-f", "-", text=SERVICE)
+    try:
+        for name, words in (("given", ("--prom", prometheus, "--metrics")), ("found", ("--prom", "auto"))):
+            text = "tests:\n" + entry("one", "TCP_RR", duration=6)
+            done = lab("run", lab.file(text), *ON, *tests_space, *words, "-o", name)
+            assert done.returncode == 0, done.stderr
+            assert ("| Node CPU Utilization" in done.stdout) == ("--metrics" in words)
+            (found,) = json.loads((lab.folder / name / "result.json").read_text())
+            for end in ("server", "client"):
+                inside, outside = found[f"{end}CPU"], found["netmodel"]["prometheus"][f"{end}CPU"]
+                assert 99 < sum(outside.values()) < 101
+                # The nodes are one machine; windows of 6 s with a scrape each second are not quite the same.
+                assert abs(inside["idleCPU"] - outside["idleCPU"]) < 25
+                why = found["netmodel"]["notCollected"][end]
+                assert set(why) == {"vswitch_cpu", "vswitch_memory"} and "within the 7s" in why["vswitch_cpu"], why
+                assert all(one["memUsage"] > 0 for one in found[f"{end}PodsMem"])
+            pods = [one["podName"] for one in found["serverPods"]]
+            assert any(pod.startswith("nm-") for pod in pods), pods
+            with (lab.folder / name / "cpu-result.csv").open() as file:
+                assert [row["Role"] for row in csv.DictReader(file)] == ["Server", "Client"]
+    finally:
+        kubectl("delete", "-f", "-", "--wait=false", text=SERVICE)
+
+
+def test_one_that_does_not_answer(lab: Lab) -> None:
+    done = lab("run", lab.file("tests:\n" + entry("one", "TCP_RR")), *ON, "--prom", "http://10.200.0.1:1", "-o", "out")
+    assert done.returncode == 3 and "http://10.200.0.1:1 does not answer" in done.stderr, done.stderr
+    assert not (lab.folder / "out").exists()
