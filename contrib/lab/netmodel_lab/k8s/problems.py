@@ -15,6 +15,7 @@ _WHO = re.compile(
     r'User "(?P<who>[^"]+)" cannot (?P<verb>\S+) resource "(?P<what>[^"]+)" in API group "(?P<group>[^"]*)"'
 )
 _PASSING = (429, 500, 502, 503, 504)
+_NOT_YET = 'serviceaccount "default" not found'  # which every namespace is given soon after it was made
 
 
 class MeasurementProblem(Problem):
@@ -56,7 +57,7 @@ class ApiProblem(EnvironmentProblem):
     @property
     def is_passing(self) -> bool:
         """It may be otherwise in a moment: the server starts, or is asked too often."""
-        return self.status in _PASSING
+        return self.status in _PASSING or _NOT_YET in self.message
 
     @property
     def is_terminating(self) -> bool:
