@@ -39,6 +39,16 @@ def test_what_is_no_result(log: str, why: str, said: str) -> None:
         results.parse(log, why)
 
 
+def test_a_log_that_was_cut_has_no_result() -> None:
+    """As the kubelet does when it begins another file: at its beginning, or while it is written."""
+    host = {"role": "master", "counts": {"bytes_sent": 1}, "intervals": [{"from_s": 0.0}, {"from_s": 1.0}]}
+    for indent in (None, 1):
+        text = json.dumps({**GOOD, "hosts": [host, host]}, indent=indent)
+        for log in [part for i in range(1, len(text)) for part in (text[i:], text[:i])]:
+            with pytest.raises(MeasurementProblem, match=r"no whole result|no result of netmodel"):
+                results.parse(log, "")
+
+
 def pair_of(start_s: float | None, **messages: int) -> Json:
     totals = {"messages": {"to_slaves": messages}, "loss": 0.0}
     return {"run": {"start_s": start_s}, "totals": totals}

@@ -38,6 +38,8 @@ def test_flags_of_k8s_netperf(lab: Lab, tmp_path: Path) -> None:
         "netmodel-lab: --local and --across exclude each other",
         "netmodel-lab: bursts: service: has no host network (--hostNet)",
     ]
+    done = lab("k8s", "run", "--interval", "90s")
+    assert done.returncode == 2 and '--interval: "90s": must be 1ms to 60s' in done.stderr
     done = lab("k8s", "run", "--paths", "pod,nodport")
     said = 'argument --paths: "pod,nodport": must be some of pod, host, host-to-pod, pod-to-host, service, headless, '
     assert done.returncode == 2

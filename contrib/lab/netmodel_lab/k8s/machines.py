@@ -49,7 +49,7 @@ def client(settings: Settings, point: Point, number: int, pair: Pair, expires: s
 
 def client_data(settings: Settings, owner: Json, point: Point, dial: Dial, key: str, expires: str) -> Json:
     """A console is slow, and other things write to it: the log goes there at its end, compressed."""
-    args = manifests.client_args(point, dial, settings.limits.start_s)
+    args = manifests.client_args(point, dial, settings.limits.start_s, settings.interval)
     limit_s = manifests.client_seconds(settings, point)
     script = [
         f"export NETMODEL_KEY={shlex.quote(key)}",

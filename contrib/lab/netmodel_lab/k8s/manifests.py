@@ -470,10 +470,11 @@ def client_name(settings: Settings, point: Point, number: int) -> str:
     return f"nm-{settings.run}-p{point.seq:04d}-{number}"
 
 
-def client_args(point: Point, dial: Dial, patience_s: float = 10) -> list[str]:
+def client_args(point: Point, dial: Dial, patience_s: float = 10, interval: str = "") -> list[str]:
     args = ["-m", point.profile, "--port", str(dial.port), "--wait-slaves", f"{patience_s:.0f}s"]
     for name, value in point.params(dial.address, dial.data, dial.control).items():
         args += ["-D", f"{name}={value}"]
+    args += ["--interval", interval] if interval else []
     return [*args, "--format", "json", *HISTOGRAM_WORDS, "-q"]
 
 
@@ -498,7 +499,8 @@ def _client_container(settings: Settings, point: Point, dial: Dial) -> tuple[Jso
     if point.driver == NETMODEL:
         own = point.profile.startswith("/")
         has_key = not point.test.is_alone and (not settings.external or settings.has_external_key)
-        return _container(settings, client_args(point, dial), has_key=has_key, has_profiles=own), own
+        args = client_args(point, dial, interval=settings.interval)
+        return _container(settings, args, has_key=has_key, has_profiles=own), own
     other = others.OTHERS[point.driver]
     target = others.Target(dial.address, dial.port, dial.data)
     command = other.client(point.test, target)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -41,6 +42,7 @@ _SWITCHES: tuple[str, ...] = (
     "metrics",
 )
 _SWITCHES += (*(other.option[2:] for other in OTHERS.values()), "vm", *network_options.SWITCHES)
+_MOST_MS = 60_000  # of an interval
 _TRUE, _FALSE = ("1", "t", "T", "true", "TRUE", "True"), ("0", "f", "F", "false", "FALSE", "False")
 
 
@@ -74,6 +76,13 @@ def _between(low: float, high: float, *, whole: bool = False) -> Callable[[str],
         return value
 
     return convert
+
+
+def _interval(text: str) -> str:
+    found = re.fullmatch(r"(\d+)(ms|s)", text)
+    if not found or not 1 <= int(found[1]) * (1000 if found[2] == "s" else 1) <= _MOST_MS:
+        raise argparse.ArgumentTypeError(f'"{text}": must be 1ms to {_MOST_MS // 1000}s')
+    return text
 
 
 def _some_of(known: Sequence[str]) -> Callable[[str], tuple[str, ...]]:
@@ -133,6 +142,7 @@ def add_tests(parser: argparse.ArgumentParser) -> None:
     add("--serverIP", metavar="ADDRESS[,PORT]", help="a slave outside the cluster; only clients are made")
     add("--server-key-file", metavar="FILE", help="its key (default: it has none)")
     add("--privileged", help="privileged containers", default=False, **switch)
+    add("--interval", metavar="TIME", type=_interval, help="of what is told within a sample (default 1s)")
     add("--uuid", metavar="ID", help="identifier of the run in its results (default: a new one)")
     for name, other in OTHERS.items():
         add(other.option, help=f"{name} measures, too, from {other.image_option}", default=False, **switch)
@@ -441,6 +451,7 @@ def settings(options: argparse.Namespace) -> Settings:
         keep=keep,
         families=options.ip_family or ("",),
         drivers=drivers,
+        interval=options.interval or "",
         network=network,
         machines=machines,
     )

@@ -105,6 +105,7 @@ class Settings:
     drivers: dict[str, str] = field(default_factory=dict)  # programs of others that measure too, and their images
     is_openshift: bool = False
     machines: Machines | None = None
+    interval: str = ""  # of what netmodel tells of a sample; "": a second
     network: Network | None = None  # that pods are on, beside the cluster's or instead of it
 
     @property
