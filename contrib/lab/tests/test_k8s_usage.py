@@ -16,10 +16,11 @@ pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed
 
 from k8s_examples import STREAM, Json, cell, of
 
-from netmodel_lab.k8s import monitoring, outputs, usage
+from netmodel_lab.k8s import facts, monitoring, outputs, usage
 from netmodel_lab.k8s.cluster import Cluster
 from netmodel_lab.k8s.figures import Cell
 from netmodel_lab.k8s.monitoring import QUERIES, Prometheus
+from netmodel_lab.k8s.problems import ApiProblem
 from netmodel_lab.problems import EnvironmentProblem, UsageProblem
 
 
@@ -99,6 +100,47 @@ class Asked:
 
 def prometheus(asked: Asked) -> Prometheus:
     return Prometheus("http://prom", asked, QUERIES)
+
+
+def test_the_mtu_of_the_path_shows_in_segments() -> None:
+    hosts = [
+        {"role": "master", "connections": {"mss_min": 1398, "mss_max": 1448}},
+        {"role": "slave", "connections": {}},
+    ]
+    _, (found,) = documents([pair(1, *hosts), pair(2)])
+    assert found["netmodel"]["mss"] == {"min": 1398, "max": 1448}
+    assert documents(OTHER)[1][0]["netmodel"]["mss"] is None
+
+
+@pytest.mark.parametrize(
+    ("data", "mode"),
+    [
+        ({"config.conf": "kind: KubeProxyConfiguration\nmode: nftables\n"}, "nftables"),
+        ({"config.conf": 'a: 1\nmode: ""\n'}, "iptables"),
+        ({}, "unknown: no ConfigMap kube-proxy in kube-system has it"),
+        (None, "unknown: configmaps is forbidden"),
+    ],
+)
+def test_what_is_known_of_a_cluster(data: Json | None, mode: str) -> None:
+    class Known(Cluster):
+        def __init__(self) -> None:
+            pass
+
+        def request(self, *_: object, **__: object) -> bytes:
+            return b'{"gitVersion": "v1.34.4"}'
+
+        def get(self, *_: object) -> Json | None:
+            if data is None:
+                raise ApiProblem(403, "Forbidden", "configmaps is forbidden", {})
+            return {"data": data}
+
+    assert facts.of_cluster(Known(), 3) == {"version": "v1.34.4", "nodes": 3, "kube_proxy": mode}
+
+
+def test_the_cni_is_known_by_annotations() -> None:
+    made = {"projectcalico.org/IPv4Address": "192.0.2.1/24", "flannel.alpha.coreos.com/backend-type": "vxlan"}
+    assert facts.cni({"metadata": {"annotations": made}}) == "Calico, Flannel"
+    assert facts.cni({"metadata": {}}) == "unknown: no annotation of the node tells"
 
 
 SERIES: dict[str, list[tuple[Json, str]]] = {

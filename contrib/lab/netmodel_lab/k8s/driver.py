@@ -22,6 +22,7 @@ from netmodel_lab.k8s import (
 )
 from netmodel_lab.k8s.cleaning import remove
 from netmodel_lab.k8s.cluster import BY_NAME, NODE, SERVICE_CIDR, Cluster
+from netmodel_lab.k8s.facts import of_cluster
 from netmodel_lab.k8s.manifests import Dial
 from netmodel_lab.k8s.network_waits import wait_for
 from netmodel_lab.k8s.others import NETMODEL
@@ -68,6 +69,7 @@ class Driver:
         self._layouts = manifests.layouts(points)
         self._places: Places = {}
         self._nodes: dict[str, Json] = {}
+        self._facts: Json = {}
         self._ranges: list[str] = []
         self._networks: list[Json] = []
         self._slaves: Slaves
@@ -92,6 +94,7 @@ class Driver:
         lacking += openshift.lacks(self._cluster, settings, used)
         if lacking:
             raise EnvironmentProblem(lacking)
+        self._facts = of_cluster(self._cluster, len(self._nodes))
         self.has_begun = True
         for item in manifests.namespaces(settings, used, self._expires):
             self._create(item)
@@ -229,6 +232,7 @@ class Driver:
         facts: Json = {
             "run": self._settings.run,
             "uuid": self._settings.uuid,
+            "cluster": self._facts,
             "network": point.network,
             "place": point.place,
             "dialled": {

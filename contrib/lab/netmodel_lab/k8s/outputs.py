@@ -202,7 +202,8 @@ def _document(
     pairs: dict[int, list[Json]],
     used: Callable[[Sequence[Json]], dict[str, End]],
 ) -> Json:
-    both = used([pair for row in cell.rows for pair in pairs[row["seq"]]])
+    every = [pair for row in cell.rows for pair in pairs[row["seq"]]]
+    both = used(every)
     test, throughput = cell.point.test, cell.throughput
     ends = _ends(pairs, cell.rows[0])
     relation = common([str(end["relation"]) for row in cell.rows for end in _ends(pairs, row)])
@@ -234,6 +235,7 @@ def _document(
         "serverNodeInfo": _one_or_all([_node_info(end["server"]) for end in ends]),
         "clientNodeInfo": _one_or_all([_node_info(end["client"]) for end in ends]),
         **usage.fields(both),
+        "metadata": _metadata(ends[0]),
     }
     ours = {
         "schema": "netmodel-lab.k8s/1",
@@ -253,6 +255,8 @@ def _document(
         "startSkew": _of(cell.of("start_skew_s")),
         "server": _one_or_all([end["server"] for end in ends]),
         "client": _one_or_all([end["client"] for end in ends]),
+        "cluster": ends[0].get("cluster"),
+        "mss": usage.segments(every),
         "attached": _one_or_all([end.get("attached") for end in ends]),
         "driver": _driver(pairs, cell.rows[0]),
         "prometheus": {f"{name}CPU": end.outside or None for name, end in both.items()},
@@ -260,6 +264,18 @@ def _document(
         "sampleRows": list(cell.rows),
     }
     return found | {"netmodel": ours}
+
+
+def _metadata(end: Json) -> Json:
+    """Of the cluster, as far as it is known without rights beyond those of a run."""
+    cluster, info = end.get("cluster") or {}, end["client"].get("node_info") or {}
+    return {
+        "k8sVersion": cluster.get("version"),
+        "totalNodes": cluster.get("nodes"),
+        "sdnType": end["client"].get("cni"),
+        "kernel": info.get("kernelVersion"),
+        "workerArch": info.get("architecture"),
+    }
 
 
 def _ends(pairs: dict[int, list[Json]], row: Row) -> list[Json]:

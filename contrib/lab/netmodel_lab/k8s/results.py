@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from netmodel_lab.k8s.facts import cni
 from netmodel_lab.k8s.figures import start_skew_s
 from netmodel_lab.k8s.placement import zone
 from netmodel_lab.k8s.problems import MeasurementProblem, SkewProblem
@@ -94,6 +95,7 @@ def end(pod: Json, node: Json) -> Json:
         "uid": pod["metadata"]["uid"],
         "node": node["metadata"]["name"],
         "zone": zone(node),
+        "cni": cni(node),
         "ip": status.get("podIP"),
         "host_ip": status.get("hostIP"),
         "host_network": bool(spec.get("hostNetwork")),

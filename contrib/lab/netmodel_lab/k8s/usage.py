@@ -68,6 +68,14 @@ def _hosts(role: str, pairs: Sequence[Json]) -> Iterator[tuple[Json, Json]]:
                 yield pair, host
 
 
+def segments(pairs: Sequence[Json]) -> Json | None:
+    """The smallest and the largest payload of a segment of TCP, in bytes: what the MTU of the path leaves of it."""
+    each = [host.get("connections") or {} for role in ROLES.values() for _, host in _hosts(role, pairs)]
+    low = [found for one in each if (found := one.get("mss_min"))]
+    high = [found for one in each if (found := one.get("mss_max"))]
+    return {"min": min(low), "max": max(high)} if low and high else None
+
+
 def fields(ends: dict[str, End]) -> Json:
     """Under k8s-netperf's names; what was not collected is null, and never 0."""
     found: Json = {}
