@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from netmodel_lab.k8s import networks, others
+from netmodel_lab.k8s import networks, others, pod_spec
 from netmodel_lab.k8s.histograms import WORDS as HISTOGRAM_WORDS
 from netmodel_lab.k8s.others import FOLDER, NETMODEL
 from netmodel_lab.k8s.paths import PATHS, Family, Layout
@@ -254,7 +254,7 @@ def _spec(
         found["serviceAccountName"] = pods.service_account
     if pods.priority_class:
         found["priorityClassName"] = pods.priority_class
-    return found
+    return pod_spec.merged(found, pods.spec)
 
 
 def _take(container: Json, resource: str) -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from netmodel_lab.k8s import machine_options, netperf_file, network_options
+from netmodel_lab.k8s import machine_options, netperf_file, network_options, pod_spec
 from netmodel_lab.k8s.manifests import files
 from netmodel_lab.k8s.models import MOST
 from netmodel_lab.k8s.others import OTHERS
@@ -174,6 +174,9 @@ def _add_pods(parser: argparse.ArgumentParser) -> None:
     add("--annotation", metavar="NAME=VALUE", action="append", default=[], help="of all pods")
     add("--service-account", metavar="NAME", help="of all pods, in --namespace")
     add("--priority-class", metavar="NAME", help="of all pods")
+    add(
+        "--pod-spec", metavar="FILE", help="YAML with more fields of their spec, as securityContext or runtimeClassName"
+    )
     add(
         "--start-timeout",
         metavar="S",
@@ -349,6 +352,7 @@ def _pods(options: argparse.Namespace) -> Pods:
         annotations=_quantities("--annotation", ",".join(options.annotation)),
         service_account=options.service_account,
         priority_class=options.priority_class,
+        spec=pod_spec.read(options.pod_spec),
         is_privileged=options.privileged,
     )
 

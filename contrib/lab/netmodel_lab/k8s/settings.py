@@ -40,6 +40,7 @@ class Pods:
     annotations: dict[str, str] = field(default_factory=dict)
     service_account: str | None = None
     priority_class: str | None = None
+    spec: dict[str, Any] = field(default_factory=dict)  # of one's own, beside ours
     is_privileged: bool = False
 
 
