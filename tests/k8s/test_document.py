@@ -47,16 +47,20 @@ def test_commands_of_the_document(lab: Lab) -> None:
     )
     assert applied.returncode == 0, applied.stderr
     assert {path.name for path in (lab.folder / "first").iterdir()} == {
+        "cpu-result.csv",
         "junit.xml",
         "k8s.json",
         "loss-rt-result.csv",
         "metrics.prom",
+        "podcpu-result.csv",
+        "podmem-result.csv",
         "report.html",
         "result.csv",
         "result.json",
         "rows.csv",
         "rows.jsonl",
         "samples",
+        "vswitch-result.csv",
     }
 
 

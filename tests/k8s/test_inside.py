@@ -17,6 +17,7 @@ from conftest import IMAGE, kubectl, left, objects, on_node, until
 
 TOP = Path(__file__).resolve().parents[2]
 KUBERNETES = TOP / "contrib" / "kubernetes"
+PAGE = TOP / "docs" / "kubernetes.md"
 LAB_IMAGE = "netmodel.test/netmodel-lab:1"
 
 
@@ -42,6 +43,20 @@ def test_manifests_are_what_the_cluster_takes(space: None) -> None:
     for name in ("lab-job", "lab-cronjob"):
         done = kubectl("apply", "--dry-run=server", "--validate=strict", "-f", "-", text=manifest(name), check=False)
         assert "created (server dry run)" in done and "Warning" not in done, done
+
+
+def test_an_overlay_of_the_base(space: None, tmp_path: Path) -> None:
+    """That of the document."""
+    (text,) = re.findall(r"^```yaml\n(resources: .*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    base = os.path.relpath(KUBERNETES, tmp_path)
+    (tmp_path / "kustomization.yaml").write_text(text.replace("../contrib/kubernetes", base))
+    made = kubectl("kustomize", str(tmp_path), "--load-restrictor", "LoadRestrictionsNone")
+    done = kubectl("apply", "--dry-run=server", "--validate=strict", "-f", "-", "-o", "json", text=made)
+    (job,) = [one for one in json.loads(done)["items"] if one["kind"] == "CronJob"]
+    (container,) = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
+    assert container["image"] == "registry.example.com/netmodel-lab:0.1.0" and job["spec"]["schedule"] == "0 4 * * *"
+    images = [word for word in container["args"] if word.startswith("--image=")]
+    assert images == ["--image=registry.example.com/netmodel:0.1.0"]
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,10 @@ import csv
 import io
 import json
 import xml.etree.ElementTree as tree
+from collections.abc import Iterator
 from typing import Any
+
+import pytest
 
 from conftest import ON, Lab, entry, kubectl, objects, until
 
@@ -28,7 +31,16 @@ def counts(sample: Json) -> tuple[int, int]:
     return hosts["master"]["bytes_sent"], hosts["slave"]["bytes_received"]
 
 
-def test_a_stream_between_two_nodes(lab: Lab) -> None:
+@pytest.fixture
+def proxy() -> Iterator[None]:
+    """As kubeadm tells of it."""
+    words = ("configmap", "kube-proxy", "-n", "kube-system")
+    kubectl("create", *words, "--from-literal=config.conf=mode: iptables")
+    yield
+    kubectl("delete", *words)
+
+
+def test_a_stream_between_two_nodes(lab: Lab, proxy: None) -> None:
     done = lab("run", lab.file(FILE), *ON, "-o", "out")
     assert done.returncode == 0, done.stderr
     assert "| Stream Results | netmodel | TCP_STREAM " in done.stdout
@@ -47,6 +59,10 @@ def test_a_stream_between_two_nodes(lab: Lab) -> None:
     assert (document["profile"], document["tputMetric"], document["samples"]) == ("TCP_STREAM", "Mb/s", 2)
     assert (document["serverNodeInfo"]["nodeName"], document["clientNodeInfo"]["nodeName"]) == ("n1", "n2")
     assert abs(document["throughput"] - sum(row["received_MBps"] for row in rows) * 8 / 2) < 1e-6
+    assert (document["serverCPUCollected"], document["clientCPUCollected"]) == (True, True)
+    assert 0 < document["clientPods"][0]["cpuUsage"] < 1000 and document["serverPodsMem"][0]["memUsage"] > 1e6
+    assert document["netmodel"]["cluster"] == {"version": "v1.34.4", "nodes": 2, "kube_proxy": "iptables"}
+    assert document["netmodel"]["mss"]["max"] in range(1400, 1461)  # of 1500 bytes
     (line,) = csv.DictReader(io.StringIO((lab.folder / "out" / "result.csv").read_text()))
     assert float(line["Avg Throughput"]) > 0
     suite = tree.parse(lab.folder / "out" / "junit.xml").getroot()
@@ -70,3 +86,14 @@ def test_its_own_namespace_is_restricted(lab: Lab) -> None:
     assert process.returncode == 0, err
     assert secret["data"]["key"] not in out + err
     assert not kubectl("get", "namespaces", "-l", "netmodel.io/run", "-o", "name")
+
+
+def test_a_spec_of_ones_own(lab: Lab, tests_space: tuple[str, str]) -> None:
+    lab.file("securityContext: {runAsUser: 1234}\nhostAliases: [{ip: 192.0.2.1, hostnames: [a]}]\n", "spec.yml")
+    words = (lab.file("tests:\n" + entry("one", "TCP_RR")), *ON, *tests_space, "--pod-spec", "spec.yml")
+    done = lab("run", *words, "--keep", "always", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    run = json.loads((lab.folder / "out" / "k8s.json").read_text())["settings"]["run"]
+    pods = objects("pods", "-n", tests_space[1], "-l", f"netmodel.io/run={run}")
+    assert [pod["spec"]["securityContext"]["runAsUser"] for pod in pods] == [1234, 1234]
+    assert lab("clean", run).returncode == 0
