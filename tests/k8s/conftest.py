@@ -97,7 +97,8 @@ def third_node() -> Iterator[str]:
     # A namespace, and its links with it, may outlive its name.
     subprocess.run(["ip", "link", "delete", "ve-n3"], check=True)
     subprocess.run(["ip", "netns", "delete", "n3"], check=True)
-    subprocess.run(["ip", "route", "flush", "10.244.3.0/24"], check=True)
+    for way in ("10.244.3.0/24", "fd00:244:3::/64"):
+        subprocess.run(["ip", "-6" if ":" in way else "-4", "route", "flush", way], check=True)
 
 
 @dataclass

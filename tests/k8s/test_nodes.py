@@ -60,6 +60,25 @@ def test_patterns_over_three_nodes(lab: Lab, third_node: str, tests_space: tuple
         assert clients == ({"n1": 2, "n2": 2, "n3": 2} if pattern == "all-to-all" else {"n2": 4, "n3": 4})
 
 
+@pytest.mark.long
+def test_one_master_over_many_slaves(lab: Lab, third_node: str, tests_space: tuple[str, str]) -> None:
+    text = "tests:\n" + entry("rr", "TCP_RR", duration=5) + entry("stream", "TCP_STREAM", duration=5, size=65536)
+    words = ("--pattern", "one-to-many", "--pairs", "8", "--client-node", "n2", "-o", "out")
+    done = lab("run", lab.file(text), *ON, *tests_space, *words)
+    assert done.returncode == 0, done.stderr
+    for row in lab.rows():
+        assert (row["slaves"], row["server_node"], row["client_node"]) == (8, "n1, n3", "n2")
+        assert 0 <= row["start_skew_s"] < 0.5
+    for path in (lab.folder / "out" / "samples").iterdir():
+        (pair,) = json.loads(path.read_text())["pairs"]
+        assert Counter(one["node"] for one in pair["k8s"]["servers"]) == {"n1": 4, third_node: 4}
+        master, *slaves = pair["result"]["hosts"]
+        assert pair["result"]["run"]["reconciled"] is True and len(slaves) == 8
+        assert master["counts"]["bytes_sent"] == sum(one["counts"]["bytes_received"] for one in slaves)
+        assert all(one["counts"]["bytes_received"] > 0 for one in slaves)
+    print("figure: one master over 8 slaves on 2 nodes: all bytes arrived, at each of them")
+
+
 def heartbeats(names: list[str]) -> str:
     """Leases of nodes, as their kubelets would renew them."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
@@ -142,6 +161,12 @@ def test_a_hundred_hollow_nodes(lab: Lab, hollow: list[str], tests_space: tuple[
     jobs = [one for one in json.loads(taken)["items"] if one["kind"] == "Job"]
     nodes = Counter(term["values"][0] for job in jobs for term in terms(job))
     assert nodes == dict.fromkeys([*hollow, "n2"], 1)
+    many = ("--pattern", "one-to-many", "--pairs", str(HOLLOW), "--client-node", "n1")
+    done = lab("plan", "tests.yml", *ON, *tests_space, *many)
+    assert done.returncode == 0, done.stderr
+    taken = kubectl("apply", "--dry-run=server", "--validate=strict", "-f", "-", "-o", "json", text=done.stdout)
+    kinds = Counter(one["kind"] for one in json.loads(taken)["items"])
+    assert (kinds["Pod"], kinds["Job"]) == (HOLLOW, 1)
     done = lab("run", "tests.yml", *ON, *tests_space, *words, "--start-timeout", "5", "-o", "out")
     assert done.returncode in (3, 4), done.stderr
     assert "did not start within 5 s" in done.stderr and "Traceback" not in done.stderr, done.stderr

@@ -23,6 +23,7 @@ from netmodel_lab.k8s import (
 from netmodel_lab.k8s.cleaning import remove
 from netmodel_lab.k8s.cluster import BY_NAME, NODE, SERVICE_CIDR, Cluster
 from netmodel_lab.k8s.facts import of_cluster
+from netmodel_lab.k8s.figures import common
 from netmodel_lab.k8s.manifests import Dial
 from netmodel_lab.k8s.network_waits import wait_for
 from netmodel_lab.k8s.others import NETMODEL
@@ -34,6 +35,12 @@ from netmodel_lab.k8s.waits import Waits, ended
 from netmodel_lab.problems import EnvironmentProblem
 
 Json = dict[str, Any]
+Ends = Sequence[tuple[Pair, Dial]]  # of one client: several where it is one master over many slaves
+
+
+def of_clients(point: Point, ends: Ends) -> list[Ends]:
+    """What each client has."""
+    return [ends] if point.slaves > 1 else [[one] for one in ends]
 
 
 @dataclass(frozen=True)
@@ -164,13 +171,14 @@ class Driver:
         self._slaves.stand_again(point)
         pairs = self._places[point.place]
         dials = [self._slaves.dial(point, pair) for pair in pairs]
-        jobs = [self._client(point, i, pair, dial) for i, (pair, dial) in enumerate(zip(pairs, dials, strict=True))]
-        for item, dial in zip(jobs, dials, strict=True):
-            self._again(item, point, dial)
+        clients = of_clients(point, list(zip(pairs, dials, strict=True)))
+        jobs = [self._client(point, i, ends) for i, ends in enumerate(clients)]
+        for item, ends in zip(jobs, clients, strict=True):
+            self._again(item, point, ends[0][1])
         starts = self._waits.machine if point.is_virtual else self._waits.started
         try:
             pods = [starts(item["metadata"]["name"], item["metadata"]["namespace"]) for item in jobs]
-            each = zip(pairs, dials, jobs, pods, strict=True)
+            each = zip(clients, jobs, pods, strict=True)
             found = [self._result(point, i, *one) for i, one in enumerate(each)]
             results.check_together([one.document for one in found], point.test.duration)
         except MeasurementProblem:
@@ -180,10 +188,13 @@ class Driver:
             self._drop(jobs)
         return found
 
-    def _client(self, point: Point, number: int, pair: Pair, dial: Dial) -> Json:
+    def _client(self, point: Point, number: int, ends: Ends) -> Json:
+        pair, dial = ends[0]
         if point.is_virtual:
             return machines.client(self._settings, point, number, pair, self._expires)
-        return manifests.client(self._settings, point, number, pair, dial, self._ranges, self._expires)
+        return manifests.client(
+            self._settings, point, number, pair, dial, self._ranges, self._expires, [one for _, one in ends[1:]]
+        )
 
     def _end(self, jobs: Sequence[Json]) -> None:
         """A client that still runs would disturb the next sample, whatever is to be kept."""
@@ -214,19 +225,21 @@ class Driver:
         if point.is_virtual:
             self._create(machines.client_data(self._settings, item | made, point, dial, self._key, self._expires))
 
-    def _result(self, point: Point, number: int, pair: Pair, dial: Dial, item: Json, pod: Json) -> Sample:
-        slave = self._slaves.of(point, pair)
+    def _result(self, point: Point, number: int, ends: Ends, item: Json, pod: Json) -> Sample:
+        pair, dial = ends[0]
+        slaves = [(one, slave) for one, _ in ends if (slave := self._slaves.of(point, one))]
+        slave = slaves[0][1] if slaves else None
         uid = verify(pod, pair.client)
         limit = manifests.client_seconds(self._settings, point)
-        pod = self._waits.finished(item["metadata"]["name"], pod, limit, pair.server if slave else None)
+        pod = self._waits.finished(item["metadata"]["name"], pod, limit, [one.server for one, _ in slaves])
         verify(pod, pair.client, uid)
         log, why = self._log(point, pod)
         log, histogram = histograms.taken_out(log)
         try:
             document = self._document(point, slave, pod, log, why)
         except MeasurementProblem as problem:
-            if slave:
-                self._waits.verify_node(slave.pod, "; ".join(problem.lines))
+            for _, one in slaves:
+                self._waits.verify_node(one.pod, "; ".join(problem.lines))
             raise
         client_node = self._node(pair.client)
         facts: Json = {
@@ -254,11 +267,13 @@ class Driver:
                 facts | {"server": {"address": address}, "relation": "external"},
                 histogram,
             )
-        server_node = self._node(pair.server)
-        if slave:
-            self._slaves.verify(slave, pair)
-        facts["server"] = results.end(slave.pod if slave else pod, server_node)
-        facts["relation"] = verify_relation(server_node, client_node, point.place)
+        for at, one in slaves:
+            self._slaves.verify(one, at)
+        nodes = [self._node(one.server) for one, _ in ends]
+        pods = [one.pod for _, one in slaves] or [pod]
+        servers = [results.end(*one) for one in zip(pods, nodes, strict=True)]
+        facts |= {"server": servers[0]} | ({"servers": servers} if len(servers) > 1 else {})
+        facts["relation"] = common([verify_relation(node, client_node, point.place) for node in nodes])
         return Sample(number, document, facts, histogram)
 
     def _attached(self, point: Point, client: Json) -> Json:

@@ -38,7 +38,7 @@ def row(settings: Settings, point: Point, document: Json | None, why: str | None
     given |= {"model": test.model.shown} if test.model else {}
     given |= {"family": point.family} if point.family else {}
     given |= {"on": point.on} if point.on else {}
-    given |= {"ends": "vm"} if point.is_virtual else {}
+    given |= {"ends": point.ends} if point.ends else {}
     first = ((document or {}).get("pairs") or [{}])[0]
     run = (first.get("result") or {}).get("run") or {}
     found: Row = {"point": None, "cell": " ".join(map(str, given.values())), "block": point.sample, "seq": point.seq}
@@ -56,11 +56,13 @@ def row(settings: Settings, point: Point, document: Json | None, why: str | None
     if document and why is None:
         ends = [one["k8s"] for one in document["pairs"]]
         for name in ("server", "client"):
-            nodes = dict.fromkeys(end[name].get("node") for end in ends)
+            each = [one for end in ends for one in end.get(f"{name}s") or [end[name]]]
+            nodes = dict.fromkeys(one.get("node") for one in each)
             found[f"{name}_node"] = ", ".join(filter(None, nodes)) or None
         results = [one["result"] for one in document["pairs"]]
         logged = [one.get("histogram") for one in document["pairs"]]
         found |= {"relation": common([end["relation"] for end in ends]), **of_pairs(results, logged)}
+        found |= {"slaves": point.slaves, "start_skew_s": reach(run, "start_skew_s")} if point.slaves > 1 else {}
         found |= {"is_stream": is_stream(test, results)} if test.model else {}
         found["throttled_s"] = _throttled_s(results)
         found["is_throttling_unknown"] = any(map(_is_throttling_unknown, document["pairs"]))

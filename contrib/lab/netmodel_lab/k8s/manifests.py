@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from netmodel_lab.k8s import networks, others, pod_spec
+from netmodel_lab.k8s import fan, networks, others, pod_spec
 from netmodel_lab.k8s.histograms import WORDS as HISTOGRAM_WORDS
 from netmodel_lab.k8s.others import FOLDER, NETMODEL
 from netmodel_lab.k8s.paths import PATHS, Family, Layout
@@ -470,10 +470,15 @@ def client_name(settings: Settings, point: Point, number: int) -> str:
     return f"nm-{settings.run}-p{point.seq:04d}-{number}"
 
 
-def client_args(point: Point, dial: Dial, patience_s: float = 10, interval: str = "") -> list[str]:
+def client_args(
+    point: Point, dial: Dial, patience_s: float = 10, interval: str = "", more: Sequence[Dial] = ()
+) -> list[str]:
     args = ["-m", point.profile, "--port", str(dial.port), "--wait-slaves", f"{patience_s:.0f}s"]
     for name, value in point.params(dial.address, dial.data, dial.control).items():
         args += ["-D", f"{name}={value}"]
+    for number, one in enumerate(more, 1):
+        address = f"[{one.address}]" if ":" in one.address else one.address
+        args += ["-D", f"{fan.parameter(number)}={address}:{one.port}"]
     args += ["--interval", interval] if interval else []
     return [*args, "--format", "json", *HISTOGRAM_WORDS, "-q"]
 
@@ -494,12 +499,12 @@ def client_marks(point: Point, number: int, pair: Pair) -> dict[str, str]:
     }
 
 
-def _client_container(settings: Settings, point: Point, dial: Dial) -> tuple[Json, bool]:
+def _client_container(settings: Settings, point: Point, dial: Dial, more: Sequence[Dial]) -> tuple[Json, bool]:
     """And whether it reads files of the run."""
     if point.driver == NETMODEL:
         own = point.profile.startswith("/")
         has_key = not point.test.is_alone and (not settings.external or settings.has_external_key)
-        args = client_args(point, dial, interval=settings.interval)
+        args = client_args(point, dial, interval=settings.interval, more=more)
         return _container(settings, args, has_key=has_key, has_profiles=own), own
     other = others.OTHERS[point.driver]
     target = others.Target(dial.address, dial.port, dial.data)
@@ -512,11 +517,19 @@ def _client_container(settings: Settings, point: Point, dial: Dial) -> tuple[Jso
 
 
 def client(
-    settings: Settings, point: Point, number: int, pair: Pair, dial: Dial, ranges: Sequence[str], expires: str
+    settings: Settings,
+    point: Point,
+    number: int,
+    pair: Pair,
+    dial: Dial,
+    ranges: Sequence[str],
+    expires: str,
+    more: Sequence[Dial] = (),
 ) -> Json:
-    """A master, for one sample; number: which of the pairs of its place. Of a hairpin its pod has the slave, too."""
+    """A master, for one sample; number: which of the pairs of its place. more: its slaves beside the first. Of a
+    hairpin its pod has the slave, too."""
     path = point.path
-    container, has_files = _client_container(settings, point, dial)
+    container, has_files = _client_container(settings, point, dial, more)
     spec = _spec(settings, path.client, pair.client, container, has_profiles=has_files, driver=point.driver)
     if path.is_within:
         beside = _slave_container(settings, CONTROL_PORT, ranges, expires)

@@ -55,6 +55,11 @@ class Test:
         return CATALOG[self.profile] if self.model is None else _OF_MODEL
 
     @property
+    def own_profile(self) -> str:
+        """The name of a stock profile, or of a file that goes to the cluster."""
+        return (self.model.file or self.model.profile) if self.model else self.entry.profile
+
+    @property
     def title(self) -> str:
         """With all that tells it from the others of a list."""
         if self.model:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from netmodel_lab.k8s import machine_options, netperf_file, network_options, pod_spec
+from netmodel_lab.k8s import fan, machine_options, netperf_file, network_options, pod_spec
 from netmodel_lab.k8s.manifests import files
 from netmodel_lab.k8s.models import MOST
 from netmodel_lab.k8s.others import OTHERS
@@ -18,7 +18,7 @@ from netmodel_lab.k8s.paths import FAMILIES, NAMES, OTHER_PATHS, PATHS
 from netmodel_lab.k8s.placement import PLACEMENTS
 from netmodel_lab.k8s.results import LEAST_S
 from netmodel_lab.k8s.search import CREDENTIALS
-from netmodel_lab.k8s.settings import Keep, Limits, Pattern, Placement, Pods, Settings, Where, new_run
+from netmodel_lab.k8s.settings import PROFILES, Keep, Limits, Pattern, Placement, Pods, Settings, Where, new_run
 from netmodel_lab.problems import UsageProblem, nearest
 from netmodel_lab.program import Program
 
@@ -27,7 +27,7 @@ REFUSED = {
     "ib-write-bw": "RDMA is none of netmodel's transports",
     "use-virtctl": "nobody logs in to a virtual machine; cloud-init starts netmodel in it",
 }
-PATTERNS: tuple[Pattern, ...] = ("pairs", "many-to-one", "all-to-all", "matrix")
+PATTERNS: tuple[Pattern, ...] = ("pairs", "many-to-one", "one-to-many", "all-to-all", "matrix")
 _SWITCHES: tuple[str, ...] = (
     "clean",
     "json",
@@ -381,6 +381,34 @@ def _alone(options: argparse.Namespace, tests: Sequence[netperf_file.Test]) -> l
     return found
 
 
+def _of_one_master(
+    options: argparse.Namespace, tests: Sequence[netperf_file.Test], has_others: bool, has_network: bool
+) -> list[str]:
+    """What one master over many slaves cannot have: each slave would need a Service, or a network's address."""
+    flag = "--pattern one-to-many"
+    refused = [name for name in options.paths or () if PATHS[name].service]
+    found = [f"{flag}: {test.name}: service: goes to one slave" for test in tests if test.service]
+    found += [f"{flag}: --paths {','.join(refused)}: goes to one slave"] if refused else []
+    return found + [
+        f"{flag} and {other} exclude each other"
+        for other, is_so in (("other programs", has_others), ("other networks", has_network), ("--vm", options.vm))
+        if is_so
+    ]
+
+
+def _spread(tests: Sequence[netperf_file.Test], count: int) -> dict[str, str]:
+    """The profiles of one master, by their names."""
+    found = {}
+    for test in tests:
+        name = test.own_profile
+        if test.model and test.model.text:
+            text = test.model.text
+        else:
+            text = (PROFILES / name if name.endswith(".xml") else Program.find().profile_path(name)).read_text("utf-8")
+        found[fan.file(name, count)] = fan.spread(name, text, count)
+    return found
+
+
 def _without_network(options: argparse.Namespace) -> list[str]:
     """Where no pod of the run would be on a network beside the cluster's own."""
     given = {"--hostNet": options.hostNet, "--serverIP": options.serverIP}
@@ -392,7 +420,10 @@ def settings(options: argparse.Namespace) -> Settings:
         text
         for is_wrong, text in (
             (options.local and options.pairs > 1 and options.server_node, "--server-node with --local has one pair"),
-            (options.pattern == "many-to-one" and options.pairs < 2, "--pattern many-to-one: --pairs says how many"),
+            (
+                options.pattern in ("many-to-one", "one-to-many") and options.pairs < 2,
+                f"--pattern {options.pattern}: --pairs says how many",
+            ),
             (
                 not options.pod and not options.vm,
                 "--pod=false: without --vm nothing else could be measured",
@@ -425,6 +456,10 @@ def settings(options: argparse.Namespace) -> Settings:
         wrong.append("--vm: other programs, and tests with a server of their own, are of pods alone")
     if options.pairs > 1 or options.pattern == "all-to-all":
         wrong += _short(drivers, tests)
+    many: dict[str, str] = {}
+    if options.pattern == "one-to-many":
+        wrong += _of_one_master(options, tests, bool(drivers), network is not None)
+        many = {} if wrong else _spread(tests, int(options.pairs))
     if "service" in (options.paths or ()):
         wrong += [
             f"{test.name}: service: is the same as {other.name} with --paths service"
@@ -456,6 +491,7 @@ def settings(options: argparse.Namespace) -> Settings:
         families=options.ip_family or ("",),
         drivers=drivers,
         interval=options.interval or "",
+        many=many,
         network=network,
         machines=machines,
     )

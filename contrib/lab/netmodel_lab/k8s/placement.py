@@ -207,6 +207,8 @@ def _pairs(good: Sequence[Json], where: Where, placement: str, first: int) -> tu
         chosen.append(min(found, key=lambda pair: _uses(pair, chosen)))
         if where.pattern == "many-to-one":
             found = [pair for pair in found if pair.server == chosen[0].server]
+        if where.pattern == "one-to-many":
+            found = [pair for pair in found if pair.client == chosen[0].client]
     if where.pattern == "many-to-one":
         return tuple(replace(pair, slave=first, lane=i) for i, pair in enumerate(chosen))
     return tuple(replace(pair, slave=first + i) for i, pair in enumerate(chosen))

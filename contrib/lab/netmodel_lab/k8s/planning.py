@@ -9,7 +9,7 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from netmodel_lab.k8s import machines, manifests, network_objects, openshift
-from netmodel_lab.k8s.driver import Driver
+from netmodel_lab.k8s.driver import Driver, of_clients
 from netmodel_lab.k8s.others import NETMODEL
 from netmodel_lab.k8s.placement import Pair, stands
 from netmodel_lab.k8s.settings import Point, Settings, points
@@ -47,13 +47,16 @@ def items(settings: Settings, driver: Driver) -> list[Json]:
         lanes = stand[way.slave].lanes
         found.append(manifests.service(settings, way.slave, lanes, way.network, protocols, expires, 0, *way[2:]))
     for point in every:
-        for i, pair in enumerate(places[point.place]):
-            dial = _dial(settings, point, pair, stand[pair.slave].lanes)
+        ends = [(pair, _dial(settings, point, pair, stand[pair.slave].lanes)) for pair in places[point.place]]
+        for i, each in enumerate(of_clients(point, ends)):
+            pair, dial = each[0]
             if point.is_virtual:
                 found.append(machine := machines.client(settings, point, i, pair, expires))
                 found.append(machines.client_data(settings, machine, point, dial, "made for the run", expires))
                 continue
-            found.append(manifests.client(settings, point, i, pair, dial, ranges, expires))
+            found.append(
+                manifests.client(settings, point, i, pair, dial, ranges, expires, [one for _, one in each[1:]])
+            )
     return found
 
 

@@ -85,7 +85,7 @@ def _labels(cell: Cell) -> Labels:
         "driver": point.driver,
         **({"family": point.family} if point.family else {}),
         **({"network": point.on} if point.on else {}),
-        **({"ends": "vm"} if point.is_virtual else {}),
+        **({"ends": point.ends} if point.ends else {}),
         **({"model": test.model.shown} if test.model else {}),
     }
 

@@ -113,7 +113,7 @@ def _key(row: Row) -> Key:
 def key_of(cell: Cell) -> Key:
     point, test = cell.point, cell.point.test
     given = (test.profile, test.duration, test.messagesize, test.messagereadsize, test.parallelism, test.burst)
-    model, ends = test.model.shown if test.model else "", "vm" if point.is_virtual else ""
+    model, ends = test.model.shown if test.model else "", point.ends
     return tuple(map(str, (*given, point.network, point.place, point.driver, model, point.family, ends, point.on)))
 
 

@@ -10,7 +10,7 @@ import uuid
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from netmodel_lab.k8s import models
+from netmodel_lab.k8s import fan, models
 from netmodel_lab.k8s.catalog import CATALOG
 from netmodel_lab.k8s.models import Model
 from netmodel_lab.k8s.netperf_file import Test
@@ -19,7 +19,7 @@ from netmodel_lab.k8s.others import FOLDER, NETMODEL, OTHERS
 from netmodel_lab.k8s.paths import OF_MACHINES, PATHS, Family, Path
 
 Keep = Literal["never", "failed", "always"]
-Pattern = Literal["pairs", "many-to-one", "all-to-all", "matrix"]
+Pattern = Literal["pairs", "many-to-one", "one-to-many", "all-to-all", "matrix"]
 Placement = Literal["other-node", "same-node", "same-zone", "other-zone", "same-pod", "external"]
 PROFILES = pathlib.Path(__file__).parent / "profiles"
 DATA_PORT, CONTROL_PORT = 21000, 20000
@@ -55,6 +55,11 @@ class Where:
     pattern: Pattern = "pairs"
     pairs: int = 1
     nodes: tuple[str, ...] = ()  # all of them, of patterns over every node
+
+    @property
+    def slaves(self) -> int:
+        """Of one master."""
+        return self.pairs if self.pattern == "one-to-many" else 1
 
     @property
     def places(self) -> list[str]:
@@ -106,6 +111,7 @@ class Settings:
     drivers: dict[str, str] = field(default_factory=dict)  # programs of others that measure too, and their images
     is_openshift: bool = False
     machines: Machines | None = None
+    many: dict[str, str] = field(default_factory=dict)  # profiles of one master over many slaves, by their names
     interval: str = ""  # of what netmodel tells of a sample; "": a second
     network: Network | None = None  # that pods are on, beside the cluster's or instead of it
 
@@ -133,12 +139,18 @@ class Point:
     driver: str = NETMODEL
     family: Family = ""
     is_virtual: bool = False  # machines are the ends
+    slaves: int = 1  # of one master
     on: str = ""  # which network beside the cluster's own its traffic takes: the kind is that of the path
 
     @property
     def way(self) -> str:
-        """The path, the family of its addresses where it was asked for, and whether machines are its ends."""
-        return " ".join(filter(None, (self.network, self.family, "vm" if self.is_virtual else "")))
+        """The path, the family of its addresses where it was asked for, and what its ends are."""
+        return " ".join(filter(None, (self.network, self.family, self.ends)))
+
+    @property
+    def ends(self) -> str:
+        """What they are where that is not a pod each."""
+        return "vm" if self.is_virtual else f"{self.slaves} slaves" if self.slaves > 1 else ""
 
     @property
     def path(self) -> Path:
@@ -180,6 +192,8 @@ class Point:
 
     @property
     def profile(self) -> str:
+        if self.slaves > 1:
+            return f"{FOLDER}/{fan.file(self.test.own_profile, self.slaves)}"
         if self.test.model:
             return f"{FOLDER}/{self.test.model.file}" if self.test.model.file else self.test.model.profile
         name = CATALOG[self.test.profile].profile
@@ -209,7 +223,7 @@ def points(settings: Settings) -> list[Point]:
     for sample in range(1, max((test.samples for test in settings.tests), default=0) + 1):
         for cell, one in enumerate(cells, 1):
             if sample <= one[0].samples:
-                found.append(Point(len(found) + 1, cell, sample, *one))
+                found.append(Point(len(found) + 1, cell, sample, *one[:-1], slaves=settings.where.slaves, on=one[-1]))
     return found
 
 
@@ -232,6 +246,7 @@ def own_profiles(settings: Settings) -> dict[str, str]:
     """Files that go to the cluster, by their names."""
     names = dict.fromkeys(test.entry.profile for test in settings.tests)
     found = {name: (PROFILES / name).read_text(encoding="utf-8") for name in names if name.endswith(".xml")}
+    found |= settings.many
     return found | {test.model.file: test.model.text for test in settings.tests if test.model and test.model.file}
 
 

@@ -45,14 +45,14 @@ def of_samples(pairs: Sequence[Json]) -> dict[str, End]:
 
 
 def _of_end(end: str, role: str, pairs: Sequence[Json]) -> End:
-    hosts = list(_hosts(role, pairs))
-    cpus: list[dict[str, float]] = [cpu for _, host in hosts if (cpu := host.get("cpu")) and "idle" in cpu]
+    hosts = list(_hosts(end, role, pairs))
+    cpus: list[dict[str, float]] = [cpu for _, _, host in hosts if (cpu := host.get("cpu")) and "idle" in cpu]
     used: dict[str, list[tuple[float, float]]] = {}
-    for pair, host in hosts:
+    for pod, pair, host in hosts:
         seconds, usage = reach(pair["result"], "run", "elapsed_s"), host.get("rusage") or {}
         if seconds and "utime_s" in usage:
             cpu = (usage["utime_s"] + usage["stime_s"]) / seconds * 100
-            used.setdefault(str(pair["k8s"][end].get("pod")), []).append((cpu, usage["maxrss_kb"] * 1024.0))
+            used.setdefault(pod, []).append((cpu, usage["maxrss_kb"] * 1024.0))
     why = dict.fromkeys(OUTSIDE, "--prom was not given") | ({} if cpus else {"cpu": "what measured does not tell it"})
     return End(
         {name: fmean(cpu[mode] for cpu in cpus) * 100 for name, (_, mode) in MODES.items()} if cpus else {},
@@ -61,16 +61,18 @@ def _of_end(end: str, role: str, pairs: Sequence[Json]) -> End:
     )
 
 
-def _hosts(role: str, pairs: Sequence[Json]) -> Iterator[tuple[Json, Json]]:
+def _hosts(end: str, role: str, pairs: Sequence[Json]) -> Iterator[tuple[str, Json, Json]]:
+    """The pod of each host, its pair, and the host; slaves of one master are in the order of their pods."""
     for pair in pairs:
-        for host in pair.get("result", {}).get("hosts") or []:
-            if host.get("role") == role:
-                yield pair, host
+        pods = pair["k8s"].get(f"{end}s") or [pair["k8s"][end]]
+        hosts = [host for host in pair.get("result", {}).get("hosts") or [] if host.get("role") == role]
+        for pod, host in zip(pods, hosts, strict=False):
+            yield str(pod.get("pod")), pair, host
 
 
 def segments(pairs: Sequence[Json]) -> Json | None:
     """The smallest and the largest payload of a segment of TCP, in bytes: what the MTU of the path leaves of it."""
-    each = [host.get("connections") or {} for role in ROLES.values() for _, host in _hosts(role, pairs)]
+    each = [host.get("connections") or {} for ends in ROLES.items() for *_, host in _hosts(*ends, pairs)]
     low = [found for one in each if (found := one.get("mss_min"))]
     high = [found for one in each if (found := one.get("mss_max"))]
     return {"min": min(low), "max": max(high)} if low and high else None

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -191,8 +191,8 @@ class Waits:
         if events:
             raise EnvironmentProblem([f"job {name} cannot make its pod: {events[-1].partition(': ')[2]}"])
 
-    def finished(self, job: str, pod: Json, limit_s: float, server: str | None) -> Json:
-        """The pod of a Job, once it has ended. Raises MeasurementProblem when its node, or the server's, is lost,
+    def finished(self, job: str, pod: Json, limit_s: float, servers: Sequence[str]) -> Json:
+        """The pod of a Job, once it has ended. Raises MeasurementProblem when its node, or a server's, is lost,
         and when it takes too long."""
         name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
         limit = time.monotonic() + limit_s
@@ -205,7 +205,7 @@ class Waits:
                 return now
             if time.monotonic() > nodes_at:
                 nodes_at = time.monotonic() + _NODES_S
-                for node in dict.fromkeys(filter(None, (now["spec"].get("nodeName"), server))):
+                for node in dict.fromkeys(filter(None, (now["spec"].get("nodeName"), *servers))):
                     self._verify_ready(str(node))
             if time.monotonic() > limit:
                 raise MeasurementProblem([f"pod {name} has not ended within {limit_s:.0f} s: {state(now)}"])

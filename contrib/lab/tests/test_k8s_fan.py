@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""netmodel-lab k8s: one master over many slaves."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as tree
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed; requirements-dev.txt has it")
+
+from conftest import Lab
+from k8s_examples import RR, THREE, V2, of, placement_of
+
+from netmodel_lab.k8s import fan, figures, manifests, settings, usage
+from netmodel_lab.k8s.manifests import Dial
+from netmodel_lab.k8s.placement import Pair
+from netmodel_lab.k8s.settings import Where, points
+from netmodel_lab.problems import UsageProblem
+from netmodel_lab.program import Program
+
+PROFILE = Path(__file__).resolve().parents[3] / "profiles" / "tcp_rr.xml"
+WHERE = Where(pattern="one-to-many", pairs=3)
+
+
+def test_a_group_is_there_for_each_slave(tmp_path: Path) -> None:
+    path = tmp_path / "many.xml"
+    path.write_text(fan.spread("tcp_rr", PROFILE.read_text(), 3))
+    root = tree.fromstring(path.read_text())
+    assert [group.get("name") for group in root.findall("group")] == ["rr", "rr_2", "rr_3"]
+    hosts = {"host": "192.0.2.1", "host2": "192.0.2.2:20001", "host3": "[2001:db8::1]:20000"}
+    assert Program.find().check(str(path), hosts) == []
+    with pytest.raises(UsageProblem, match=r"no group of it goes to \$host"):
+        fan.spread("own", "<profile name='own'><group/></profile>", 2)
+    with pytest.raises(UsageProblem, match="has a parameter host2"):
+        fan.spread("own", "<profile name='own'><param name='host2'/></profile>", 2)
+
+
+def test_one_client_has_all_slaves() -> None:
+    places = placement_of(THREE, WHERE)
+    assert places["other-node"] == (Pair("a", "b", 0), Pair("c", "b", 1), Pair("a", "b", 2))
+    whole = of(RR, where=WHERE, many={"many-3-tcp_rr.xml": "text"})
+    (point, _) = points(whole)
+    dials = [Dial(f"10.0.0.{i}", 20000 + i) for i in range(3)]
+    job = manifests.client(whole, point, 0, places["other-node"][0], dials[0], [], "99", dials[1:])
+    (container,) = job["spec"]["template"]["spec"]["containers"]
+    assert container["args"][:2] == ["-m", "/profiles/many-3-tcp_rr.xml"]
+    assert {"host=10.0.0.0", "host2=10.0.0.1:20001", "host3=10.0.0.2:20002"} <= set(container["args"])
+    data = manifests.config_map(whole, "n", "99")
+    assert data and data["data"] == {"many-3-tcp_rr.xml": "text"}
+    assert settings.from_json(settings.as_json(whole)) == whole
+
+
+def test_the_row_has_all_nodes_and_the_skew() -> None:
+    whole = of(RR, where=WHERE, many={"many-3-tcp_rr.xml": "text"})
+    servers = [{"node": node, "pod": f"s{i}"} for i, node in enumerate(("a", "c", "a"))]
+    ends = {"server": servers[0], "servers": servers, "client": {"node": "b", "pod": "c"}, "relation": "other node"}
+    hosts = [{"role": "slave", "rusage": {"utime_s": i, "stime_s": 0, "maxrss_kb": 1}} for i in range(3)]
+    result = {"run": {"start": "x", "start_s": 1.0, "start_skew_s": 0.25, "elapsed_s": 1.0}, "hosts": hosts}
+    pair = {"k8s": ends, "result": result}
+    row = figures.row(whole, points(whole)[0], {"pairs": [pair]}, None)
+    assert (row["server_node"], row["client_node"], row["d.ends"]) == ("a, c", "b", "3 slaves")
+    assert (row["slaves"], row["start_skew_s"]) == (3, 0.25)
+    assert {pod: cpu for pod, (cpu, _) in usage.of_samples([pair])["server"].pods.items()} == {
+        "s0": 0,
+        "s1": 100,
+        "s2": 200,
+    }
+    assert replace(whole, where=Where()).where.slaves == 1
+
+
+def test_what_goes_to_one_slave_is_refused(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "netperf.yml").write_text(V2)
+    done = lab("k8s", "run", "--pattern", "one-to-many", "--paths", "pod,nodeport")
+    assert done.returncode == 2
+    assert [line.removeprefix("netmodel-lab: ") for line in done.stderr.splitlines()] == [
+        "--pattern one-to-many: --pairs says how many",
+        "--pattern one-to-many: bursts: service: goes to one slave",
+        "--pattern one-to-many: --paths nodeport: goes to one slave",
+    ]
