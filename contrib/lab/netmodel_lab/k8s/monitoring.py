@@ -22,7 +22,7 @@ from netmodel_lab.columns import reach
 from netmodel_lab.k8s.cluster import SERVICE, Cluster
 from netmodel_lab.k8s.problems import ApiProblem
 from netmodel_lab.k8s.search import parts_of
-from netmodel_lab.k8s.usage import MODES, End, of_samples
+from netmodel_lab.k8s.usage import MODES, End, Used, of_samples
 from netmodel_lab.problems import EnvironmentProblem, UsageProblem, nearest
 
 Json = dict[str, Any]
@@ -159,6 +159,7 @@ class Prometheus:
         }
         cpu = _by(each["cpu"], "mode")
         pods, memory = _by(each["pods"], "pod"), _by(each["memory"], "pod")
+        names = {**pods, **memory, **end.pods}  # those that use most come first
         seconds = ", ".join(dict.fromkeys(words["window"] for words, _ in windows))
         why = {
             figure: f"{self.text} has no value of it within the {seconds} of the samples"
@@ -170,7 +171,7 @@ class Prometheus:
             end,
             cpu=end.cpu or inside,
             outside=inside,
-            pods={pod: (pods.get(pod), memory.get(pod)) for pod in {**pods, **memory}} or end.pods,
+            pods={pod: _known(pods.get(pod), memory.get(pod), end.pods.get(pod)) for pod in names},
             vswitch=(_one(each["vswitch_cpu"]), _one(each["vswitch_memory"])),
             why_not=why,
         )
@@ -194,6 +195,12 @@ def _by(each: Sequence[Series], label: str) -> dict[str, float]:
         for labels, value in series:
             found.setdefault(labels.get(label, ""), []).append(value)
     return {name: fmean(values) for name, values in found.items()}
+
+
+def _known(cpu: float | None, memory: float | None, inside: Used | None) -> Used:
+    """Of a pod: from inside where it is not known here, as of one that has just begun."""
+    own = inside or (None, None)
+    return (own[0] if cpu is None else cpu, own[1] if memory is None else memory)
 
 
 def _one(each: Sequence[Series]) -> float | None:

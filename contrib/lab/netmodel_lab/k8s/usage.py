@@ -26,6 +26,9 @@ OUTSIDE = ("vswitch_cpu", "vswitch_memory")  # what cannot be seen from inside
 _VSWITCH = {"server": "serverVs", "client": "clientVs"}  # the misspelling below is part of k8s-netperf's format
 
 
+Used = tuple[float | None, float | None]  # CPU, in per cent of one, and memory, in bytes
+
+
 @dataclass(frozen=True)
 class End:
     """Means of all samples and pairs. cpu: per cent of the node's CPUs; outside: the same by Prometheus. pods: of each
@@ -34,8 +37,8 @@ class End:
 
     cpu: dict[str, float] = field(default_factory=dict)
     outside: dict[str, float] = field(default_factory=dict)
-    pods: dict[str, tuple[float | None, float | None]] = field(default_factory=dict)
-    vswitch: tuple[float | None, float | None] = (None, None)
+    pods: dict[str, Used] = field(default_factory=dict)
+    vswitch: Used = (None, None)
     why_not: dict[str, str] = field(default_factory=dict)
 
 
