@@ -20,7 +20,7 @@ from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.placement import Pair
 from netmodel_lab.k8s.problems import MeasurementProblem
 from netmodel_lab.k8s.settings import Limits, Pods, Settings, Where, points
-from netmodel_lab.k8s.slaves import Slaves
+from netmodel_lab.k8s.slaves import Slave, Slaves
 from netmodel_lab.k8s.waits import Waits
 
 Json = dict[str, Any]
@@ -32,6 +32,7 @@ class Scripted:
     def __init__(self, said: Sequence[Json], nodes: str = "ba") -> None:
         """nodes: of clients, by turns."""
         self.said, self.nodes, self.made, self.there = said, nodes, list[str](), dict[str, Json]()
+        self.suspected = list[str]()
 
     def create(self, item: Json) -> Json:
         self.there[item["metadata"]["name"]] = {**item, "number": len(self.made)}
@@ -58,6 +59,9 @@ class Scripted:
     def log(self, name: str, _namespace: str) -> str:
         document = self.said[int(name.rpartition("-")[2])]
         return json.dumps({"schema": "netmodel.result/1", "run": {"complete": True, **document}})
+
+    def verify_nodes(self, pods: Sequence[Json], _said: str) -> None:
+        self.suspected += [pod["spec"]["nodeName"] for pod in pods]
 
     def stand_again(self, _point: Any) -> None:
         pass
@@ -113,6 +117,34 @@ def test_what_another_try_would_not_put_right_has_none(wrong: Json) -> None:
     with pytest.raises(MeasurementProblem):
         driver(script, settings, BOTH, said).sample(points(settings)[0])
     assert len(script.made) == 2 and said == []
+
+
+class Many(Scripted):
+    """A slave on the server's node of each pair."""
+
+    def of(self, _point: Any, pair: Pair) -> Slave:  # type: ignore[override]
+        meta = {"name": f"s{pair.slave}", "namespace": "n", "uid": f"u{pair.slave}"}
+        return Slave({"metadata": meta, "spec": {"nodeName": pair.server, "containers": [{"name": "c"}]}}, "u", 20000)
+
+    def verify(self, slave: Slave, pair: Pair) -> None:
+        assert slave.pod["spec"]["nodeName"] == pair.server
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_all_slaves_of_one_master_are_told_or_suspected(complete: bool) -> None:
+    script = Many([{"complete": complete, "start_s": 1.0}])
+    pairs = (Pair("a", "b"), Pair("c", "b", slave=1))
+    settings = replace(of(TEST), where=Where(pattern="one-to-many", pairs=2))
+    run = driver(script, settings, pairs, [])
+    if not complete:
+        with pytest.raises(MeasurementProblem, match="incomplete"):
+            run.sample(points(settings)[0])
+        assert script.suspected == ["a", "c"] and script.there == {}
+        return
+    (found,) = run.sample(points(settings)[0])
+    assert [(one["pod"], one["node"]) for one in found.k8s["servers"]] == [("s0", "a"), ("s1", "c")]
+    assert found.k8s["server"] == found.k8s["servers"][0] and found.k8s["relation"] == "other node"
+    assert script.suspected == []
 
 
 @pytest.mark.parametrize(

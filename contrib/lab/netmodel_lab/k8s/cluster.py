@@ -21,9 +21,11 @@ from netmodel_lab.problems import EnvironmentProblem
 
 Json = dict[str, Any]
 _REQUEST_S = 30.0  # of one request
+_KUBELET_S = 10.0  # of one that a kubelet has to answer
 _AWAY_S = 60.0  # how long an API server may be away that has answered before
 _FIRST_S = 10.0  # and one that has not
 _SECOND_LOOK_S = 0.5
+_TO_KUBELET = "/containerLogs/"  # stands in the API server's words where it has not reached one
 _WHOSE = re.compile(r"^HTTPS?Connection\(.*?\): ")  # the address stands before it already
 
 
@@ -136,14 +138,21 @@ class Cluster:
                     raise problem
             time.sleep(_SECOND_LOOK_S)
 
-    def _once(self, method: str, path: str, query: Mapping[str, str] | None, body: Json | None) -> tuple[int, bytes]:
+    def _once(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str] | None,
+        body: Json | None,
+        limit_s: float = _REQUEST_S,
+    ) -> tuple[int, bytes]:
         headers = {"Accept": "application/json, */*"}
         if body is not None:
             headers["Content-Type"] = "application/json"
         words = self._client.param_serialize(
             method, path, {}, list((query or {}).items()), headers, body, auth_settings=["BearerToken"]
         )
-        answer = self._client.call_api(*words[:4], _request_timeout=_REQUEST_S)
+        answer = self._client.call_api(*words[:4], _request_timeout=limit_s)
         return int(answer.status), bytes(answer.read() or b"")
 
     # --- objects ---
@@ -215,15 +224,21 @@ class Cluster:
         data = self.request("GET", POD.path(namespace, pod) + "/log", {"container": container})
         return data.decode("utf-8", "replace")
 
-    def unheard(self, pod: str, namespace: str) -> str | None:
-        """Why the node of a pod does not answer, asked for the pod's log. None: it does, or that cannot be told."""
+    def unheard(self, pod: Json) -> str | None:
+        """Why the node of a pod does not answer, asked for the pod's log. None: it does, or that cannot be told, as
+        when the API server is away or busy, or does not trust the kubelet."""
+        meta = pod["metadata"]
+        path = POD.path(meta["namespace"], meta["name"]) + "/log"
+        query = {"tailLines": "1", "container": pod["spec"]["containers"][0]["name"]}
         try:
-            self.request("GET", POD.path(namespace, pod) + "/log", {"tailLines": "1"}, patience_s=0)
-        except ApiProblem as problem:
-            return problem.message if problem.is_passing else None
-        except EnvironmentProblem:
+            status, data = self._once("GET", path, query, None, _KUBELET_S)
+        except urllib3.exceptions.HTTPError as error:
+            is_late = isinstance(getattr(error, "reason", error), urllib3.exceptions.ReadTimeoutError)
+            return f"a log has not come within {_KUBELET_S:.0f} s" if is_late else None
+        except api.ApiException:
             return None
-        return None
+        said = ApiProblem.of(status, data, "GET", path).message if status >= 500 else ""
+        return said if _TO_KUBELET in said and "tls: " not in said else None
 
     def events(self, name: str, namespace: str) -> list[str]:
         """What is said of an object, oldest first; nothing where one must not look."""

@@ -238,8 +238,7 @@ class Driver:
         try:
             document = self._document(point, slave, pod, log, why)
         except MeasurementProblem as problem:
-            for _, one in slaves:
-                self._waits.verify_node(one.pod, "; ".join(problem.lines))
+            self._waits.verify_nodes([one.pod for _, one in slaves], "; ".join(problem.lines))
             raise
         client_node = self._node(pair.client)
         facts: Json = {

@@ -57,7 +57,7 @@ class ApiProblem(EnvironmentProblem):
     @property
     def is_passing(self) -> bool:
         """It may be otherwise in a moment: the server starts, or is asked too often."""
-        return self.status in _PASSING or _NOT_YET in self.message
+        return self.status in _PASSING or (self.status == 403 and _NOT_YET in self.message)
 
     @property
     def is_terminating(self) -> bool:

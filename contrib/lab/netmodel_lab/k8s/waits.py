@@ -211,14 +211,14 @@ class Waits:
                 raise MeasurementProblem([f"pod {name} has not ended within {limit_s:.0f} s: {state(now)}"])
             time.sleep(_LOOK_SELDOM_S)
 
-    def verify_node(self, pod: Json, said: str) -> None:
+    def verify_nodes(self, pods: Sequence[Json], said: str) -> None:
         """Raises MeasurementProblem when the node of a pod is lost, for which the other end has failed. That end knows
-        at once what the cluster takes most of a minute to tell of a node: so it is asked itself."""
-        meta, node = pod["metadata"], pod["spec"]["nodeName"]
-        why = self._cluster.unheard(meta["name"], meta["namespace"])
-        if why:
-            raise MeasurementProblem([f"node {node} does not answer any more: the sample is lost: {said}: {why}"])
-        self._verify_ready(node)
+        at once what the cluster takes most of a minute to tell of a node: so each node is asked itself, once."""
+        for node, pod in {str(pod["spec"]["nodeName"]): pod for pod in pods}.items():
+            self._verify_ready(node)  # the API server answers, and what does not is the node
+            why = self._cluster.unheard(pod)
+            if why:
+                raise MeasurementProblem([f"node {node} does not answer any more: the sample is lost: {said}: {why}"])
 
     def _verify_ready(self, name: str) -> None:
         node = self._cluster.get(NODE, name)
