@@ -32,10 +32,35 @@ def test_a_group_is_there_for_each_slave(tmp_path: Path) -> None:
     assert [group.get("name") for group in root.findall("group")] == ["rr", "rr_2", "rr_3"]
     hosts = {"host": "192.0.2.1", "host2": "192.0.2.2:20001", "host3": "[2001:db8::1]:20000"}
     assert Program.find().check(str(path), hosts) == []
+    every = [flowop.get("options", "") for flowop in root.iter("flowop")]
+    for number, host in enumerate(("$host", "$host2", "$host3")):
+        assert sum(f"remotehost={host} " in f"{options} " for options in every) == 1, number
     with pytest.raises(UsageProblem, match=r"no group of it goes to \$host"):
         fan.spread("own", "<profile name='own'><group/></profile>", 2)
     with pytest.raises(UsageProblem, match="has a parameter host2"):
         fan.spread("own", "<profile name='own'><param name='host2'/></profile>", 2)
+
+
+GROUP = "<profile name='own'><group name='g'><flowop options='a {}'/><flowop options='{}'/></group></profile>"
+
+
+@pytest.mark.parametrize("braced", ["remotehost=${host}", "remotehost=${host} nodelay"])
+def test_each_way_to_write_a_parameter_is_led_elsewhere(braced: str) -> None:
+    root = tree.fromstring(fan.spread("own", GROUP.format("remotehost=$host", braced), 2))
+    first, second = ([flowop.get("options") for flowop in group] for group in root.findall("group"))
+    assert first == ["a remotehost=$host", braced]
+    assert second == ["a remotehost=$host2", braced.replace("${host}", "$host2")]
+
+
+@pytest.mark.parametrize("other", ["server=$host", "server=x${host}", "remotehost=$host,1"])
+def test_an_address_elsewhere_is_refused(other: str) -> None:
+    """It would be that of the first slave in all copies, or have a port with it."""
+    with pytest.raises(UsageProblem) as caught:
+        fan.spread("own", GROUP.format("remotehost=$host", other), 2)
+    said = f"--pattern one-to-many: own: $host stands elsewhere than in remotehost=$host: {other}"
+    assert caught.value.lines == [said]
+    for harmless in ("server=$hostname", "name=$$host", "remotehost=$host1"):
+        assert harmless in fan.spread("own", GROUP.format("remotehost=$host", harmless), 2)
 
 
 def test_one_client_has_all_slaves() -> None:

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import copy
+import re
 import xml.etree.ElementTree as tree
 from pathlib import Path
 
 from netmodel_lab.problems import UsageProblem
 
 PARAMETER = "host"
+_REFERENCE = re.compile(rf"\$\$|\${PARAMETER}(?!\w)|\$\{{{PARAMETER}\}}", re.ASCII)  # $$ is a dollar sign
+_WORDS = (f"remotehost=${PARAMETER}", f"remotehost=${{{PARAMETER}}}")
 
 
 def parameter(number: int) -> str:
@@ -32,6 +35,10 @@ def spread(profile: str, text: str, count: int) -> str:
     groups = [group for group in root.findall("group") if any(map(_is_to_host, group.iter("flowop")))]
     if not groups:
         raise UsageProblem([f"--pattern one-to-many: {profile}: no group of it goes to $host"])
+    beside = [text for element in root.iter() for text in _beside(element)]
+    if beside:
+        said = f"$host stands elsewhere than in remotehost=$host: {beside[0]}"
+        raise UsageProblem([f"--pattern one-to-many: {profile}: {said}"])
     at = list(root).index(groups[0])
     for number in range(1, count):
         name = parameter(number)
@@ -40,16 +47,22 @@ def spread(profile: str, text: str, count: int) -> str:
             one = copy.deepcopy(group)
             one.set("name", f"{group.get('name')}_{number + 1}")
             for flowop in filter(_is_to_host, one.iter("flowop")):
-                words = str(flowop.get("options")).split(" ")
-                flowop.set("options", " ".join(f"remotehost=${name}" if _is_host(word) else word for word in words))
+                words = [f"remotehost=${name}" if word in _WORDS else word for word in _words(flowop)]
+                flowop.set("options", " ".join(words))
             root.append(one)
     tree.indent(root)
     return tree.tostring(root, encoding="unicode") + "\n"
 
 
-def _is_host(word: str) -> bool:
-    return word == f"remotehost=${PARAMETER}"
+def _words(flowop: tree.Element) -> list[str]:
+    return str(flowop.get("options")).split(" ")
 
 
 def _is_to_host(flowop: tree.Element) -> bool:
-    return any(map(_is_host, str(flowop.get("options")).split(" ")))
+    return any(word in _WORDS for word in _words(flowop))
+
+
+def _beside(element: tree.Element) -> list[str]:
+    """Other places of the address, which has a port of its own where it is another slave's."""
+    texts = [word for text in element.attrib.values() for word in text.split(" ")]
+    return [text for text in texts if text not in _WORDS and set(_REFERENCE.findall(text)) - {"$$"}]
