@@ -75,6 +75,16 @@ SHORT = ("tcp_rr", "num_flows=1,2", "--set", "test_length=100ms", "--repeat", "2
 
 
 @pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of 127.0.0.1, which nobody trusts unless told; its key is beside it."""
+    path = tmp_path_factory.mktemp("tls") / "server.crt"
+    words = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=server"]
+    words += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(path.with_suffix(".key")), "-out", str(path)]
+    subprocess.run(words, check=True, capture_output=True)
+    return path
+
+
+@pytest.fixture(scope="session")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study that was run to its end, with its page. To be read only."""
     folder = tmp_path_factory.mktemp("studies")

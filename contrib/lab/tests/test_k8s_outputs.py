@@ -9,7 +9,6 @@ import io
 import json
 import re
 import ssl
-import subprocess
 import threading
 import xml.etree.ElementTree as tree
 from collections.abc import Iterator
@@ -144,6 +143,15 @@ def test_documents_are_sent_once_however_often_they_are_sent(recorder: Recorder)
     assert recorder.asked[-1][2] == "Basic " + base64.b64encode("me:\u2713".encode()).decode()
 
 
+def test_what_differs_in_anything_that_tells_cells_apart_has_another_identifier() -> None:
+    """Programs of others stand in the same run, and families of addresses do."""
+    one, _ = documents()
+    others = [{**one, "driver": "iperf3"}, {**one, "virt": True}]
+    differs: Json = {"on": "blue", "family": "ipv6", "model": {"profile": "echo", "params": {}}}
+    others += [{**one, "netmodel": {**one["netmodel"], name: value}} for name, value in differs.items()]
+    assert len({identifier(each) for each in (one, *others)}) == 1 + len(others)
+
+
 def test_an_index_that_is_busy_is_asked_again(recorder: Recorder) -> None:
     """For what it has not taken, and nothing else."""
     sent = documents()
@@ -171,12 +179,7 @@ def test_what_an_index_refuses(recorder: Recorder) -> None:
         Index(Target("http://127.0.0.1:1", "results", None, None), sleep=lambda _: None).check()
 
 
-def test_its_certificate_is_verified(tmp_path: Path) -> None:
-    certificate = tmp_path / "server.crt"
-    words = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=search"]
-    words += ["-addext", "subjectAltName=IP:127.0.0.1"]
-    words += ["-keyout", str(certificate.with_suffix(".key")), "-out", str(certificate)]
-    subprocess.run(words, check=True, capture_output=True)
+def test_its_certificate_is_verified(certificate: Path) -> None:
     recorder = Recorder()
     server = serve(recorder, certificate)
     with pytest.raises(EnvironmentProblem, match="is not trusted"):

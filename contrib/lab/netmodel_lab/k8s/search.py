@@ -26,8 +26,8 @@ _REQUEST_S = 30.0
 _PAUSES_S = (0.5, 1.0, 2.0, 4.0, 8.0)  # before each try after the first
 _AT_ONCE = 500  # documents
 _PASSING = (429, 500, 502, 503, 504)
-_OF_A_DOCUMENT = ("profile", "duration", "parallelism", "messageSize", "burst")
-_OURS = ("test", "network", "place", "messageReadSize")
+_OF_A_DOCUMENT = ("driver", "profile", "duration", "parallelism", "messageSize", "burst", "virt")
+_OURS = ("test", "network", "on", "family", "place", "messageReadSize", "model")
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,8 @@ class Target:
             wrong.append(f'--index "{index}": must be in small letters, without spaces and any of \\/*?"<>|,#:')
         credentials = os.environ.get(CREDENTIALS)
         for flag, name in (("--search-credentials", credentials_file), ("--search-ca", ca)):
-            try:
-                text = Path(name).read_text(encoding="utf-8").strip() if name else ""
-                credentials = text if name and flag == "--search-credentials" else credentials
-            except (OSError, UnicodeDecodeError) as error:
-                wrong.append(f"{flag} {name}: {getattr(error, 'strerror', None) or 'is no text'}")
+            text = text_of(flag, name, wrong)
+            credentials = text if text is not None and flag == "--search-credentials" else credentials
         if credentials is not None and ":" not in credentials:
             wrong.append("the credentials must be USER:PASSWORD")
         if wrong:
@@ -75,6 +72,15 @@ def parts_of(url: str) -> SplitResult | None:
         parts = urlsplit(url)
         return parts if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 else None
     except ValueError:
+        return None
+
+
+def text_of(flag: str, name: str | None, wrong: list[str]) -> str | None:
+    """Of the file that an option names, if it is given. wrong has why it cannot be read, and none of the text."""
+    try:
+        return Path(name).read_text(encoding="utf-8").strip() if name else None
+    except (OSError, UnicodeDecodeError) as error:
+        wrong.append(f"{flag} {name}: {getattr(error, 'strerror', None) or 'is no text'}")
         return None
 
 
