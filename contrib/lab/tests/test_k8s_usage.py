@@ -6,15 +6,20 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed; requirements-dev.txt has it")
 
-from k8s_examples import STREAM, Json, cell, of
+from conftest import Lab
+from k8s_examples import STREAM, V2, Json, cell, of
 
 from netmodel_lab.k8s import facts, monitoring, outputs, usage
 from netmodel_lab.k8s.cluster import Cluster
@@ -193,16 +198,77 @@ def test_queries_of_ones_own(tmp_path: Path) -> None:
         monitoring.queries(str(path))
 
 
+class Guarded(BaseHTTPRequestHandler):
+    """A Prometheus that notes who asks."""
+
+    seen: ClassVar[list[str | None]] = []
+
+    def do_GET(self) -> None:
+        self.seen.append(self.headers["Authorization"])
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b'{"status": "success", "data": {"result": []}}')
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def guarded(certificate: Path) -> Iterator[str]:
+    Guarded.seen.clear()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Guarded)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, certificate.with_suffix(".key"))
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"https://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_its_certificate_is_verified_before_the_token_is_sent(guarded: str, certificate: Path, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("s3cret\n")
+    with pytest.raises(EnvironmentProblem, match="is not trusted") as caught:
+        Prometheus.at(guarded, str(token), None, QUERIES).check()
+    assert Guarded.seen == [] and "s3cret" not in "".join(caught.value.lines)
+    found = Prometheus.at(guarded, str(token), str(certificate), QUERIES)
+    found.check()
+    assert Guarded.seen == ["Bearer s3cret"] and not found.is_open
+    assert Prometheus.at("http://prom", str(token), None, QUERIES).is_open
+
+
+@pytest.mark.parametrize("text", ["", "s3cret\nX-More: 1", "s3cret s3cret", "s3cret\u00e9", "s3cret\x7f"])
+def test_a_token_that_no_header_has(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text(text)
+    with pytest.raises(UsageProblem) as caught:
+        Prometheus.at("https://prom", str(path), None, QUERIES)
+    assert caught.value.lines == [f"--prom-token {path}: must have one word of ASCII"]
+
+
 def test_an_address_has_no_password(tmp_path: Path) -> None:
-    with pytest.raises(UsageProblem, match="no place for a password") as caught:
-        Prometheus.at("https://me:hunter2@prom", None, None, QUERIES)
-    assert "hunter2" not in str(caught.value.lines)
+    none = str(tmp_path / "none")
+    with pytest.raises(UsageProblem) as caught:
+        Prometheus.at("https://me:hunter2@prom", none, none, QUERIES)
+    assert caught.value.lines == [
+        "--prom: a command line is no place for a password: --prom-token FILE",
+        f"--prom-token {none}: No such file or directory",
+        f"--prom-ca {none}: No such file or directory",
+    ]
     with pytest.raises(UsageProblem, match="must be http://HOST:PORT"):
         Prometheus.at("prom:9090", None, None, QUERIES)
-    with pytest.raises(UsageProblem, match="--prom-token"):
-        Prometheus.at("http://prom", str(tmp_path / "none"), None, QUERIES)
     with pytest.raises(EnvironmentProblem, match="does not answer"):
         Prometheus.at("http://127.0.0.1:1", None, None, QUERIES).check()
+
+
+def test_options_without_effect(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "netperf.yml").write_text(V2)
+    given = ("--prom-token", "a", "--prom-ca", "b", "--prom-queries", "c")
+    for prom, count, why in (((), 3, "without --prom"), (("--prom", "auto"), 2, "with --prom auto")):
+        done = lab("k8s", "run", *prom, *given)
+        said = [f"netmodel-lab: {flag}: has no effect {why}" for flag in given[::2]]
+        assert (done.returncode, done.stderr.splitlines()) == (2, said[:count])
 
 
 class Services(Cluster):

@@ -129,19 +129,23 @@ class _Beside:
 
 
 def _prometheus(words: argparse.Namespace) -> Prometheus | None:
+    of_server = {"--prom-token": words.prom_token, "--prom-ca": words.prom_ca}
+    why, ours = "", of_server
     if not words.prom:
-        given = [
-            flag
-            for flag in ("--prom-token", "--prom-ca", "--prom-queries")
-            if getattr(words, flag[2:].replace("-", "_"))
-        ]
-        if given:
-            raise UsageProblem([f"{flag}: has no effect without --prom" for flag in given])
+        why, ours = "without --prom", {**of_server, "--prom-queries": words.prom_queries}
+    elif words.prom == monitoring.AUTO:
+        why = f"with --prom {monitoring.AUTO}"
+    if why and any(ours.values()):
+        raise UsageProblem([f"{flag}: has no effect {why}" for flag, given in ours.items() if given])
+    if not words.prom:
         return None
     queries = monitoring.queries(words.prom_queries)
     if words.prom == monitoring.AUTO:
         return Prometheus.of(Cluster.connect(words.kubeconfig, words.context), queries)
-    return Prometheus.at(words.prom, words.prom_token, words.prom_ca, queries)
+    found = Prometheus.at(words.prom, words.prom_token, words.prom_ca, queries)
+    if found.is_open:
+        _say(f"--prom {words.prom}: the token can be read by others on its way; https:// would encrypt it")
+    return found
 
 
 def _check_textfile(path: Path) -> None:

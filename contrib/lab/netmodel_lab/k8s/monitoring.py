@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +22,7 @@ from ruamel.yaml.error import YAMLError
 from netmodel_lab.columns import reach
 from netmodel_lab.k8s.cluster import SERVICE, Cluster
 from netmodel_lab.k8s.problems import ApiProblem
-from netmodel_lab.k8s.search import parts_of
+from netmodel_lab.k8s.search import parts_of, text_of
 from netmodel_lab.k8s.usage import MODES, End, Used, of_samples
 from netmodel_lab.problems import EnvironmentProblem, UsageProblem, nearest
 
@@ -30,6 +31,7 @@ Series = list[tuple[dict[str, str], float]]
 AUTO = "auto"  # the Service that is found in the cluster
 _LABELS = "app.kubernetes.io/name=prometheus"
 _REQUEST_S = 10.0
+_WORD = re.compile(r"[!-~]+")  # what a header may have
 _ON = 'instance=~"($ip|$node)(:.*)?"'
 _VSWITCH = f'id="/system.slice/ovs-vswitchd.service",{_ON}'
 # $node and $ip are those of an end, $window is as long as a sample: a rate over all of it, and nothing else.
@@ -75,30 +77,36 @@ class Prometheus:
     text: str
     get: Callable[[str], tuple[int, bytes]]
     queries: Mapping[str, str]
+    is_open: bool = False  # others on the way can read the token
 
     @classmethod
     def at(cls, url: str, token_file: str | None, ca: str | None, queries: Mapping[str, str]) -> Prometheus:
         """Raises UsageProblem; what is secret is not shown."""
+        wrong: list[str] = []
         parts = parts_of(url)
         if parts is None:
-            raise UsageProblem([f"--prom: must be http://HOST:PORT, https://HOST:PORT or {AUTO}"])
-        if parts.username or parts.password:
-            raise UsageProblem(["--prom: a command line is no place for a password: --prom-token FILE"])
-        try:
-            token = Path(token_file).read_text(encoding="utf-8").strip() if token_file else ""
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageProblem([f"--prom-token {token_file}: {error}"]) from None
+            wrong.append(f"--prom: must be http://HOST:PORT, https://HOST:PORT or {AUTO}")
+        elif parts.username or parts.password:
+            wrong.append("--prom: a command line is no place for a password: --prom-token FILE")
+        token = text_of("--prom-token", token_file, wrong)
+        text_of("--prom-ca", ca, wrong)
+        if token is not None and not _WORD.fullmatch(token):
+            wrong.append(f"--prom-token {token_file}: must have one word of ASCII")
+        if wrong:
+            raise UsageProblem(wrong)
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         pool = urllib3.PoolManager(cert_reqs="CERT_REQUIRED", ca_certs=ca)
 
         def get(path: str) -> tuple[int, bytes]:
             try:
                 answer = pool.request("GET", url.rstrip("/") + path, headers=headers, retries=False, timeout=_REQUEST_S)
+            except urllib3.exceptions.SSLError as error:
+                raise EnvironmentProblem([f"{url} is not trusted: {error}"]) from None
             except urllib3.exceptions.HTTPError as error:
                 raise EnvironmentProblem([f"{url} does not answer: {error}"]) from None
             return answer.status, answer.data
 
-        return cls(url, get, queries)
+        return cls(url, get, queries, is_open=bool(token) and url.startswith("http:"))
 
     @classmethod
     def of(cls, cluster: Cluster, queries: Mapping[str, str]) -> Prometheus:
