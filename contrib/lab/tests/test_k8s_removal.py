@@ -229,6 +229,23 @@ def test_a_node_that_is_lost_while_its_pods_go() -> None:
     assert cluster.graces == [None, 0]
 
 
+class Blind(Fake):
+    """Its nodes are not shown."""
+
+    def get(self, kind: Kind, name: str, namespace: str | None = None) -> Json | None:
+        if kind is NODE:
+            raise ApiProblem(403, "Forbidden", "cannot get nodes", {})
+        return super().get(kind, name, namespace)
+
+
+def test_who_may_not_look_at_nodes_removes_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    items = made(of("macvlan", namespace="mine"))
+    items[-1]["spec"]["nodeName"] = "n1"
+    cluster = Blind(*items)
+    assert cluster.there and clean(monkeypatch, cluster, RUN, namespace="mine") is Exit.DONE
+    assert not cluster.there
+
+
 class Stuck(Fake):
     """Its pods do not go."""
 

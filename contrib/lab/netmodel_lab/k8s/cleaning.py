@@ -194,7 +194,10 @@ def _grace(cluster: Cluster, pod: Json) -> int | None:
     name = pod["spec"].get("nodeName")
     if not name:
         return None
-    node = cluster.get(NODE, str(name))
+    try:
+        node = cluster.get(NODE, str(name))
+    except ApiProblem:  # one must not look, as who has rights in one namespace alone
+        return None
     return None if node and is_ready(node) else 0
 
 
