@@ -185,6 +185,18 @@ def test_a_prometheus_that_does_not_answer_in_the_end_is_told() -> None:
         prometheus(refused).check()
 
 
+def test_the_nodes_of_all_slaves_of_one_master_are_told_and_asked() -> None:
+    one = pair(1, host("master", 0.5, 1), *[host("slave", 0.2, 1)] * 3)
+    one["k8s"]["servers"] = [{"node": f"n{i // 2}", "host_ip": f"192.0.2.{i // 2}", "pod": f"p{i}"} for i in range(3)]
+    asked = Asked(SERIES)
+    _, (found,) = documents([one], prometheus(asked).ends)
+    nodes = ["(192.0.2.0|n0)", "(192.0.2.1|n1)"]
+    assert [query.partition('instance=~"')[2][: len(nodes[0])] for query, _ in asked.asked[:2]] == nodes
+    assert len(asked.asked) == 3 * len(QUERIES)
+    assert [end["pod"] for end in found["netmodel"]["server"]] == ["p0", "p1", "p2"]
+    assert len(found["serverNodeInfo"]) == 3 and isinstance(found["clientNodeInfo"], dict)
+
+
 def test_queries_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "queries.yml"
     path.write_text('cpu: avg by (mode) (rate(mine{host="$node"}[$window]))\n')

@@ -11,7 +11,7 @@ from typing import Any
 from scipy import special
 
 from netmodel_lab.columns import figures, reach
-from netmodel_lab.k8s import histograms
+from netmodel_lab.k8s import histograms, usage
 from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.settings import Point, Settings
 
@@ -56,8 +56,7 @@ def row(settings: Settings, point: Point, document: Json | None, why: str | None
     if document and why is None:
         ends = [one["k8s"] for one in document["pairs"]]
         for name in ("server", "client"):
-            each = [one for end in ends for one in end.get(f"{name}s") or [end[name]]]
-            nodes = dict.fromkeys(one.get("node") for one in each)
+            nodes = dict.fromkeys(one.get("node") for one in usage.ends_of(name, document["pairs"]))
             found[f"{name}_node"] = ", ".join(filter(None, nodes)) or None
         results = [one["result"] for one in document["pairs"]]
         logged = [one.get("histogram") for one in document["pairs"]]

@@ -23,7 +23,7 @@ from netmodel_lab.columns import reach
 from netmodel_lab.k8s.cluster import SERVICE, Cluster
 from netmodel_lab.k8s.problems import ApiProblem
 from netmodel_lab.k8s.search import parts_of, text_of
-from netmodel_lab.k8s.usage import MODES, End, Used, of_samples
+from netmodel_lab.k8s.usage import MODES, End, Used, ends_of, of_samples
 from netmodel_lab.problems import EnvironmentProblem, UsageProblem, nearest
 
 Json = dict[str, Any]
@@ -186,14 +186,16 @@ class Prometheus:
 
 
 def _windows(name: str, pairs: Sequence[Json]) -> Iterator[tuple[dict[str, str], float]]:
-    """Of each sample: what stands for the words of a query, and its end."""
+    """Of each sample and node: what stands for the words of a query, and its end."""
     for pair in pairs:
-        end, run = pair["k8s"][name], pair["result"].get("run") or {}
+        run = pair["result"].get("run") or {}
         begin, seconds = run.get("start_s"), run.get("elapsed_s") or reach(pair, "result", "totals", "seconds")
-        if begin is None or not seconds or not end.get("node"):
+        if begin is None or not seconds:
             continue
         window = math.ceil(seconds)
-        yield {"node": end["node"], "ip": str(end.get("host_ip")), "window": f"{window}s"}, begin + window
+        nodes = {end["node"]: str(end.get("host_ip")) for end in ends_of(name, [pair]) if end.get("node")}
+        for node, address in nodes.items():
+            yield {"node": node, "ip": address, "window": f"{window}s"}, begin + window
 
 
 def _by(each: Sequence[Series], label: str) -> dict[str, float]:

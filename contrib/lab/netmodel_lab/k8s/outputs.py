@@ -205,7 +205,7 @@ def _document(
     every = [pair for row in cell.rows for pair in pairs[row["seq"]]]
     both = used(every)
     test, throughput = cell.point.test, cell.throughput
-    ends = _ends(pairs, cell.rows[0])
+    ends, servers = _ends(pairs, cell.rows[0]), usage.ends_of("server", pairs[cell.rows[0]["seq"]])
     relation = common([str(end["relation"]) for row in cell.rows for end in _ends(pairs, row)])
     found: Json = {
         "uuid": settings.uuid,
@@ -232,7 +232,7 @@ def _document(
         "confidence": [throughput.low, throughput.high] if throughput and throughput.low is not None else None,
         "externalServer": cell.point.network == "external",
         **infos(cell, settings),
-        "serverNodeInfo": _one_or_all([_node_info(end["server"]) for end in ends]),
+        "serverNodeInfo": _one_or_all([_node_info(end) for end in servers]),
         "clientNodeInfo": _one_or_all([_node_info(end["client"]) for end in ends]),
         **usage.fields(both),
         "metadata": _metadata(ends[0]),
@@ -253,7 +253,7 @@ def _document(
         "latencyOfAllSamples": _latency(cell, pairs),
         "throughputDeviation": throughput.sd if throughput else None,
         "startSkew": _of(cell.of("start_skew_s")),
-        "server": _one_or_all([end["server"] for end in ends]),
+        "server": _one_or_all(servers),
         "client": _one_or_all([end["client"] for end in ends]),
         "cluster": ends[0].get("cluster"),
         "mss": usage.segments(every),

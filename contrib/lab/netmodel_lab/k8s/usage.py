@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
@@ -42,6 +42,11 @@ class End:
     why_not: dict[str, str] = field(default_factory=dict)
 
 
+def ends_of(name: str, pairs: Iterable[Json]) -> list[Json]:
+    """All servers, or clients, of pairs: of one master over many slaves there are several of one."""
+    return [one for pair in pairs for one in pair["k8s"].get(f"{name}s") or [pair["k8s"][name]]]
+
+
 def of_samples(pairs: Sequence[Json]) -> dict[str, End]:
     """pairs: of all samples, as the folder has them."""
     return {end: _of_end(end, role, pairs) for end, role in ROLES.items()}
@@ -67,9 +72,8 @@ def _of_end(end: str, role: str, pairs: Sequence[Json]) -> End:
 def _hosts(end: str, role: str, pairs: Sequence[Json]) -> Iterator[tuple[str, Json, Json]]:
     """The pod of each host, its pair, and the host; slaves of one master are in the order of their pods."""
     for pair in pairs:
-        pods = pair["k8s"].get(f"{end}s") or [pair["k8s"][end]]
         hosts = [host for host in pair.get("result", {}).get("hosts") or [] if host.get("role") == role]
-        for pod, host in zip(pods, hosts, strict=False):
+        for pod, host in zip(ends_of(end, [pair]), hosts, strict=False):
             yield str(pod.get("pod")), pair, host
 
 
