@@ -41,13 +41,22 @@ static bool is_short(const struct nm_load *load, const struct nm_window *whole)
 	       late > TOLERANCE * due + UNDER_WAY * load->offered_per_s * alone_s(whole) + 1;
 }
 
+/* This end was slower than flows became free. Then passes that never began come behind others that
+ * it began late, by half the time in which the former became due on average, and certainly by a
+ * quarter; otherwise there was no flow for them, as while connections were opened anew. */
+static bool is_slow(const struct nm_load *load)
+{
+	return load->generator_s > load->busy_s &&
+	       load->generator_s >= (double)load->unsent / load->offered_per_s / 4;
+}
+
 static enum nm_load_verdict judge(const struct nm_load *load, const struct nm_window *whole)
 {
 	if ((double)load->failed > TOLERANCE * (double)load->due)
 		return NM_LOAD_ERRORS;
 	if (!is_short(load, whole))
 		return NM_LOAD_OK;
-	if (load->generator_s > load->busy_s)
+	if (is_slow(load))
 		return NM_LOAD_GENERATOR;
 	return nm_window_passes(whole)->mean_s < SLOWER * alone_s(whole) ? NM_LOAD_CONNECTIONS
 									 : NM_LOAD_OVERLOAD;

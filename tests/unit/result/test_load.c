@@ -124,6 +124,16 @@ START_TEST(this_end_is_the_limit)
 	phase.whole.counts.delay_own = 1000;
 	phase.whole.counts.delay_busy = 900;
 	ck_assert_str_eq(judged().name, "generator");
+	/* Those that never began became due within 400 ms of the second, and others waited 100 ms
+	 * for this end before that: they were late by its fault. */
+	phase.whole.counts.arrivals = 600;
+	phase.whole.counts.unsent = 400;
+	phase.whole.counts.delay_busy = 0;
+	phase.whole.counts.delay_own = UINT64_C(600) * 101 * NS_OF_MS / NM_DELAY_STEP_NS;
+	ck_assert_str_eq(judged().name, "generator");
+	/* Others were begun in time: there was no flow for these. */
+	phase.whole.counts.delay_own = UINT64_C(600) * 99 * NS_OF_MS / NM_DELAY_STEP_NS;
+	ck_assert_str_eq(judged().name, "connections");
 }
 END_TEST
 
