@@ -203,6 +203,7 @@ struct nm_app_use {
 	bool alone;    /* and is nothing else: its times are those of the pass */
 	bool lives;    /* its connection is replaced when its life is over (flowop/life.h) */
 	uint16_t verb; /* of those of the plan (plan/plan.h) */
+	uint64_t times; /* requests of a pass */
 	/* of what serves whoever connects, the same by enum nm_verb; otherwise NULL */
 	const uint16_t *verbs;
 };

@@ -248,7 +248,9 @@ static uint64_t key_of(const struct nm_io *io, const struct nm_flow *flow,
 	if (keyspace->law == NM_KEYS_RECORDED)
 		return take_record(instr, asking);
 	if (flow->request.arrival)
-		return nm_keyspace_turn(keyspace, flow->request.arrival - 1 + flow->repeated);
+		return nm_keyspace_turn(keyspace,
+					(flow->request.arrival - UINT64_C(1)) * instr->ask.times +
+						flow->repeated);
 	return nm_keyspace_turn(keyspace,
 				flow->index + asking->n_keys[instr->site]++ * io->apps.n_flows);
 }
@@ -438,7 +440,7 @@ enum nm_step nm_ask_step(struct nm_io *io, struct nm_flow *flow, const struct nm
 
 	if (flow->progress == NM_ASK_BEGIN) {
 		if (instr->ask.lives && !(flow->conn->traits & NM_CONN_LAST) &&
-		    nm_life_ends(io, flow->conn, &asking->life))
+		    nm_life_ends(flow->conn, &asking->life))
 			flow->conn->traits |= NM_CONN_LAST;
 		answer = flow->conn->traits & NM_CONN_LAST
 				 ? end_of_connection(flow, 0)

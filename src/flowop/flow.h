@@ -192,6 +192,7 @@ struct nm_flow {
 	uint8_t progress;
 	bool paced;    /* asleep until its next pass is due, not within a step */
 	bool abandons; /* abandoned messages may be left on some connections: abandoned.h */
+	bool between;  /* while a connection is replaced: no pass is under way */
 	/* with NM_STEP_FAIL: the stream has ended where a message could have begun */
 	bool ended;
 };

@@ -22,6 +22,8 @@ void nm_life_draw(const struct nm_io *io, const struct nm_flow *flow,
 	uint64_t key = nm_rng(~nm_rng(io->seed, flow->index), connect->opening);
 	uint32_t n = life->drawn++;
 
+	nm_counter_add(&io->count->retired, life->end_ns == NM_LIFE_ENDED);
+
 	life->opening = connect->opening;
 	life->left = (uint32_t)nm_law_draw(&opts->requests, nm_rng(key, REQUESTS), n);
 	life->end_ns = nm_law_draw(&opts->lifetime, nm_rng(key, LIFETIME), n);
@@ -29,11 +31,12 @@ void nm_life_draw(const struct nm_io *io, const struct nm_flow *flow,
 		life->end_ns += nm_clock_ns();
 }
 
-bool nm_life_ends(const struct nm_io *io, const struct nm_conn *conn, const struct nm_life *life)
+bool nm_life_ends(const struct nm_conn *conn, struct nm_life *life)
 {
 	const uint32_t used = NM_CONN_LIVES | NM_CONN_ANSWERED;
 	bool ends = (conn->traits & used) == used && life->end_ns && nm_clock_ns() >= life->end_ns;
 
-	nm_counter_add(&io->count->retired, ends);
+	if (ends)
+		life->end_ns = NM_LIFE_ENDED;
 	return ends;
 }

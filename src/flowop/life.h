@@ -18,11 +18,13 @@ struct nm_life {
 	uint32_t drawn;	  /* connections so far */
 	uint32_t opening; /* the one that it was opened by: see struct nm_instr */
 };
-#define NM_LIFE_OVER 1u
+#define NM_LIFE_OVER  1u
+#define NM_LIFE_ENDED 2u /* it is being replaced */
 
 /* Whether connections last as long as a law says. */
 bool nm_lives(const struct nm_opts_open *open);
-/* A connection has been opened: draws how long it lasts. */
+/* A connection has been opened: draws how long it lasts; counts the one whose life was over before,
+ * together with this opening, also where a window begins in between. */
 void nm_life_draw(const struct nm_io *io, const struct nm_flow *flow,
 		  const struct nm_instr *connect, struct nm_life *life);
 
@@ -33,8 +35,8 @@ static inline void nm_life_spend(struct nm_life *life)
 		life->end_ns = NM_LIFE_OVER;
 }
 
-/* Whether the connection is to be replaced now, which is counted. One that has carried no request
+/* Whether the connection is to be replaced now, which the caller does. One that has carried no request
  * is not: where lives are shorter than a round over the flows, no request would ever be sent. */
-bool nm_life_ends(const struct nm_io *io, const struct nm_conn *conn, const struct nm_life *life);
+bool nm_life_ends(const struct nm_conn *conn, struct nm_life *life);
 
 #endif

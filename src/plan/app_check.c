@@ -322,6 +322,7 @@ void nm_ir_check_apps(struct nm_ir *ir, struct nm_ir_group *group)
 			continue;
 		if (step->op->flags & NM_FLOWOP_ASKS) {
 			check_verb(ir, step);
+			step->ask.times = step->common->count;
 			step->ask.keyspace = step->op->verb == NM_VERB_QUERY
 						     ? nm_ir_find_questions(ir, step)
 						     : nm_ir_find_keys(ir, step);

@@ -41,13 +41,11 @@ static bool is_short(const struct nm_load *load, const struct nm_window *whole)
 	       late > TOLERANCE * due + UNDER_WAY * load->offered_per_s * alone_s(whole) + 1;
 }
 
-/* This end was slower than flows became free. Then passes that never began come behind others that
- * it began late, by half the time in which the former became due on average, and certainly by a
- * quarter; otherwise there was no flow for them, as while connections were opened anew. */
-static bool is_slow(const struct nm_load *load)
+/* Passes never began since connections could not be opened anew: what those that had begun waited
+ * for tells nothing of that. */
+static bool is_starved(const struct nm_window *whole)
 {
-	return load->generator_s > load->busy_s &&
-	       load->generator_s >= (double)load->unsent / load->offered_per_s / 4;
+	return whole->counts.starved > whole->counts.unsent / 2;
 }
 
 static enum nm_load_verdict judge(const struct nm_load *load, const struct nm_window *whole)
@@ -56,7 +54,9 @@ static enum nm_load_verdict judge(const struct nm_load *load, const struct nm_wi
 		return NM_LOAD_ERRORS;
 	if (!is_short(load, whole))
 		return NM_LOAD_OK;
-	if (is_slow(load))
+	if (is_starved(whole))
+		return NM_LOAD_CONNECTIONS;
+	if (load->generator_s > load->busy_s)
 		return NM_LOAD_GENERATOR;
 	return nm_window_passes(whole)->mean_s < SLOWER * alone_s(whole) ? NM_LOAD_CONNECTIONS
 									 : NM_LOAD_OVERLOAD;
@@ -73,6 +73,11 @@ static void advise(struct nm_load *load, const struct nm_window *whole,
 		snprintf(load->advice, size, "the load was as asked for");
 		break;
 	case NM_LOAD_CONNECTIONS:
+		if (is_starved(whole)) {
+			snprintf(load->advice, size,
+				 "connections could not be opened anew, as the server was away");
+			break;
+		}
 		snprintf(load->advice, size,
 			 "%u connections carry %.0f/s at most, as each pass takes %.3g ms: use "
 			 "more flows",

@@ -80,6 +80,7 @@
 	X(fallbacks, "fallbacks", "Over mptcp: connections that are, or have become, plain TCP.")  \
 	X(arrivals, NULL, "With open arrivals: passes that became due and were begun.")            \
 	X(unsent, NULL, "Passes that became due and were never begun.")                            \
+	X(starved, NULL, "Those of unsent that were given up while most flows had no connection.") \
 	X(overdue, NULL, "Those of arrivals that were begun after the time of their transaction.") \
 	X(tardy, NULL, "Those of iterations that ended after the time of their transaction.")      \
 	X(delay_busy, NULL,                                                                        \

@@ -104,6 +104,15 @@ def test_a_load_that_is_not_reached(netmodel: Netmodel) -> None:
     assert "400000/s due" in result.out and "warning: group rr: const(400000/s): load " in result.out
 
 
+def test_an_end_that_is_too_slow_is_told(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Nothing is waited for, and no flow is busy for longer than a turn."""
+    connect = '<transaction><flowop type="connect" options="remotehost=local protocol=null"/></transaction>'
+    ask = '<transaction name="ask" measure="yes" duration="200ms" arrivals="poisson(50M/s)"><flowop type="write" options="size=64"/></transaction>'
+    load = phase_of(netmodel.measure(profile(f'<group nflows="4">{connect}{ask}</group>')), "ask")["load"]
+    assert load["verdict"] == "generator" and load["generator_s"] > load["busy_s"]
+    assert load["due"] > 2 * load["achieved_per_s"] * 0.2
+
+
 def test_what_an_interrupt_leaves(netmodel: Netmodel) -> None:
     args = ["-m", "tcp_rr", "-v", "--format", "json", *defines(test_length="60s", arrivals="poisson(2k/s)", num_flows=4)]
     with netmodel.started(*args) as master:

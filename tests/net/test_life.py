@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from keyed import counts
-from nmtest import Json, Netmodel, assert_complete, assert_ends_agree, line_of, master_of
+from nmtest import Json, Netmodel, assert_complete, assert_ends_agree, line_of, master_of, phase_of
 from partners import nginx
 from test_apps import Server, pong, serving
 
@@ -156,6 +157,27 @@ def test_a_server_that_goes_away_is_told(netmodel: Netmodel, profile: WriteProfi
     result = netmodel.run("-m", profile(living(f"app=ping server={server.place} requests=3", attributes="")), code=2)
     assert "Connection refused" in result.err
     assert f"server {server.place}" in result.err
+
+
+def test_a_server_that_is_away_to_the_end(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Few passes wait long, as those that would do never begin. None of those that are counted began without being due."""
+
+    def answer(number: int, line: bytes) -> list[bytes]:
+        if number == 9:
+            with suppress(OSError):  # another connection was sooner
+                server.close()
+        return pong(number, line)
+
+    server = Server(answer, 0)
+    how = 'duration="1s" arrivals="const(1k/s)"'
+    document = netmodel.measure(profile(living(f"app=ping server={server.place} lifetime=20ms reconnect=30s", how=how)))
+    load = phase_of(document, "ask")["load"]
+    assert load["verdict"] == "connections" and load["unsent"] > 500
+    assert "as the server was away" in load["advice"]
+    assert counts(document)["requests"] == counts(document)["ok"] == load["due"] - load["unsent"]
+    assert load["failed"] == 0
+    # What is closed and not opened anew is none of them.
+    assert opened(document)[1] == opened(document)[0] - 3
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 #include "engine/engine_priv.h"
+#include "engine/phase/retry.h"
 #include "engine/tune.h"
 
 int nm_open_init(struct nm_worker *worker)
@@ -40,6 +41,15 @@ void nm_open_begin(struct nm_worker *worker)
 				  nm_rng(worker->io.seed, worker->run.number));
 }
 
+/* When the next pass is due; UINT64_MAX: none is any more. */
+static uint64_t due_ns(const struct nm_open *open)
+{
+	double at_ns = nm_schedule_at_ns(&open->schedule);
+
+	return at_ns < (double)(open->last_ns - open->begin_ns) ? open->begin_ns + (uint64_t)at_ns
+								: UINT64_MAX;
+}
+
 /* All that is due and has not begun by now never does. */
 static void count_unsent(struct nm_worker *worker)
 {
@@ -48,9 +58,12 @@ static void count_unsent(struct nm_worker *worker)
 	if (open->closed)
 		return;
 	open->closed = true;
-	nm_counter_add(&worker->io.count->unsent,
-		       nm_schedule_skip(&open->schedule, (double)(open->last_ns - open->begin_ns),
-					NM_TUNE_OPEN_COUNTED));
+	bool starved = 2 * nm_retry_unconnected(worker) > worker->n_flows;
+	uint64_t unsent = nm_schedule_skip(
+		&open->schedule, (double)(open->last_ns - open->begin_ns), NM_TUNE_OPEN_COUNTED);
+
+	nm_counter_add(&worker->io.count->unsent, unsent);
+	nm_counter_add(&worker->io.count->starved, starved ? unsent : 0);
 }
 
 void nm_open_end(struct nm_worker *worker)
@@ -66,15 +79,6 @@ void nm_open_end(struct nm_worker *worker)
 	count_unsent(worker);
 	nm_counter_add(&worker->io.count->open_ns, open->last_ns - open->begin_ns);
 	open->on = false;
-}
-
-/* When the next pass is due; UINT64_MAX: none is any more. */
-static uint64_t due_ns(const struct nm_open *open)
-{
-	double at_ns = nm_schedule_at_ns(&open->schedule);
-
-	return at_ns < (double)(open->last_ns - open->begin_ns) ? open->begin_ns + (uint64_t)at_ns
-								: UINT64_MAX;
 }
 
 void nm_open_arm(struct nm_worker *worker)
@@ -102,10 +106,13 @@ void nm_open_free(struct nm_worker *worker, struct nm_flow *flow)
 	flow->state = NM_FLOW_ASLEEP;
 	flow->paced = true;
 	flow->next = NULL;
-	if (open->last)
+	if (open->last) {
+		if (open->last->request.sent_ns < flow->request.sent_ns)
+			flow->request.sent_ns = open->last->request.sent_ns;
 		open->last->next = flow;
-	else
+	} else {
 		open->first = flow;
+	}
 	open->last = flow;
 	open->n_free++;
 	nm_open_arm(worker);
@@ -151,7 +158,7 @@ void nm_open_begin_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t
 	struct nm_counters *count = worker->io.count;
 	struct nm_request *request = &flow->request;
 	uint64_t at_ns = due_ns(open);
-	/* Since then a flow has been free: this one, or the one that is free for longest. */
+	/* Since then one flow or another has been free. */
 	uint64_t free_ns = request->sent_ns < now_ns ? request->sent_ns : now_ns;
 
 	if (open->first && open->first->request.sent_ns < free_ns)

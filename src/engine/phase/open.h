@@ -22,7 +22,8 @@ struct nm_open {
 	uint64_t last_ns;	      /* nothing is due from then on */
 	uint64_t drain_ns;	      /* what was due begins until then */
 	uint32_t n_free;	      /* flows that make no pass now: */
-	struct nm_flow *first, *last; /* the one that has been free for the longest first */
+	struct nm_flow *first, *last; /* in the order in which they became free; sent_ns of each
+					 says since when one or another has been free */
 	struct nm_timer timer;	      /* the next pass is due, and a flow is free */
 };
 

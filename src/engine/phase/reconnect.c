@@ -214,12 +214,10 @@ static bool replace_in_time(struct nm_worker *worker, struct nm_flow *flow)
 		return false;
 	for (uint32_t c = 0; c < worker->group->n_conns; c++) {
 		flow->conn = nm_flow_conn(flow, c);
-		const struct nm_life *life = nm_ask_life(&worker->io, flow);
+		struct nm_life *life = nm_ask_life(&worker->io, flow);
 
-		if (!(flow->conn->flags & NM_CONN_OPEN) ||
-		    !nm_life_ends(&worker->io, flow->conn, life))
+		if (!(flow->conn->flags & NM_CONN_OPEN) || !nm_life_ends(flow->conn, life))
 			continue;
-		flow->request.sent_ns = 0;
 		if (worker->reconnect.retries)
 			nm_retry_begin(worker, flow);
 		replace_by(worker, flow, life->opening, worker->run.body);
@@ -232,10 +230,10 @@ bool nm_reconnect_before_pass(struct nm_worker *worker, struct nm_flow *flow)
 {
 	struct nm_conn *conn = NULL;
 
-	if (worker->run.phase->anew.lives && replace_in_time(worker, flow))
-		return true;
-	return worker->reconnect.pending && reconnects_of(worker, flow, &conn) &&
-	       replace(worker, flow, conn, worker->run.body);
+	flow->between = (worker->run.phase->anew.lives && replace_in_time(worker, flow)) ||
+			(worker->reconnect.pending && reconnects_of(worker, flow, &conn) &&
+			 replace(worker, flow, conn, worker->run.body));
+	return flow->between;
 }
 
 /* Flows whose next pass is not due yet need not wait for it: it may be after the next rotation. */
@@ -307,7 +305,7 @@ static bool replace_after_end(struct nm_worker *worker, struct nm_flow *flow,
  * go on within its pass, or to replace another connection first. */
 static bool finish(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *done)
 {
-	if (flow->request.sent_ns && (nm_instr_is_to_server(done) || nm_instr_asks(flow->resume))) {
+	if (!flow->between && (nm_instr_is_to_server(done) || nm_instr_asks(flow->resume))) {
 		/* The pass goes on, and has taken that much longer. */
 		flow->at = flow->resume;
 		nm_worker_queue(worker, flow);

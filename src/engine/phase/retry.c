@@ -142,6 +142,7 @@ static void leave(struct nm_worker *worker, struct nm_flow *flow, const struct n
 	flow->left = 0;
 	flow->progress = 0;
 	flow->timer.at_ns = 0;
+	flow->between = false;
 	flow->at = resume;
 }
 
@@ -161,20 +162,40 @@ static void drop(struct nm_worker *worker, struct nm_flow *flow, const struct nm
 	nm_flowop_stats_expired(worker, flow, instr);
 }
 
-/* The phase is to end: the flow asks nothing any more, and begins no pass that is due. */
-static void stop(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *resume)
+/* The phase is to end: the flow asks nothing any more, and begins no pass that is due. instr tells
+ * of the connection. */
+static void stop(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
+		 const struct nm_instr *resume)
 {
-	if (nm_instr_asks(resume)) {
+	bool between = flow->between && worker->run.open.on;
+
+	if (between) {
+		/* No pass is under way that would end. */
+		resume = &program_of(worker, instr)[NM_REOPEN_DONE];
+	} else if (nm_instr_asks(resume)) {
 		drop(worker, flow, resume);
 		resume++;
 	}
 	leave(worker, flow, resume);
+	flow->between = between;
 	retry_of(worker, flow)->left = worker->run.number + 1;
 }
 
 bool nm_retry_has_left(const struct nm_worker *worker, const struct nm_flow *flow)
 {
 	return worker->reconnect.retries && retry_of(worker, flow)->left == worker->run.number + 1;
+}
+
+uint32_t nm_retry_unconnected(const struct nm_worker *worker)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; worker->reconnect.retries && i < worker->n_flows; i++) {
+		const struct nm_flow *flow = nm_worker_flow(worker, i);
+
+		count += is_reopening(worker, flow->at) || nm_retry_has_left(worker, flow);
+	}
+	return count;
 }
 
 /* Whether the next that the pass does with the flow's connection is to close it. */
@@ -194,7 +215,7 @@ static void reopen(struct nm_worker *worker, struct nm_flow *flow, const struct 
 
 	if (is_stopped(worker) &&
 	    (retry_of(worker, flow)->tries || nm_retry_has_left(worker, flow))) {
-		stop(worker, flow, resume);
+		stop(worker, flow, instr, resume);
 		nm_worker_queue(worker, flow);
 		return;
 	}
@@ -332,7 +353,7 @@ void nm_retry_stop(struct nm_worker *worker)
 			continue;
 		if (is_reopening(worker, flow->at) && retry_of(worker, flow)->tries) {
 			nm_timers_remove(&worker->timers, &flow->timer);
-			stop(worker, flow, flow->resume);
+			stop(worker, flow, flow->at, flow->resume);
 			if (!has_turn)
 				nm_worker_queue(worker, flow);
 		} else if (waits) {

@@ -139,6 +139,25 @@ START_TEST(a_flow_that_was_free_makes_it_a_delay_of_this_end)
 }
 END_TEST
 
+/* So does one of flows that take turns: that one or another was free all the time. */
+START_TEST(flows_that_are_free_in_turn_make_it_a_delay_of_this_end)
+{
+	const struct nm_counters *counters = &f.stats.tally.counters;
+
+	begin("const(1k)", 10 * S);
+	for (unsigned i = 0; i < 4; i++) {
+		struct nm_flow *flow = nm_open_take_free(&f.worker);
+
+		nm_open_begin_pass(&f.worker, flow, S + (8 + i) * MS);
+		nm_request_end(&f.worker, flow, S + (9 + i) * MS);
+		nm_open_free(&f.worker, flow);
+	}
+	ck_assert_uint_eq(count(&counters->delay_busy), 0);
+	ck_assert_uint_eq(count(&counters->delay_own), 4 * ((7 * MS + MS / 2) / NM_DELAY_STEP_NS));
+	end();
+}
+END_TEST
+
 /* What waits while all flows are stuck, until the phase is given up, has been due. */
 START_TEST(what_never_began_is_counted)
 {
@@ -353,6 +372,7 @@ int main(void)
 	tcase_add_test(tcase, delays_have_their_cause);
 	tcase_add_test(tcase, a_pass_may_be_a_measured_flow);
 	tcase_add_test(tcase, a_flow_that_was_free_makes_it_a_delay_of_this_end);
+	tcase_add_test(tcase, flows_that_are_free_in_turn_make_it_a_delay_of_this_end);
 	tcase_add_test(tcase, what_never_began_is_counted);
 	tcase_add_test(tcase, at_the_end_the_rest_is_begun_or_counted);
 	tcase_add_test(tcase, an_interrupt_ends_what_is_due);

@@ -152,9 +152,10 @@ START_TEST(a_life_that_is_over_is_replaced_between_passes)
 	flow->request.sent_ns = 5;
 	ck_assert(nm_reconnect_before_pass(&f.worker, flow));
 	ck_assert_uint_eq(script.closed, 1);
-	ck_assert_uint_eq(nm_counter_read(&f.stats.tally.counters.retired), 1);
 	ck_assert_ptr_eq(flow->at, &f.worker.reconnect.openings[NM_REOPEN_OPEN]);
 	ck_assert_ptr_eq(flow->resume, f.worker.run.body);
+	/* Whatever the time says, no pass is under way. */
+	flow->request.sent_ns = 5;
 	/* The new one has had no request. */
 	flow->conn->flags = NM_CONN_OPEN;
 	flow->conn->traits = NM_CONN_LIVES;
