@@ -23,8 +23,8 @@ struct nm_life {
 
 /* Whether connections last as long as a law says. */
 bool nm_lives(const struct nm_opts_open *open);
-/* A connection has been opened: draws how long it lasts; counts the one whose life was over before,
- * together with this opening, also where a window begins in between. */
+/* A connection has been opened: draws how long it lasts, and counts the one before it if its life
+ * was over: in the same window as the opening. */
 void nm_life_draw(const struct nm_io *io, const struct nm_flow *flow,
 		  const struct nm_instr *connect, struct nm_life *life);
 
