@@ -4,7 +4,6 @@
 
 #include "base/rng.h"
 #include "engine/engine_priv.h"
-#include "engine/phase/retry.h"
 #include "engine/tune.h"
 
 int nm_open_init(struct nm_worker *worker)
@@ -50,6 +49,21 @@ static uint64_t due_ns(const struct nm_open *open)
 								: UINT64_MAX;
 }
 
+/* Whether most flows have no connection: it is being opened anew, or was given up. */
+static bool is_unconnected(const struct nm_worker *worker)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; worker->reconnect.openings && i < worker->n_flows; i++) {
+		const struct nm_flow *flow = nm_worker_flow(worker, i);
+
+		count += (flow->at >= worker->reconnect.openings &&
+			  flow->at < nm_reconnect_programs_end(worker)) ||
+			 flow->conn->flags == NM_CONN_HUP;
+	}
+	return 2 * count > worker->n_flows;
+}
+
 /* All that is due and has not begun by now never does. */
 static void count_unsent(struct nm_worker *worker)
 {
@@ -58,7 +72,7 @@ static void count_unsent(struct nm_worker *worker)
 	if (open->closed)
 		return;
 	open->closed = true;
-	bool starved = 2 * nm_retry_unconnected(worker) > worker->n_flows;
+	bool starved = is_unconnected(worker);
 	uint64_t unsent = nm_schedule_skip(
 		&open->schedule, (double)(open->last_ns - open->begin_ns), NM_TUNE_OPEN_COUNTED);
 

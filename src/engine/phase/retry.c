@@ -186,18 +186,6 @@ bool nm_retry_has_left(const struct nm_worker *worker, const struct nm_flow *flo
 	return worker->reconnect.retries && retry_of(worker, flow)->left == worker->run.number + 1;
 }
 
-uint32_t nm_retry_unconnected(const struct nm_worker *worker)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; worker->reconnect.retries && i < worker->n_flows; i++) {
-		const struct nm_flow *flow = nm_worker_flow(worker, i);
-
-		count += is_reopening(worker, flow->at) || nm_retry_has_left(worker, flow);
-	}
-	return count;
-}
-
 /* Whether the next that the pass does with the flow's connection is to close it. */
 static bool closes_next(struct nm_flow *flow, const struct nm_instr *at)
 {

@@ -37,9 +37,6 @@ void nm_retry_stop(struct nm_worker *worker);
 /* Whether the flow goes on without a connection since the phase was told to stop: it begins no pass
  * any more. */
 bool nm_retry_has_left(const struct nm_worker *worker, const struct nm_flow *flow);
-/* How many flows have no connection to their server, which is being opened anew or was not there in
- * time. */
-uint32_t nm_retry_unconnected(const struct nm_worker *worker);
 /* Why the flow has failed at last; "" where it has not been tried again. */
 void nm_retry_why(const struct nm_worker *worker, const struct nm_flow *flow,
 		  const struct nm_instr *instr, char *why, size_t why_size);
