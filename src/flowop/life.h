@@ -36,7 +36,8 @@ static inline void nm_life_spend(struct nm_life *life)
 }
 
 /* Whether the connection is to be replaced now, which the caller does. One that has carried no
- * request is not: where lives are shorter than a round over the flows, no request would ever be sent. */
+ * request is not: where lives are shorter than a round over the flows, no request would ever be
+ * sent. */
 bool nm_life_ends(const struct nm_conn *conn, struct nm_life *life);
 
 #endif
