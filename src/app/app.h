@@ -198,11 +198,11 @@ struct nm_app_use {
 		const void *transport_opts;	      /* owned by the plan */
 		uint32_t slot;			      /* as that of the instruction */
 	} fallback;
-	bool fills;    /* its passes go through all keys once */
-	bool begins;   /* a pass begins with it */
-	bool alone;    /* and is nothing else: its times are those of the pass */
-	bool lives;    /* its connection is replaced when its life is over (flowop/life.h) */
-	uint16_t verb; /* of those of the plan (plan/plan.h) */
+	bool fills;	/* its passes go through all keys once */
+	bool begins;	/* a pass begins with it */
+	bool alone;	/* and is nothing else: its times are those of the pass */
+	bool lives;	/* its connection is replaced when its life is over (flowop/life.h) */
+	uint16_t verb;	/* of those of the plan (plan/plan.h) */
 	uint64_t times; /* requests of a pass */
 	/* of what serves whoever connects, the same by enum nm_verb; otherwise NULL */
 	const uint16_t *verbs;

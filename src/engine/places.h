@@ -50,7 +50,14 @@ struct nm_unacked {
 	uint32_t again_ms;
 };
 /* Adds up those of two sets of connections. */
-void nm_unacked_add(struct nm_unacked *into, const struct nm_unacked *from);
+static inline void nm_unacked_add(struct nm_unacked *into, const struct nm_unacked *from)
+{
+	into->connections += from->connections;
+	into->bytes += from->bytes;
+	into->segment = from->segment > into->segment ? from->segment : into->segment;
+	if (from->again_ms && (!into->again_ms || from->again_ms < into->again_ms))
+		into->again_ms = from->again_ms;
+}
 
 #define NM_PLACES_MAX	      32u
 #define NM_PLACES_OF_A_WORKER 8u

@@ -12,6 +12,7 @@
 #include "plan/diag.h"
 #include "plan/ir.h"
 #include "plan/plan.h"
+#include "plan/public_check.h"
 #include "transport/sockopt.h"
 
 static bool is_given(const char *text)

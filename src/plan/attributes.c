@@ -129,6 +129,7 @@ void nm_ir_attrs(struct nm_ir *ir, const struct nm_node *node, void *attrs)
 			check_twice(ir, node, i);
 	}
 	for (; table->name; table++)
-		if (table->required && !nm_node_attr(node, table->name) && !has_instead(node, table))
+		if (table->required && !nm_node_attr(node, table->name) &&
+		    !has_instead(node, table))
 			missing_attr(ir, node, table);
 }

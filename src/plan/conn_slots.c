@@ -16,6 +16,7 @@
 #include "plan/diag.h"
 #include "plan/ir.h"
 #include "plan/plan.h"
+#include "plan/public_check.h"
 #include "transport/address.h"
 
 struct open_conn {

@@ -198,12 +198,6 @@ void nm_ir_check_messages(struct nm_ir *ir, struct nm_ir_group *group);
  * ret_line: of the earliest of the transactions (apart.c). */
 char *nm_ir_tell_apart(const struct nm_ir *ir, unsigned *ret_line);
 
-/* Servers for whoever connects (public_check.c): whether a step takes such connections; checks what
- * it says about them, and what uses them; and the port of a step that opens one. */
-bool nm_ir_is_public(const struct nm_ir_step *step);
-void nm_ir_check_public(struct nm_ir *ir, const struct nm_ir_step *step);
-void nm_ir_check_servers(struct nm_ir *ir, const struct nm_ir_group *group);
-uint16_t nm_ir_port(const struct nm_ir_step *step);
 /* Reads what a step that opens a connection says about its application protocol; and, once
  * connections are known, gives the protocol to the steps that ask, and checks them
  * (app_check.c). */

@@ -34,6 +34,7 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/params_priv.h \
 	src/plan/pass_bytes.c \
 	src/plan/public_check.c \
+	src/plan/public_check.h \
 	src/plan/plateau.c \
 	src/plan/connect_rate.c \
 	src/plan/lanes.c \

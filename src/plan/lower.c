@@ -19,6 +19,7 @@
 #include "plan/lower_mix.h"
 #include "plan/shape.h"
 #include "plan/plan.h"
+#include "plan/public_check.h"
 #include "transport/preamble.h"
 
 #define CHUNK_MIN   4096u

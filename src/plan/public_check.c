@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Servers for whoever connects: an accept with from=any, and what answers over its connections. */
+#include "plan/public_check.h"
+
 #include <string.h>
 
 #include "flowop/ask.h"
 #include "flowop/open_opts.h"
 #include "plan/diag.h"
-#include "plan/ir.h"
 #include "transport/address.h"
 
 bool nm_ir_is_public(const struct nm_ir_step *step)

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "report/figures.h"
+#include "result/difference.h"
 
 const struct nm_object nm_operations_object = {
 	.name = "operations",

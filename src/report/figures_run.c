@@ -3,6 +3,7 @@
 #include "report/common.h"
 #include "report/end_totals.h"
 #include "report/figures.h"
+#include "result/difference.h"
 #include "result/load.h"
 
 /* --- profile; the item is the result --- */

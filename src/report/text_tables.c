@@ -13,6 +13,7 @@
 #include "report/text_counters.h"
 #include "report/text_traffic.h"
 #include "report/uperf.h"
+#include "result/difference.h"
 
 #define TEXT 32
 

@@ -12,6 +12,7 @@
 #include "report/common.h"
 #include "report/report.h"
 #include "report/text_counters.h"
+#include "result/difference.h"
 
 #define TEXT 64
 #define WIDE 79 /* columns of a rule */

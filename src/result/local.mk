@@ -3,6 +3,8 @@ noinst_LTLIBRARIES += src/libnm_result.la
 src_libnm_result_la_SOURCES = \
 	src/result/datagram_stats.c \
 	src/result/datagram_stats.h \
+	src/result/difference.c \
+	src/result/difference.h \
 	src/result/load.c \
 	src/result/load.h \
 	src/result/percentiles.c \

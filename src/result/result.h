@@ -224,18 +224,8 @@ bool nm_result_fastopens(const struct nm_result *result, uint64_t *ret_fast, uin
 
 /* Whether windows have less in them than the measured transactions. */
 bool nm_result_is_cut(const struct nm_result *result);
-/* The rate of bytes that a host has moved in all of the run, or in one of its groups. Where more
- * came when its window had closed, that of the window, of which each group has its share: the time
- * of the run has waits in it that are of no stream. */
-double nm_result_host_rate(const struct nm_result_host *host, const struct nm_counts *counts);
 /* Mapped bytes, of all received by groups that were to map them. False: no group was. */
 bool nm_result_mapped(const struct nm_result *result, uint64_t *ret_mapped, uint64_t *ret_received);
-
-/* How much less the slaves have done than the master, in per cent of the master: 0 is best. NaN:
- * the master has done nothing, but the slaves have. */
-struct nm_difference {
-	double time, data, throughput, operations, errors;
-};
 
 struct nm_result *nm_result_new(void); /* zeroed, NULL when out of memory */
 struct nm_result *nm_result_free(struct nm_result *result);
@@ -246,8 +236,6 @@ void nm_result_warn(struct nm_result *result, const char *fmt, ...)
 /* Whether a phase with a rate has made fewer passes than planned: by more than 1 % and one for each
  * flow, since as many passes begin late or end early in any run. */
 bool nm_phase_is_behind(const struct nm_result_phase *phase, uint32_t n_flows);
-/* False when the master or a slave has delivered no report, or there is no slave. */
-bool nm_result_difference(const struct nm_result *result, struct nm_difference *ret_difference);
 /* All of the CPU's time as shares of the window, 0..1 of all CPUs. */
 double nm_cpu_share(const struct nm_cpu_times *cpu, uint64_t part_ns);
 

@@ -131,15 +131,6 @@ static void find_place(const struct nm_worker *worker, const struct nm_flow *flo
 		ret->ports[ret->n_ports++].port = port;
 }
 
-void nm_unacked_add(struct nm_unacked *into, const struct nm_unacked *from)
-{
-	into->connections += from->connections;
-	into->bytes += from->bytes;
-	into->segment = from->segment > into->segment ? from->segment : into->segment;
-	if (from->again_ms && (!into->again_ms || from->again_ms < into->again_ms))
-		into->again_ms = from->again_ms;
-}
-
 /* Looks at the open connections of a flow, each for some microseconds. */
 static void look_at_conns(const struct nm_worker *worker, struct nm_flow *flow,
 			  struct nm_unacked *unacked)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "result/datagram_stats.h"
+#include "result/difference.h"
 
 #include <check.h>
 #include <errno.h>

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What hosts have moved in their own time, and how far the slaves are from the master in that. */
+#ifndef NM_RESULT_DIFFERENCE_H
+#define NM_RESULT_DIFFERENCE_H
+
+#include <stdbool.h>
+
+#include "result/result.h"
+
+/* The rate of bytes that a host has moved in all of the run, or in one of its groups. Where more
+ * came when its window had closed, that of the window, of which each group has its share: the time
+ * of the run has waits in it that are of no stream. */
+double nm_result_host_rate(const struct nm_result_host *host, const struct nm_counts *counts);
+
+/* How much less the slaves have done than the master, in per cent of the master: 0 is best. NaN:
+ * the master has done nothing, but the slaves have. */
+struct nm_difference {
+	double time, data, throughput, operations, errors;
+};
+
+/* False when the master or a slave has delivered no report, or there is no slave. */
+bool nm_result_difference(const struct nm_result *result, struct nm_difference *ret_difference);
+
+#endif
