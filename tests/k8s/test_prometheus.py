@@ -117,7 +117,9 @@ def test_a_real_prometheus(lab: Lab, tests_space: tuple[str, str], prometheus: s
             (found,) = json.loads((lab.folder / name / "result.json").read_text())
             for end in ("server", "client"):
                 inside, outside = found[f"{end}CPU"], found["netmodel"]["prometheus"][f"{end}CPU"]
-                assert 99 < sum(outside.values()) < 101
+                assert len(outside) == 8
+                # Counters may be read up to a second, the limit of a scrape, after the time that the scrape has.
+                assert abs(sum(outside.values()) - 100) < 100 / seconds
                 # The nodes are one machine; windows with a scrape each second are not quite the same.
                 assert abs(inside["idleCPU"] - outside["idleCPU"]) < 25
                 why = found["netmodel"]["notCollected"][end]
