@@ -337,7 +337,7 @@ static void received(uint64_t bytes)
 	engine->parts[0][1].sample.counts.bytes_received = bytes;
 }
 
-/* The time is over at 103 s: the window opened when the phase began, or later, or its flows came
+/* Data go both ways. The time is over at 103 s: the window opened when the phase began, or later, or its flows came
  * only then; or it is over at 104 s, as the flows have come late. */
 static const struct {
 	uint64_t from_s, begin_s, ns, bytes, after_ns, after_bytes;
@@ -357,6 +357,7 @@ START_TEST(what_comes_after_the_time_is_a_part_of_the_window)
 	order.usage_to_ns = NM_USAGE_NEVER;
 	begin(100 * S);
 	run(100 * S);
+	sent(1);
 	received(70);
 	ck_assert_uint_eq(nm_samplers_next_ns(&samplers), 101 * S);
 	engine->parts[0][1].begin_ns = afters[_i].begin_s <= 103 ? afters[_i].begin_s * S : 0;
