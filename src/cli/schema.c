@@ -44,9 +44,10 @@ static void print_substituted(FILE *out, int depth)
 
 static void print_attribute(FILE *out, const struct nm_opt *attr)
 {
+	const bool needed = attr->required && !attr->unless[0];
 	int depth = 3;
 
-	if (!attr->required)
+	if (!needed)
 		line(out, depth++, "<optional>");
 	fprintf(out, "%*s<attribute name=\"%s\">\n", depth * 2, "", attr->name);
 	print_documentation(out, depth + 1, attr->help);
@@ -61,7 +62,7 @@ static void print_attribute(FILE *out, const struct nm_opt *attr)
 		line(out, depth + 1, "<text/>");
 	}
 	line(out, depth, "</attribute>");
-	if (!attr->required)
+	if (!needed)
 		line(out, --depth, "</optional>");
 }
 

@@ -26,6 +26,7 @@ from nmtest import NEEDED, PROFILES, STOCK, TOP, Json, Netmodel, defines, free_p
 FOLDER = TOP / "tests" / "record"
 RUNS = 6
 ELSEWHERE = ("psp_crr", "psp_rr", "psp_stream", "sctp_rr", "vsock_rr")  # profiles that most kernels cannot run
+OWN_PORT = {"server": ("-D", "port=PORT")}  # else it is the usual one of its protocol
 SHORT = defines(test_length="100ms")
 FORMATS = ("text", "json", "kv", "neper", "csv", "junit")
 
@@ -60,7 +61,10 @@ WORDS = [
 
 RECORD: dict[str, list[Command]] = {
     **{
-        f"profile-{name}": [run_of(name, *NEEDED.get(name, ()), *words) for words in (*(("--format", form) for form in FORMATS), ("-a",))]
+        f"profile-{name}": [
+            run_of(name, *NEEDED.get(name, ()), *OWN_PORT.get(name, ()), *words)
+            for words in (*(("--format", form) for form in FORMATS), ("-a",))
+        ]
         for name in STOCK
         if name not in ELSEWHERE
     },
@@ -253,7 +257,7 @@ def seen(netmodel: Netmodel, command: Command) -> list[str]:
         lines = [f"$ {command.called} {given}".replace(str(TOP), "TOP")]
         for title, text in (parts | files).items():
             plain = text.replace(scratch, "FOLDER").replace(str(PROFILES), "PROFILES").replace(str(TOP), "TOP")
-            if command.server:
+            if command.server or "port=PORT" in command.words:
                 plain = re.sub(rf"\b{port}\b", "PORT", plain)
             if title.endswith("exit"):
                 lines.append(f"--- {title} {plain}")

@@ -40,6 +40,7 @@ from nmtest import (
 )
 
 SHORT = defines(test_length="200ms")
+BOTH_ENDS = [name for name in STOCK if name != "server"]  # whose clients are others: test_public.py
 
 
 def test_the_stock_profiles_are_there() -> None:
@@ -51,7 +52,7 @@ def test_the_stock_profiles_are_there() -> None:
     assert set(known.split()) <= set(STOCK)
 
 
-@pytest.mark.parametrize("name", probes.protocols(*STOCK))
+@pytest.mark.parametrize("name", probes.protocols(*BOTH_ENDS))
 def test_stock_profile(netmodel: Netmodel, validate: Callable[[Json], None], name: str) -> None:
     document = netmodel.measure(name, *SHORT, *NEEDED.get(name, ()))
     validate(document)
@@ -66,7 +67,7 @@ def test_stock_profile(netmodel: Netmodel, validate: Callable[[Json], None], nam
     assert [host["name"] for host in slaves_of(document)] == ["local"]
 
 
-@pytest.mark.parametrize("name", probes.protocols(*STOCK))
+@pytest.mark.parametrize("name", probes.protocols(*BOTH_ENDS))
 def test_stock_profile_with_many_flows_and_workers(netmodel: Netmodel, name: str) -> None:
     known = netmodel.run("-m", PROFILES / f"{name}.xml", "--params", code=0).out
     wanted = {"num_flows": 10, "num_threads": 2, "nth": 4, "lookup_flows": 5, "fetch_flows": 3}
