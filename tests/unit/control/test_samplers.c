@@ -337,8 +337,8 @@ static void received(uint64_t bytes)
 	engine->parts[0][1].sample.counts.bytes_received = bytes;
 }
 
-/* Data go both ways. The time is over at 103 s: the window opened when the phase began, or later, or
- * its flows came only then; or it is over at 104 s, as the flows have come late. */
+/* Data go both ways. The time is over at 103 s: the window opened when the phase began, or later,
+ * or its flows came only then; or it is over at 104 s, as the flows have come late. */
 static const struct {
 	uint64_t from_s, begin_s, ns, bytes, after_ns, after_bytes;
 } afters[] = {
