@@ -66,7 +66,8 @@ def test_both_ways_need_not_wait_for_each_other(
         params = defines(test_length="100ms", enable_read="yes", buffer_size=1000, outstanding=outstanding)
         trace = tmp_path / f"trace{outstanding}.{len(list(tmp_path.iterdir()))}"
         document, lines = traced(netmodel, strace, "tcp_stream", trace, "sendto,recvfrom", args=params)
-        assert check(document)["totals"]["bytes_sent"] == document["totals"]["bytes_received"] > 0
+        counted = check(document)["hosts"][0]["counts"]  # of all of the run: where its end takes long the window closes before
+        assert counted["bytes_sent"] == counted["bytes_received"] > 0
         moved: dict[str, list[tuple[str, int]]] = {}
         workers = {m[1] for line in lines if (m := re.search(r"^(\S+) sendto\(.*MSG_DONTWAIT", line))}
         for line in lines:
