@@ -118,8 +118,8 @@ def test_a_real_prometheus(lab: Lab, tests_space: tuple[str, str], prometheus: s
             for end in ("server", "client"):
                 inside, outside = found[f"{end}CPU"], found["netmodel"]["prometheus"][f"{end}CPU"]
                 assert len(outside) == 8
-                # Counters may be read up to a second, the limit of a scrape, after the time that the scrape has.
-                assert abs(sum(outside.values()) - 100) < 100 / seconds
+                # The kernel of a virtual machine may account for less than its time, as it misses ticks.
+                assert 80 < sum(outside.values()) < 100 + 100 / seconds
                 # The nodes are one machine; windows with a scrape each second are not quite the same.
                 assert abs(inside["idleCPU"] - outside["idleCPU"]) < 25
                 why = found["netmodel"]["notCollected"][end]
