@@ -30,19 +30,9 @@ bool nm_http_field_read(const char *line, size_t n, struct nm_http_field *ret)
 	return true;
 }
 
-/* Whether the n bytes are the word, which is in lower case. */
-static bool equals(const char *text, size_t n, const char *word)
-{
-	size_t i = 0;
-
-	while (i < n && word[i] && nm_ascii_lower(text[i]) == word[i])
-		i++;
-	return i == n && !word[i];
-}
-
 bool nm_http_field_is(const struct nm_http_field *field, const char *name)
 {
-	return equals(field->name, field->name_length, name);
+	return nm_ascii_is(field->name, field->name_length, name);
 }
 
 /* Takes the next member off a list: its length, and where it begins. */
@@ -65,7 +55,7 @@ bool nm_http_field_lists(const struct nm_http_field *field, const char *word)
 	size_t n;
 
 	while ((n = next_member(&at, end, &member)))
-		if (equals(member, n, word))
+		if (nm_ascii_is(member, n, word))
 			return true;
 	return false;
 }

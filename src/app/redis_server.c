@@ -75,11 +75,7 @@ static enum reading read_word(struct reader *reader, struct word *ret)
 
 static bool word_is(const struct word *word, const char *text)
 {
-	uint64_t i = 0;
-
-	while (i < word->length && nm_ascii_lower(word->bytes[i]) == text[i])
-		i++;
-	return i == word->length && !text[i];
+	return nm_ascii_is(word->bytes, (size_t)word->length, text);
 }
 
 static bool is_key(const struct word *word)

@@ -18,6 +18,15 @@ bool nm_ascii_equals(const char *a, const char *b)
 	return *a == *b;
 }
 
+bool nm_ascii_is(const char *text, size_t n, const char *word)
+{
+	size_t i = 0;
+
+	while (i < n && word[i] && nm_ascii_lower(text[i]) == word[i])
+		i++;
+	return i == n && !word[i];
+}
+
 size_t nm_utf8_length(const unsigned char *s, size_t left)
 {
 	static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};

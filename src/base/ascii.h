@@ -10,6 +10,8 @@
 char nm_ascii_lower(char c);
 /* Whether two words are equal but for their case. */
 bool nm_ascii_equals(const char *a, const char *b);
+/* Whether n bytes, of which any may be zero, are the word in any case; `word` is in lower case. */
+bool nm_ascii_is(const char *text, size_t n, const char *word);
 /* The length of the character at s, 0 if it is not one of UTF-8 (or is the character zero). `left`:
  * bytes from s on. */
 size_t nm_utf8_length(const unsigned char *s, size_t left);

@@ -412,6 +412,21 @@ START_TEST(a_server_of_redis)
 }
 END_TEST
 
+START_TEST(a_word_with_a_zero_behind_it_is_another_word)
+{
+	static const char text[] = "*1\r\n$5\r\nping\0\r\n*2\r\n$4\r\nGET\0\r\n$2\r\nk9\r\n";
+	char said[MAX_BYTES], room[MAX_BYTES];
+	struct nm_app_served served = served_of(room, sizeof room);
+	size_t used = 0;
+
+	ck_assert_int_eq(serve(nm_app_find("redis"), &served, text, sizeof text - 1,
+			       sizeof text - 1, said, &used),
+			 2);
+	ck_assert_uint_eq(used, strlen(ERR ERR));
+	ck_assert_mem_eq(said, ERR ERR, used);
+}
+END_TEST
+
 /* "GET" of a key of so many bytes, which is too long. */
 static size_t long_get(char *buf, size_t key)
 {
@@ -581,6 +596,7 @@ int main(void)
 			    sizeof answers_of_redis / sizeof *answers_of_redis);
 	tcase_add_loop_test(tests, a_server_of_redis, 0,
 			    sizeof requests_of_redis / sizeof *requests_of_redis);
+	tcase_add_test(tests, a_word_with_a_zero_behind_it_is_another_word);
 	tcase_add_test(tests, a_command_of_redis_has_so_many_bytes);
 	tcase_add_test(tests, long_words_are_skipped);
 	tcase_add_loop_test(tests, a_value_that_is_too_large, 0, 6);
