@@ -82,7 +82,7 @@ def _whole(answer: bytes) -> list[list[bytes]]:
 
 
 def _bytes(answer: bytes) -> list[list[bytes]]:
-    return [[answer[i : i + 1] for i in range(len(answer))]]
+    return [[answer[i : i + 1] for i in range(len(answer))] or [answer]]
 
 
 def _split(answer: bytes) -> list[list[bytes]]:
@@ -115,8 +115,12 @@ class Torturer:
                 case, way = next(self._next[request.verb])
                 self.ends[request.verb][case.outcome] += 1
                 ways = self._cut(case.answer.replace(b"KEY", request.key).replace(b"NUMBER", request.number))
-                for piece in ways[way % len(ways)]:
+                *pieces, last = ways[way % len(ways)]
+                for piece in pieces:
                     conn.sendall(piece)
+                # The end is in the segment of the last bytes: no request can come between the two.
+                conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, case.ends)
+                conn.sendall(last)
                 if case.ends:
                     return
 
