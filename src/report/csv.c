@@ -272,5 +272,6 @@ const struct nm_report nm_report_csv = {
 	.name = "csv",
 	.help = "intervals",
 	.takes = NM_REPORT_TAKES_INTERVALS | NM_REPORT_TAKES_SWEEP,
+	.lacks_warnings = true,
 	.write = write_csv,
 };

@@ -104,6 +104,13 @@ def test_a_load_that_is_not_reached(netmodel: Netmodel) -> None:
     assert "400000/s due" in result.out and "warning: group rr: const(400000/s): load " in result.out
 
 
+@pytest.mark.parametrize("form", ("csv", "json", "junit", "kv", "neper", "uperf"))
+def test_no_format_keeps_silent_about_it(form: str, netmodel: Netmodel) -> None:
+    args = defines(test_length="100ms", arrivals="const(400k/s)")
+    result = netmodel.run("-m", "tcp_rr", *args, "--format", form, code=0)
+    assert "const(400000/s): load " in result.out + result.err
+
+
 def test_an_end_that_is_too_slow_is_told(netmodel: Netmodel, profile: WriteProfile) -> None:
     """Nothing is waited for, and no flow is busy for longer than a turn."""
     connect = '<transaction><flowop type="connect" options="remotehost=local protocol=null"/></transaction>'
