@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,17 @@ def test_a_clock_that_lies_gives_no_skew(netmodel: Netmodel, slave: Slave, valid
     if result.code == 0:
         assert document["run"]["start_skew_s"] is None
         assert slaves_of(document)[0]["start_skew_s"] is None
+
+
+def test_an_answer_to_a_ping_may_come_behind_the_end(netmodel: Netmodel, slave: Slave) -> None:
+    def late(word: str, _body: Body) -> None:
+        if word == "pong":
+            time.sleep(1)
+
+    with lying(slave, late) as slow:
+        result = netmodel.run("-m", "tcp_rr", *RUN, "--max-duration", "500ms", *slow.args)
+    assert result.code == 2, result
+    assert "longer than --max-duration 0.5s" in result.err
 
 
 def test_a_result_with_less_than_its_phases_is_told(netmodel: Netmodel, slave: Slave, validate: Validate) -> None:

@@ -122,7 +122,8 @@ int nm_link_pong(struct nm_master *master, struct nm_link *link, json_t *body)
 	}
 	link->pinged_ns = 0;
 	nm_clock_sync_add(&link->clock, sent_ns, peer_ns, now_ns);
-	if (link->clock.rounds < NM_CLOCK_SYNC_ROUNDS)
+	/* Not if the run has ended meanwhile. */
+	if (link->clock.rounds < NM_CLOCK_SYNC_ROUNDS && link->peer.state == NM_SESSION_IDLE)
 		ping(master, link);
 	link->result->rtt_s = (double)link->clock.best_rtt_ns / 1e9;
 	link->result->skew_error_s = link->result->rtt_s / 2;
