@@ -7,12 +7,13 @@
 #include <errno.h>
 #include <poll.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "host/pass_fd.h"
 
 #define PREFIX	  "netmodel-claim/"
 #define ANSWER_MS 2000 /* an owner that is stopped says nothing */
@@ -28,28 +29,16 @@ static socklen_t address_of(const char *name, struct sockaddr_un *ret_address)
 		       : 0;
 }
 
-union control {
-	char bytes[CMSG_SPACE(sizeof(int))];
-	struct cmsghdr aligned;
-};
-
 /* What the owner says; nothing, where it does not answer. Returns the socket of the name, or -1. */
 static int hear(int fd, char ret_holder[NM_CLAIM_OWNER])
 {
 	struct pollfd answer = {.fd = fd, .events = POLLIN};
-	struct iovec iov = {.iov_base = ret_holder, .iov_len = NM_CLAIM_OWNER - 1};
-	union control control;
-	struct msghdr message = {.msg_iov = &iov,
-				 .msg_iovlen = 1,
-				 .msg_control = control.bytes,
-				 .msg_controllen = sizeof control.bytes};
-	ssize_t n = poll(&answer, 1, ANSWER_MS) == 1 ? recvmsg(fd, &message, MSG_CMSG_CLOEXEC) : -1;
-	const struct cmsghdr *header = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
 	int held = -1;
+	ssize_t n = poll(&answer, 1, ANSWER_MS) == 1
+			    ? nm_pass_fd_receive(fd, ret_holder, NM_CLAIM_OWNER - 1, &held)
+			    : -1;
 
 	ret_holder[n > 0 ? n : 0] = '\0';
-	if (header && header->cmsg_type == SCM_RIGHTS)
-		memcpy(&held, CMSG_DATA(header), sizeof held);
 	return held;
 }
 
@@ -90,20 +79,9 @@ int nm_claim(const char *name, const char *owner, char ret_holder[NM_CLAIM_OWNER
 void nm_claim_answer(int fd, const char *owner)
 {
 	int asker = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	struct iovec iov = {.iov_base = (void *)(uintptr_t)owner, .iov_len = strlen(owner)};
-	union control control = {.bytes = {0}};
-	struct msghdr message = {.msg_iov = &iov,
-				 .msg_iovlen = 1,
-				 .msg_control = control.bytes,
-				 .msg_controllen = sizeof control.bytes};
-	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
 
 	if (asker < 0)
 		return;
-	header->cmsg_level = SOL_SOCKET;
-	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(sizeof fd);
-	memcpy(CMSG_DATA(header), &fd, sizeof fd);
-	(void)!sendmsg(asker, &message, MSG_NOSIGNAL);
+	(void)nm_pass_fd_send(asker, owner, strlen(owner), fd);
 	(void)close(asker);
 }

@@ -27,6 +27,8 @@ src_libnm_host_la_SOURCES = \
 	src/host/links.c \
 	src/host/notify.c \
 	src/host/notify.h \
+	src/host/pass_fd.c \
+	src/host/pass_fd.h \
 	src/host/perf.c \
 	src/host/perf.h \
 	src/host/priority.c \

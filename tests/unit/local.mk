@@ -26,6 +26,7 @@ HOST_TESTS = \
 	tests/unit/host/test_cpus \
 	tests/unit/host/test_facts \
 	tests/unit/host/test_file \
+	tests/unit/host/test_pass_fd \
 	tests/unit/host/test_perf \
 	tests/unit/host/test_sandbox \
 	tests/unit/host/test_unhalted \
