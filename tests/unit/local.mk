@@ -235,6 +235,7 @@ CONTROL_TESTS = \
 	tests/unit/control/test_phases \
 	tests/unit/control/test_protocol \
 	tests/unit/control/test_reconcile \
+	tests/unit/control/test_sampler \
 	tests/unit/control/test_slave_runs \
 	tests/unit/control/test_slots \
 	tests/unit/control/test_resolve \
@@ -247,31 +248,26 @@ FAKED_LIBS = src/libnm_control.la src/libnm_result.la $(PLAN_LIBS) $(JANSSON_LIB
 FAKED_TESTS = \
 	tests/unit/control/test_late_flows \
 	tests/unit/control/test_run \
-	tests/unit/control/test_samplers \
+	tests/unit/control/test_flows \
+	tests/unit/control/test_progress \
+	tests/unit/control/test_responses \
 	tests/unit/control/test_slave \
-	tests/unit/control/test_snapshot
+	tests/unit/control/test_snapshot \
+	tests/unit/control/test_usage \
+	tests/unit/control/test_windows
 $(FAKED_TESTS): LDADD = $(CHECK_LIBS) $(FAKED_LIBS)
 $(FAKED_TESTS): $(filter %.la,$(FAKED_LIBS))
-tests_unit_control_test_late_flows_SOURCES = \
-	tests/unit/control/test_late_flows.c \
-	tests/unit/control/fake_engine.c \
-	tests/unit/control/fake_engine.h
-tests_unit_control_test_run_SOURCES = \
-	tests/unit/control/test_run.c \
-	tests/unit/control/fake_engine.c \
-	tests/unit/control/fake_engine.h
-tests_unit_control_test_slave_SOURCES = \
-	tests/unit/control/test_slave.c \
-	tests/unit/control/fake_engine.c \
-	tests/unit/control/fake_engine.h
-tests_unit_control_test_snapshot_SOURCES = \
-	tests/unit/control/test_snapshot.c \
-	tests/unit/control/fake_engine.c \
-	tests/unit/control/fake_engine.h
-tests_unit_control_test_samplers_SOURCES = \
-	tests/unit/control/test_samplers.c \
-	tests/unit/control/fake_engine.c \
-	tests/unit/control/fake_engine.h
+FAKE_ENGINE = tests/unit/control/fake_engine.c tests/unit/control/fake_engine.h
+tests_unit_control_test_late_flows_SOURCES = tests/unit/control/test_late_flows.c $(FAKE_ENGINE)
+tests_unit_control_test_run_SOURCES = tests/unit/control/test_run.c $(FAKE_ENGINE)
+tests_unit_control_test_slave_SOURCES = tests/unit/control/test_slave.c $(FAKE_ENGINE)
+tests_unit_control_test_snapshot_SOURCES = tests/unit/control/test_snapshot.c $(FAKE_ENGINE)
+SAMPLED = tests/unit/control/sampled.h $(FAKE_ENGINE)
+tests_unit_control_test_flows_SOURCES = tests/unit/control/test_flows.c $(SAMPLED)
+tests_unit_control_test_progress_SOURCES = tests/unit/control/test_progress.c $(SAMPLED)
+tests_unit_control_test_responses_SOURCES = tests/unit/control/test_responses.c $(SAMPLED)
+tests_unit_control_test_usage_SOURCES = tests/unit/control/test_usage.c $(SAMPLED)
+tests_unit_control_test_windows_SOURCES = tests/unit/control/test_windows.c $(SAMPLED)
 
 tests_unit_control_test_golden_SOURCES = \
 	tests/unit/control/test_golden.c \
