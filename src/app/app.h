@@ -127,8 +127,7 @@ struct nm_app_served {
 
 enum nm_took {
 	NM_TOOK_MORE,	 /* the request goes on: what is not taken comes again, with more */
-	NM_TOOK_REQUEST, /* the request is there, and answered */
-	NM_TOOK_SILENT,	 /* the request is there, and has no answer */
+	NM_TOOK_REQUEST, /* the request is there, and answered, if only by nothing */
 	NM_TOOK_BAD,	 /* it is no request, or the answer has no room */
 };
 

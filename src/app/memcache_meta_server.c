@@ -10,7 +10,7 @@
 #define OPAQUE_MAX 32u
 /* What may come behind the flags: the end of their line, and that of a value. */
 #define ENDS_BYTES 4u
-#define INVALID	   "CLIENT_ERROR invalid flag"
+#define INVALID	   "CLIENT_ERROR invalid flag\r\n"
 
 static void clear(struct nm_app_served *served)
 {
@@ -75,7 +75,7 @@ static bool asks_for_value(struct nm_words words)
 static enum nm_took refuse(struct nm_app_served *served)
 {
 	clear(served);
-	return nm_app_answer(served, NM_VERB_NONE, NM_CLASS_REFUSED, INVALID "\r\n");
+	return nm_app_answer(served, NM_VERB_NONE, NM_CLASS_REFUSED, INVALID);
 }
 
 static enum nm_took get(struct nm_app_served *served, const struct nm_app_service *service,
@@ -125,8 +125,9 @@ static enum nm_took begin_set(struct nm_app_served *served, const struct nm_app_
 		return NM_TOOK_BAD;
 	nm_rope_add(&served->out, "HD", 2);
 	if (flags_of(*words, &flags) && put_flags(served, *words, "FTkO", key, n, NULL)) {
+		nm_rope_add(&served->out, "\r\n", 2);
 		nm_value_reserve(served, service, key, n, (uint32_t)flags, bytes);
-		served->state = NM_MEMCACHE_IN_META_VALUE;
+		served->state = NM_MEMCACHE_IN_VALUE;
 	} else {
 		clear(served);
 		nm_rope_add(&served->out, INVALID, strlen(INVALID));

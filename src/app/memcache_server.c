@@ -37,35 +37,7 @@ static void put(struct nm_app_served *served, const char *key, size_t n,
 	nm_rope_add(&served->out, number, (size_t)(nm_number_put(stored->size, number) - number));
 	add(served, "\r\n");
 	nm_value_put(served, stored);
-}
-
-/* The last key of a get. */
-static enum nm_took get(struct nm_app_served *served, const struct nm_app_service *service,
-			const char *key, size_t n)
-{
-	struct nm_stored stored;
-
-	if (!nm_store_find(service->store, key, n, &stored))
-		return nm_app_answer(served, NM_VERB_GET, NM_CLASS_MISS, "END\r\n");
-	put(served, key, n, &stored);
-	return nm_app_answer(served, NM_VERB_GET, NM_CLASS_OK, "\r\nEND\r\n");
-}
-
-/* A key of a get behind which there are more. */
-static enum nm_took get_first(struct nm_app_served *served, const struct nm_app_service *service,
-			      const char *key, size_t n)
-{
-	struct nm_stored stored;
-	enum nm_took took = NM_TOOK_SILENT;
-
-	if (nm_store_find(service->store, key, n, &stored)) {
-		put(served, key, n, &stored);
-		took = nm_app_answer(served, NM_VERB_GET, NM_CLASS_OK, "\r\n");
-	} else {
-		(void)nm_app_answer(served, NM_VERB_GET, NM_CLASS_MISS, "");
-	}
-	served->state = NM_MEMCACHE_AT_KEY;
-	return took;
+	add(served, "\r\n");
 }
 
 /* Whether there are more words. */
@@ -76,21 +48,42 @@ static bool has_more(struct nm_words words)
 	return nm_words_next(&words, &word) > 0;
 }
 
-/* Whether "noreply" is the next word, and the last one. */
-static bool is_quiet(struct nm_words words)
+static bool next_key(struct nm_words *words, const char **ret, size_t *ret_n)
+{
+	*ret_n = nm_words_next(words, ret);
+	return *ret_n && *ret_n <= NM_KEY_MAX;
+}
+
+/* The next key of a get: behind the last one the answer ends. */
+static enum nm_took get(struct nm_app_served *served, const struct nm_app_service *service,
+			struct nm_words *words)
+{
+	struct nm_stored stored;
+	const char *key;
+	size_t n;
+
+	if (!next_key(words, &key, &n))
+		return NM_TOOK_BAD;
+	const bool found = nm_store_find(service->store, key, n, &stored), more = has_more(*words);
+
+	if (found)
+		put(served, key, n, &stored);
+	const enum nm_took took = nm_app_answer(
+		served, NM_VERB_GET, found ? NM_CLASS_OK : NM_CLASS_MISS, more ? "" : "END\r\n");
+
+	if (more)
+		served->state = NM_MEMCACHE_AT_KEY;
+	return took;
+}
+
+/* The end of a line, which may be "noreply". False: there is another word. */
+static bool take_end(struct nm_words words, bool *ret_quiet)
 {
 	const char *word;
 	const size_t n = nm_words_next(&words, &word);
 
-	return word_is(word, n, "noreply") && !has_more(words);
-}
-
-static enum nm_took answer(struct nm_app_served *served, enum nm_verb verb, enum nm_class class,
-			   bool quiet, const char *text)
-{
-	const enum nm_took took = nm_app_answer(served, verb, class, quiet ? "" : text);
-
-	return quiet ? NM_TOOK_SILENT : took;
+	*ret_quiet = word_is(word, n, "noreply");
+	return !n || (*ret_quiet && !has_more(words));
 }
 
 /* "set KEY FLAGS EXPTIME BYTES [noreply]": the value follows, also of one that is too large. */
@@ -98,17 +91,16 @@ static enum nm_took begin_set(struct nm_app_served *served, const struct nm_app_
 			      const char *key, size_t n, struct nm_words *words)
 {
 	uint64_t flags, expires, bytes;
+	bool quiet;
 
 	if (!nm_words_number(words, UINT32_MAX, &flags) ||
 	    !nm_words_number(words, UINT32_MAX, &expires) ||
-	    !nm_words_number(words, UINT32_MAX, &bytes))
+	    !nm_words_number(words, UINT32_MAX, &bytes) || !take_end(*words, &quiet))
 		return NM_TOOK_BAD;
-	const bool quiet = is_quiet(*words);
-
-	if (!quiet && has_more(*words))
-		return NM_TOOK_BAD;
+	if (!quiet)
+		add(served, "STORED\r\n");
 	nm_value_reserve(served, service, key, n, (uint32_t)flags, bytes);
-	served->state = quiet ? NM_MEMCACHE_IN_QUIET_VALUE : NM_MEMCACHE_IN_VALUE;
+	served->state = NM_MEMCACHE_IN_VALUE;
 	return NM_TOOK_MORE;
 }
 
@@ -116,22 +108,27 @@ static enum nm_took begin_set(struct nm_app_served *served, const struct nm_app_
 static enum nm_took forget(struct nm_app_served *served, const struct nm_app_service *service,
 			   const char *key, size_t n, struct nm_words words)
 {
-	const bool quiet = is_quiet(words);
+	bool quiet;
 
-	if (!quiet && has_more(words))
+	if (!take_end(words, &quiet))
 		return NM_TOOK_BAD;
-	return nm_store_delete(service->store, key, n)
-		       ? answer(served, NM_VERB_DELETE, NM_CLASS_OK, quiet, "DELETED\r\n")
-		       : answer(served, NM_VERB_DELETE, NM_CLASS_MISS, quiet, "NOT_FOUND\r\n");
+	const bool found = nm_store_delete(service->store, key, n);
+	const char *text = found ? "DELETED\r\n" : "NOT_FOUND\r\n";
+
+	return nm_app_answer(served, NM_VERB_DELETE, found ? NM_CLASS_OK : NM_CLASS_MISS,
+			     quiet ? "" : text);
 }
 
-/* A line, or of a get what comes behind the keys that are answered; words: what is not taken. */
+/* A line; words: what is not taken of it. */
 static enum nm_took take_line(struct nm_app_served *served, const struct nm_app_service *service,
 			      struct nm_words *words)
 {
-	const char *verb = "get", *key;
-	size_t n_verb = served->state == NM_MEMCACHE_AT_KEY ? 3 : nm_words_next(words, &verb),
-	       n = nm_words_next(words, &key);
+	const char *verb, *key;
+	size_t n_verb = nm_words_next(words, &verb), n;
+
+	if (word_is(verb, n_verb, "get"))
+		return get(served, service, words);
+	const bool has_key = next_key(words, &key, &n);
 
 	if (word_is(verb, n_verb, "version"))
 		return nm_app_answer(served, NM_VERB_NONE, NM_CLASS_OK, "VERSION netmodel\r\n");
@@ -139,16 +136,12 @@ static enum nm_took take_line(struct nm_app_served *served, const struct nm_app_
 		return nm_app_answer(served, NM_VERB_NONE, NM_CLASS_OK, "MN\r\n");
 	if (word_is(verb, n_verb, "quit") && !n) /* the client ends the connection next */
 		return NM_TOOK_MORE;
-	if (!n || n > NM_KEY_MAX)
+	if (!has_key)
 		return NM_TOOK_BAD;
 	if (n_verb == 2 && *verb == 'm')
 		return nm_memcache_take_meta(served, service, verb[1], key, n, words);
 	if (word_is(verb, n_verb, "set"))
 		return begin_set(served, service, key, n, words);
-	if (word_is(verb, n_verb, "get"))
-		return words->at < words->end && has_more(*words)
-			       ? get_first(served, service, key, n)
-			       : get(served, service, key, n);
 	return word_is(verb, n_verb, "delete") ? forget(served, service, key, n, *words)
 					       : NM_TOOK_BAD;
 }
@@ -164,7 +157,9 @@ static enum nm_took take_command(struct nm_app_served *served, const struct nm_a
 	    !nm_rope_has_room(&served->out, NM_MEMCACHE_ANSWER_BYTES))
 		return NM_TOOK_BAD;
 	struct nm_words words = {.at = data, .end = end - 1};
-	const enum nm_took took = take_line(served, service, &words);
+	const enum nm_took took = served->state == NM_MEMCACHE_AT_KEY
+					  ? get(served, service, &words)
+					  : take_line(served, service, &words);
 
 	*ret_taken = (size_t)((served->state == NM_MEMCACHE_AT_KEY ? words.at : end + 1) - data);
 	return took;
@@ -174,8 +169,6 @@ static enum nm_took take_command(struct nm_app_served *served, const struct nm_a
 static enum nm_took take_value(struct nm_app_served *served, const struct nm_app_service *service,
 			       const char *data, size_t n, size_t *ret_taken)
 {
-	const bool meta = served->state == NM_MEMCACHE_IN_META_VALUE;
-	const bool quiet = served->state == NM_MEMCACHE_IN_QUIET_VALUE;
 	size_t some = nm_value_write(served, service, data, n);
 
 	*ret_taken = some;
@@ -185,10 +178,9 @@ static enum nm_took take_value(struct nm_app_served *served, const struct nm_app
 		return NM_TOOK_BAD;
 	*ret_taken += 2;
 	if (served->state == NM_MEMCACHE_IN_REFUSED_VALUE)
-		return nm_app_answer(served, NM_VERB_SET, NM_CLASS_REFUSED, "\r\n");
+		return nm_app_answer(served, NM_VERB_SET, NM_CLASS_REFUSED, "");
 	if (nm_value_publish(served, service))
-		return answer(served, NM_VERB_SET, NM_CLASS_OK, quiet,
-			      meta ? "\r\n" : "STORED\r\n");
+		return nm_app_answer(served, NM_VERB_SET, NM_CLASS_OK, "");
 	nm_rope_advance(&served->out, (size_t)served->out.total);
 	return nm_app_answer(served, NM_VERB_SET, NM_CLASS_REFUSED,
 			     served->at > NM_VALUE_MAX

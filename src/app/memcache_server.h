@@ -9,10 +9,8 @@
 /* What comes next: served->state. nm_app_answer() makes it the first. */
 enum nm_memcache_state {
 	NM_MEMCACHE_AT_COMMAND,
-	NM_MEMCACHE_AT_KEY, /* one more of a get */
-	NM_MEMCACHE_IN_VALUE,
-	NM_MEMCACHE_IN_QUIET_VALUE,   /* that it is stored is not answered */
-	NM_MEMCACHE_IN_META_VALUE,    /* whose answer is in served->out */
+	NM_MEMCACHE_AT_KEY,	      /* one more of a get */
+	NM_MEMCACHE_IN_VALUE,	      /* whose answer, if it is stored, is in served->out */
 	NM_MEMCACHE_IN_REFUSED_VALUE, /* the same; it is not stored */
 	NM_MEMCACHE_IN_BODY,	      /* of a binary request */
 };
