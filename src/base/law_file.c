@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/law_priv.h"
+#include "base/units.h"
 
 #define BLANKS	     " \t\r"
 #define VALUE_DIGITS 6 /* behind the point */
@@ -42,27 +43,6 @@ bool nm_law_names_file(const char *text, size_t length)
 	memcpy(name, text, length);
 	name[length] = '\0';
 	return !nm_law_table_find(name);
-}
-
-/* A number with at most `digits` digits behind the point, times ten to their power. */
-static bool read_number(const char *text, unsigned digits, uint64_t most, uint64_t *ret)
-{
-	uint64_t number = 0;
-	const char *c = text;
-
-	for (; *c >= '0' && *c <= '9' && number <= most; c++)
-		number = number * 10 + (uint64_t)(*c - '0');
-	if ((c == text && !(c[0] == '.' && c[1])) || number > most)
-		return false;
-	if (*c == '.')
-		c++;
-	else if (*c)
-		return false;
-	for (; digits > 0; digits--)
-		number = number * 10 + (*c >= '0' && *c <= '9' ? (uint64_t)(*c++ - '0') : 0);
-	c += strspn(c, "0123456789");
-	*ret = number;
-	return !*c;
 }
 
 static int refuse(struct points *p, const char *what, const char *text)
@@ -109,9 +89,9 @@ static int read_line(struct points *p, char *line)
 		return refuse(p, "not two or three columns: a value, and last its probability",
 			      columns[0]);
 	last = columns[count - 1];
-	if (!read_number(columns[0], VALUE_DIGITS, VALUE_MAX / p->factor, &value))
+	if (nm_parse_decimal(columns[0], VALUE_DIGITS, VALUE_MAX / p->factor, &value) < 0)
 		return refuse(p, "not a number that can be a value", columns[0]);
-	if (!read_number(last, BELOW_DIGITS, 100, &below) || below > 100 * BELOW_ONE)
+	if (nm_parse_decimal(last, BELOW_DIGITS, 100, &below) < 0 || below > 100 * BELOW_ONE)
 		return refuse(p, "not a probability: from 0 to 1, or to 100", last);
 	if (p->any && value < p->value)
 		return refuse(p, "less than the value before; values must not fall", columns[0]);

@@ -163,6 +163,31 @@ int nm_parse_integer(const char *text, uint64_t *ret)
 		       : parse_whole(text, NM_READING_NETMODEL, units, ret);
 }
 
+int nm_parse_decimal(const char *text, unsigned digits, uint64_t most, uint64_t *ret)
+{
+	const char *c = text;
+	uint64_t number = 0;
+
+	if (!is_digit(*c) && !(*c == '.' && is_digit(c[1])))
+		return -EINVAL;
+	for (; is_digit(*c) && number <= most; c++)
+		number = number * 10 + (uint64_t)(*c - '0');
+	if (number > most)
+		return -ERANGE;
+	if (*c == '.')
+		for (c++; is_digit(*c); c++)
+			if (digits > 0) {
+				number = number * 10 + (uint64_t)(*c - '0');
+				digits--;
+			}
+	for (; digits > 0; digits--)
+		number *= 10;
+	if (*c)
+		return -EINVAL;
+	*ret = number;
+	return 0;
+}
+
 /* Elsewhere a lone m is minutes. */
 static bool has_bare_m(const char *text)
 {

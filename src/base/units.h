@@ -26,6 +26,9 @@ int nm_parse_size(const char *text, enum nm_reading reading, uint64_t *ret_bytes
 int nm_parse_count(const char *text, enum nm_reading reading, uint64_t *ret_count);
 /* Digits only. */
 int nm_parse_integer(const char *text, uint64_t *ret);
+/* "12", "12.", "12.5", ".5": in units of 10^-digits; further digits of the fraction are left out.
+ * What is before the point is `most` at most, which leaves room for so many digits. */
+int nm_parse_decimal(const char *text, unsigned digits, uint64_t most, uint64_t *ret);
 /* "10ms", "1.5s", "250us", "100ns", "2" (seconds), "5min", "1h": nanoseconds. */
 int nm_parse_duration(const char *text, enum nm_reading reading, uint64_t *ret_ns);
 /* Events a second: "1000", "0.5", "10k", "100/s". */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "app/line.h"
 #include "plan/grow.h"
 
 #define BLANKS	   " \t\r"
@@ -198,16 +199,10 @@ static bool is_key(const struct field *field)
 static bool read_number(const struct field *field, uint32_t most, uint32_t *ret)
 {
 	uint64_t number = 0;
+	size_t digits = nm_line_number(field->text, field->length, most, &number);
 
-	for (size_t i = 0; i < field->length; i++) {
-		unsigned digit = (unsigned char)field->text[i] - (unsigned)'0';
-
-		number = number * 10 + digit;
-		if (digit > 9 || number > most)
-			return false;
-	}
 	*ret = (uint32_t)number;
-	return field->length;
+	return digits && digits == field->length;
 }
 
 static int refuse(unsigned column, const char *name, const struct field *field, const char *must,

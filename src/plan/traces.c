@@ -9,17 +9,18 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "base/units.h"
 #include "plan/diag.h"
 #include "plan/ir.h"
 #include "plan/recorder.h"
 #include "plan/replays.h"
 
-#define TIMES_MAX   100000000u
-#define SEPARATORS  " \t\r,;"
-#define DIGITS	    "0123456789"
-#define MOST_SHOWN  24 /* bytes of what is wrong */
-#define SECOND_NS   UINT64_C(1000000000)
-#define SECONDS_MAX UINT64_C(9999999999)
+#define TIMES_MAX     100000000u
+#define SEPARATORS    " \t\r,;"
+#define MOST_SHOWN    24 /* bytes of what is wrong */
+#define SECOND_NS     UINT64_C(1000000000)
+#define SECOND_DIGITS 9
+#define SECONDS_MAX   UINT64_C(9999999999)
 
 /* What has been read so far. */
 struct times {
@@ -42,27 +43,6 @@ static bool grow(struct times *into)
 	into->trace = grown;
 	into->room = room;
 	return true;
-}
-
-/* Seconds with at most nine digits behind the point that count. */
-static bool read_time(const char *text, uint64_t *ret_ns, bool *ret_fine)
-{
-	size_t digits = strspn(text, DIGITS);
-	uint64_t seconds = 0, unit = SECOND_NS;
-
-	for (size_t i = 0; i < digits && seconds <= SECONDS_MAX; i++)
-		seconds = seconds * 10 + (uint64_t)(text[i] - '0');
-	if (digits == 0 || seconds > SECONDS_MAX)
-		return false;
-	*ret_ns = seconds * SECOND_NS;
-	*ret_fine = text[digits] == '.';
-	if (*ret_fine) {
-		text += digits + 1;
-		digits = strspn(text, DIGITS);
-		for (size_t i = 0; i < digits && (unit /= 10); i++)
-			*ret_ns += (uint64_t)(text[i] - '0') * unit;
-	}
-	return !text[digits];
 }
 
 /* Whether the line names columns. */
@@ -93,7 +73,6 @@ static int add_line(struct times *into, char *line, unsigned number, char *why, 
 		return sent;
 	const char *time = line + strspn(line, SEPARATORS), *wrong = NULL;
 	uint64_t ns = 0, last_ns = 0;
-	bool fine;
 
 	line[strcspn(line, "#")] = '\0';
 	line[(size_t)(time - line) + strcspn(time, SEPARATORS)] = '\0';
@@ -101,7 +80,7 @@ static int add_line(struct times *into, char *line, unsigned number, char *why, 
 		return -ENOMEM;
 	struct nm_trace *trace = into->trace;
 
-	if (!read_time(time, &ns, &fine))
+	if (nm_parse_decimal(time, SECOND_DIGITS, SECONDS_MAX, &ns) < 0)
 		wrong = "no time: seconds, as 12 or 12.000345";
 	else if (trace->count)
 		last_ns = trace->at_ns[trace->count - 1] + into->first_ns;
@@ -114,7 +93,7 @@ static int add_line(struct times *into, char *line, unsigned number, char *why, 
 			       wrong ? wrong : "one more than 100000000 times");
 		return -EINVAL;
 	}
-	into->fine |= fine;
+	into->fine |= strchr(time, '.') != NULL;
 	trace->at_ns[trace->count++] = ns - into->first_ns;
 	return 0;
 }

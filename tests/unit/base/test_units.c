@@ -234,6 +234,37 @@ START_TEST(counts_with_letters_unread)
 }
 END_TEST
 
+static const struct {
+	const char *text;
+	int r;
+	uint64_t value; /* in thousandths, of at most 100 */
+} decimals[] = {
+	{"0", 0, 0},
+	{"12", 0, 12000},
+	{"12.", 0, 12000},
+	{".5", 0, 500},
+	{"007.0625", 0, 7062},
+	{"100.9999", 0, 100999},
+	{"101", -ERANGE, UNTOUCHED},
+	{"99999999999999999999999", -ERANGE, UNTOUCHED},
+	{"", -EINVAL, UNTOUCHED},
+	{".", -EINVAL, UNTOUCHED},
+	{"-1", -EINVAL, UNTOUCHED},
+	{"1.5x", -EINVAL, UNTOUCHED},
+	{"1.2345.", -EINVAL, UNTOUCHED},
+	{"1e2", -EINVAL, UNTOUCHED},
+	{"1 ", -EINVAL, UNTOUCHED},
+};
+
+START_TEST(decimals_are_whole_multiples)
+{
+	uint64_t value = UNTOUCHED;
+
+	ck_assert_int_eq(nm_parse_decimal(decimals[_i].text, 3, 100, &value), decimals[_i].r);
+	ck_assert_uint_eq(value, decimals[_i].value);
+}
+END_TEST
+
 START_TEST(integers)
 {
 	static const char *const wrong[] = {"1k", "1b", "1.0", "1.5", "0x1", "1 ", "1s", ".5"};
@@ -530,6 +561,7 @@ int main(void)
 	tcase_add_loop_test(tc, a_count_of_uperfs_is_binary, 0, COUNT_OF(uperfs_counts));
 	tcase_add_loop_test(tc, counts_that_are_wrong, 0, COUNT_OF(not_counts));
 	tcase_add_test(tc, integers);
+	tcase_add_loop_test(tc, decimals_are_whole_multiples, 0, COUNT_OF(decimals));
 	tcase_add_loop_test(tc, counts_with_letters_unread, 0, COUNT_OF(loose_counts));
 	tcase_add_loop_test(tc, durations_that_are_right, 0, COUNT_OF(durations));
 	tcase_add_loop_test(tc, durations_that_are_wrong, 0, COUNT_OF(not_durations));
