@@ -15,6 +15,12 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/accept/ports.h \
 	src/engine/accept/rendezvous.c \
 	src/engine/accept/rendezvous.h \
+	src/engine/accept/rendezvous_datagrams.c \
+	src/engine/accept/rendezvous_datagrams.h \
+	src/engine/accept/rendezvous_listeners.c \
+	src/engine/accept/rendezvous_listeners.h \
+	src/engine/accept/rendezvous_streams.c \
+	src/engine/accept/rendezvous_streams.h \
 	src/engine/alarm.c \
 	src/engine/apps.c \
 	src/engine/apps.h \

@@ -158,6 +158,10 @@ START_TEST(a_plan_without_preambles_needs_none)
 	a.instrs[2].open.has_preamble = false;
 	ck_assert_int_eq(nm_rendezvous_open(&a.engine, &rendezvous, NULL, 0), 0);
 	ck_assert_ptr_null(rendezvous);
+	a.instrs[2].open.has_preamble = true;
+	a.group.runs = false; /* the preambles are for another host */
+	ck_assert_int_eq(nm_rendezvous_open(&a.engine, &rendezvous, NULL, 0), 0);
+	ck_assert_ptr_null(rendezvous);
 	ck_assert_ptr_null(nm_rendezvous_free(NULL));
 }
 END_TEST
