@@ -39,6 +39,10 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/connect_rate.c \
 	src/plan/lanes.c \
 	src/plan/plateau.h \
+	src/plan/notes.c \
+	src/plan/notes.h \
+	src/plan/posts.c \
+	src/plan/posts.h \
 	src/plan/plan.c \
 	src/plan/plan.h \
 	src/plan/questions.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lowers a checked intermediate representation to the instructions of one side, without any
- * cleverness: shape.c looks at their form afterwards. */
+ * cleverness: notes.c and shape.c look at their form afterwards. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +17,7 @@
 #include "flowop/copy_modes.h"
 #include "plan/ir.h"
 #include "plan/lower_mix.h"
+#include "plan/notes.h"
 #include "plan/shape.h"
 #include "plan/plan.h"
 #include "plan/public_check.h"

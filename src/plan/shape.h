@@ -12,11 +12,8 @@
 #include "flowop/flowop.h"
 #include "flowop/life.h"
 
-struct nm_ir;
-struct nm_ir_group;
 struct nm_group;
 struct nm_phase;
-struct nm_plan;
 
 /* How a worker learns which of its flows can go on. */
 enum nm_waiter_kind {
@@ -104,6 +101,11 @@ static inline bool nm_instr_receives(const struct nm_instr *instr)
 {
 	return nm_instr_moves(instr) && (instr->op->flags & (NM_FLOWOP_FOLLOWS | NM_FLOWOP_BOTH));
 }
+/* Whether the instruction moves one message one way: neither files nor an exchange. */
+static inline bool nm_instr_moves_message(const struct nm_instr *instr)
+{
+	return instr->op && nm_flowop_moves_message(instr->op);
+}
 /* Whether the instruction waits for the other end to act before it acts itself. */
 static inline bool nm_instr_follows(const struct nm_instr *instr)
 {
@@ -112,17 +114,14 @@ static inline bool nm_instr_follows(const struct nm_instr *instr)
 /* Whether mixes or sequences are among the instructions of the phase, which may not be complete:
  * what comes next is not always the same then. */
 bool nm_phase_mixes(const struct nm_group *group, const struct nm_phase *phase);
-/* Whether the instruction moves one message one way: neither files nor an exchange. */
-bool nm_instr_moves_message(const struct nm_instr *instr);
+/* Whether the instruction moves a message of a byte stream by plain calls, and can neither fail nor
+ * time out. */
+bool nm_instr_is_plain(const struct nm_instr *instr);
 
 /* Whether the queue of the listener of an accept never holds a second connection, on a worker with
  * one flow: the other end must receive something on each connection before it can open the next. */
 bool nm_shape_accepts_singly(const struct nm_group *group, const struct nm_instr *accept);
 
-/* Completes the instructions of a phase, which are the last of the group so far, and the phase:
- * what may be done with one call, held back or left to a later one, and whether connections can be
- * replaced. */
-void nm_phase_note(struct nm_group *group, const struct nm_ir_group *from, struct nm_phase *phase);
 /* Finds the shapes of all phases of a group that is complete otherwise. master: on the side that
  * measures. */
 void nm_group_find_shapes(struct nm_group *group, bool master);
@@ -132,8 +131,5 @@ const struct nm_phase_shape *nm_phase_shape_of(const struct nm_group *group,
 /* Names as --dump-plan prints them: "epoll", "next turn" ... */
 const char *nm_waiter_name(enum nm_waiter_kind kind);
 const char *nm_defer_name(enum nm_defer_policy policy);
-
-/* An error for each group that asks for io_uring and has no use for it. */
-void nm_plan_check_posts(const struct nm_plan *plan, const struct nm_ir *ir);
 
 #endif
