@@ -295,7 +295,9 @@ static void do_close(const struct sim_step *step, char *say)
 
 static void do_flags(const struct sim_step *step, char *say)
 {
-	if (add_result(say, fcntl(fd_of(step->slot), F_GETFL) & O_NONBLOCK))
+	int flags = fcntl(fd_of(step->slot), F_GETFL);
+
+	if (add_whether(say, flags) && flags & O_NONBLOCK)
 		add(say, " O_NONBLOCK");
 }
 

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Some hundred scripts of calls on the simulated kernel and on the machine's. */
+/* Some hundred scripts of calls on the simulated kernel and on the machine's, and what calls of
+ * scripts say. */
 #include <check.h>
+#include <poll.h>
+#include <string.h>
 
 #include "../unit/suite.h"
 #include "conform.h"
+#include "script.h"
 
 #define SCRIPTS 100
 
@@ -23,6 +27,52 @@ START_TEST(both_kernels_say_the_same)
 }
 END_TEST
 
+static void settle(void)
+{
+	(void)poll(NULL, 0, 2);
+}
+
+struct line {
+	const char *call;
+	unsigned slot, other;
+	uint64_t number;
+	const char *says; /* NULL: anything */
+};
+
+/* Makes the calls on the machine's kernel, to the one without a name. */
+static void ck_says(const struct line *lines)
+{
+	static const struct sim_patience patience = {.settle = settle, .full_ms = 100};
+	struct sim_script script = {.steps = {{.call = 0}}};
+	unsigned n = 0;
+	sim_says said;
+
+	for (; lines[n].call; n++) {
+		struct sim_step *step = &script.steps[n];
+
+		*step = (struct sim_step){.slot = lines[n].slot,
+					  .other = lines[n].other,
+					  .number = lines[n].number};
+		while (strcmp(sim_script_calls[step->call].name, lines[n].call) != 0)
+			ck_assert_uint_lt(++step->call, sim_n_script_calls);
+	}
+	(void)sim_script_perform(&script, UINT64_MAX << n, &patience, NULL, &said);
+	for (unsigned i = 0; i < n; i++)
+		if (lines[i].says)
+			ck_assert_str_eq(said[i], lines[i].says);
+}
+
+START_TEST(flags_of_no_descriptor_are_an_error)
+{
+	ck_says((const struct line[]){
+		{.call = "flags", .says = "EBADF"},
+		{.call = "socket"},
+		{.call = "flags", .says = "0 O_NONBLOCK"},
+		{.call = NULL},
+	});
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("conformance");
@@ -30,6 +80,7 @@ int main(void)
 
 	tcase_set_timeout(tests, 120);
 	tcase_add_loop_test(tests, both_kernels_say_the_same, 0, 4);
+	tcase_add_test(tests, flags_of_no_descriptor_are_an_error);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }
