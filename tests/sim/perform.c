@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -19,6 +20,7 @@
 
 #define NOBODY	     1 /* a port that nobody has */
 #define FILL_BYTES   262144
+#define FILL	     UCHAR_MAX /* what fills; no other byte has this value */
 #define BUFFER_BYTES 32768
 #define MOST_PORTS   (4 * SIM_STEPS)
 #define MOST_LOOKS   400 /* for bytes that must come; a kernel asks for room again in 0.2 s */
@@ -308,7 +310,7 @@ static size_t next_bytes(const struct sim_step *step, char *data)
 	size_t size = 1 + step->number % 100;
 
 	for (size_t i = 0; i < size; i++)
-		data[i] = (char)(step->slot * 31 + run.sent[step->slot] + i);
+		data[i] = (char)((step->slot * 31 + run.sent[step->slot] + i) % FILL);
 	return size;
 }
 
@@ -353,7 +355,7 @@ static void do_fill(const struct sim_step *step, char *say)
 	struct filled *filled = filled_between(from, to);
 	ssize_t first = 0, n = 0;
 
-	memset(data, 'F', sizeof data);
+	memset(data, FILL, sizeof data);
 	for (unsigned looks = 0, full = 0; full < run.full_ms && looks < MOST_LOOKS; looks++) {
 		n = send(fd_of(step->slot), data, sizeof data, MSG_NOSIGNAL);
 		first = looks ? first : n;
@@ -384,7 +386,7 @@ static void drain(const struct sim_step *step, struct filled *filled, char *say)
 		if (n == 0 || (n < 0 && errno != EAGAIN))
 			break;
 		for (ssize_t i = 0; i < n; i++)
-			if (data[i] == 'F')
+			if ((unsigned char)data[i] == FILL)
 				fills++;
 			else
 				hash = nm_rng(hash, (unsigned char)data[i]);

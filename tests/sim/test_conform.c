@@ -73,6 +73,26 @@ START_TEST(flags_of_no_descriptor_are_an_error)
 }
 END_TEST
 
+/* 300 bytes have all values. */
+START_TEST(what_fills_is_told_from_all_else)
+{
+	ck_says((const struct line[]){
+		{.call = "socket", .slot = 1},
+		{.call = "listen", .slot = 1, .number = 3},
+		{.call = "socket"},
+		{.call = "connect", .other = 1},
+		{.call = "accept", .slot = 1, .other = 2},
+		{.call = "send", .number = 99},
+		{.call = "send", .number = 99},
+		{.call = "send", .number = 99},
+		{.call = "fill", .says = "a part, then EAGAIN"},
+		{.call = "recv", .slot = 2, .says = "all of what has no room, d3122357"},
+		{.call = "recv", .slot = 2, .number = 1, .says = "EAGAIN"},
+		{.call = NULL},
+	});
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("conformance");
@@ -81,6 +101,7 @@ int main(void)
 	tcase_set_timeout(tests, 120);
 	tcase_add_loop_test(tests, both_kernels_say_the_same, 0, 4);
 	tcase_add_test(tests, flags_of_no_descriptor_are_an_error);
+	tcase_add_test(tests, what_fills_is_told_from_all_else);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }
