@@ -64,6 +64,8 @@ SIM_CONFORM = \
 	tests/sim/conform.c \
 	tests/sim/conform.h \
 	tests/sim/perform.c \
+	tests/sim/say.c \
+	tests/sim/say.h \
 	tests/sim/script.c \
 	tests/sim/script.h \
 	tests/sim/shrink.c \

@@ -53,7 +53,6 @@ enum sim_slot_kind {
 	SIM_EPOLL = 64,
 	SIM_PIPE_OUT = 128,
 	SIM_PIPE_IN = 256,
-	SIM_PACKETS = 512,
 };
 
 struct sim_script_call {
@@ -61,6 +60,7 @@ struct sim_script_call {
 	unsigned of, with;     /* the kinds of both slots; 0: it has no such slot */
 	unsigned makes, gives; /* the kinds that they are then; 0: as before */
 	unsigned weight;       /* how often it is chosen */
+	bool takes;	       /* all that the other end has sent, if that has no room */
 	bool sends;	       /* not while the other end has no room for what it has sent */
 	void (*perform)(const struct sim_step *step, char say[SIM_SAY_BYTES]);
 };

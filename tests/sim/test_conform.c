@@ -50,9 +50,8 @@ static void ck_says(const struct line *lines)
 	for (; lines[n].call; n++) {
 		struct sim_step *step = &script.steps[n];
 
-		*step = (struct sim_step){.slot = lines[n].slot,
-					  .other = lines[n].other,
-					  .number = lines[n].number};
+		*step = (struct sim_step){
+			.slot = lines[n].slot, .other = lines[n].other, .number = lines[n].number};
 		while (strcmp(sim_script_calls[step->call].name, lines[n].call) != 0)
 			ck_assert_uint_lt(++step->call, sim_n_script_calls);
 	}
