@@ -459,9 +459,11 @@ ssize_t sim_stream_recv(int fd, void *data, size_t size, int flags)
 	if (flags & MSG_PEEK)
 		return (ssize_t)n;
 	sim_consume(object, n);
-	if (object->fin_waits)
+	if (object->fin_waits && object->rx_size <= window_of(object)) {
+		object->fin_waits = false;
 		emit(NULL, new_segment(sim_place_of(fd), sim_place_of(fd),
 				       sim_kernel.lives[sim_place_of(fd)], 0, fin_arrives));
+	}
 	if (object->peer) {
 		struct segment *segment = to_peer(sim_place_of(fd), 0, room_arrives);
 
