@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A name is an abstract address of a Unix socket: the kernel gives it to one socket, and takes it
- * back when all who have that have ended, however they did. Whoever connects is told whose it is,
- * and gets the socket, to be kept by who is of the same owner. */
+ * back when all who have that have ended, however they did. Whoever connects is told whose it is;
+ * processes of the same user get the socket, too, to be kept by who is of the same owner. */
 #include "cli/claim.h"
 
 #include <errno.h>
@@ -79,9 +79,14 @@ int nm_claim(const char *name, const char *owner, char ret_holder[NM_CLAIM_OWNER
 void nm_claim_answer(int fd, const char *owner)
 {
 	int asker = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct ucred who = {.uid = 0};
+	socklen_t size = sizeof who;
 
 	if (asker < 0)
 		return;
-	(void)nm_pass_fd_send(asker, owner, strlen(owner), fd);
+	if (getsockopt(asker, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == geteuid())
+		(void)nm_pass_fd_send(asker, owner, strlen(owner), fd);
+	else
+		(void)send(asker, owner, strlen(owner), MSG_NOSIGNAL);
 	(void)close(asker);
 }

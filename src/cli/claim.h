@@ -8,7 +8,7 @@
 #define NM_CLAIM_OWNER 128 /* bytes of what an owner says of itself */
 
 /* Makes the name that of the owner, and returns a descriptor: while it is open, or one that another
- * process of the same owner has got in the same way, the name is taken. Returns a negative error;
+ * process of the same user and owner has got in the same way, the name is taken. Returns a negative error;
  * -EADDRINUSE: ret_holder is what its owner says of itself, or nothing. */
 int nm_claim(const char *name, const char *owner, char ret_holder[NM_CLAIM_OWNER]);
 

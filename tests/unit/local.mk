@@ -351,6 +351,7 @@ $(LIB_TESTS): $(filter %.la,$(LIB_LIBS))
 CLI_TESTS = \
 	tests/unit/cli/test_args \
 	tests/unit/cli/test_argv \
+	tests/unit/cli/test_claim \
 	tests/unit/cli/test_foreign \
 	tests/unit/cli/test_logs \
 	tests/unit/cli/test_neper \

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names that have an owner, in one process. */
+#include "cli/claim.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "host/pass_fd.h"
+
+#include "../suite.h"
+
+#define OWNER  "a study"
+#define NOBODY 65534
+
+static char name[32], holder[NM_CLAIM_OWNER];
+
+static void start(void)
+{
+	(void)snprintf(name, sizeof name, "test%ld", (long)getpid());
+}
+
+static int claim(void)
+{
+	return nm_claim(name, OWNER, holder);
+}
+
+static socklen_t address_of(struct sockaddr_un *ret)
+{
+	*ret = (struct sockaddr_un){.sun_family = AF_UNIX};
+	return (socklen_t)(sizeof(sa_family_t) + 1 +
+			   (size_t)snprintf(ret->sun_path + 1, sizeof ret->sun_path - 1,
+					    "netmodel-claim/%s", name));
+}
+
+/* What one of that user is told who asks, and the descriptor that it gets. */
+static int ask_as(uid_t user, int owner, char ret_said[NM_CLAIM_OWNER])
+{
+	struct sockaddr_un address;
+	socklen_t size = address_of(&address);
+	int asker = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), got = -1;
+	const uid_t own = geteuid();
+
+	ck_assert_int_eq(seteuid(user), 0);
+	int error = connect(asker, (const struct sockaddr *)&address, size);
+
+	ck_assert_int_eq(seteuid(own), 0);
+	ck_assert_int_eq(error, 0);
+	nm_claim_answer(owner, OWNER);
+	ssize_t n = nm_pass_fd_receive(asker, ret_said, NM_CLAIM_OWNER - 1, &got);
+
+	ret_said[n > 0 ? n : 0] = '\0';
+	ck_assert_int_eq(close(asker), 0);
+	return got;
+}
+
+START_TEST(only_the_same_user_gets_the_name)
+{
+	char said[NM_CLAIM_OWNER];
+	int owner = claim();
+
+	ck_assert_int_ge(owner, 0);
+	int got = ask_as(geteuid(), owner, said);
+
+	ck_assert_str_eq(said, OWNER);
+	ck_assert_int_ge(got, 0);
+	ck_assert_int_eq(close(got), 0);
+	if (geteuid() == 0) { /* who may be another */
+		ck_assert_int_eq(ask_as(NOBODY, owner, said), -1);
+		ck_assert_str_eq(said, OWNER);
+	}
+	ck_assert_int_eq(close(owner), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("claim");
+	TCase *tests = tcase_create("names");
+
+	tcase_add_checked_fixture(tests, start, NULL);
+	tcase_add_test(tests, only_the_same_user_gets_the_name);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}
