@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,8 @@
 
 #define PREFIX	  "netmodel-claim/"
 #define ANSWER_MS 2000 /* an owner that is stopped says nothing */
+#define TRIES	  5
+#define AGAIN_MS  10
 
 static socklen_t address_of(const char *name, struct sockaddr_un *ret_address)
 {
@@ -42,38 +45,52 @@ static int hear(int fd, char ret_holder[NM_CLAIM_OWNER])
 	return held;
 }
 
-static int ask(const struct sockaddr_un *address, socklen_t size, const char *owner,
-	       char ret_holder[NM_CLAIM_OWNER])
+/* Whether the socket has the name, or, with *ret_asks, is connected to its owner. */
+static int bind_or_connect(int fd, const struct sockaddr *address, socklen_t size, bool *ret_asks)
 {
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), held = -1;
+	int error = bind(fd, address, size) < 0 ? errno : 0;
+
+	*ret_asks = error == EADDRINUSE;
+	if (error && !*ret_asks)
+		return -error;
+	return (*ret_asks ? connect(fd, address, size) : listen(fd, SOMAXCONN)) < 0 ? -errno : 0;
+}
+
+/* An owner that refuses has ended meanwhile, or does not listen yet. */
+static int take_or_ask(int fd, const char *name, bool *ret_asks)
+{
+	struct sockaddr_un address;
+	socklen_t size = address_of(name, &address);
+	int error = size ? -ECONNREFUSED : -ENAMETOOLONG;
+
+	for (int tries = 0; error == -ECONNREFUSED && tries < TRIES; tries++) {
+		if (tries)
+			(void)poll(NULL, 0, AGAIN_MS);
+		error = bind_or_connect(fd, (const struct sockaddr *)&address, size, ret_asks);
+	}
+	return error && *ret_asks ? -EADDRINUSE : error;
+}
+
+int nm_claim(const char *name, const char *owner, char ret_holder[NM_CLAIM_OWNER])
+{
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	bool asks = false;
 
 	*ret_holder = '\0';
 	if (fd < 0)
 		return -errno;
-	if (connect(fd, (const struct sockaddr *)address, size) == 0)
-		held = hear(fd, ret_holder);
+	int error = take_or_ask(fd, name, &asks);
+
+	if (!error && !asks)
+		return fd;
+	int held = error ? -1 : hear(fd, ret_holder);
+
 	(void)close(fd);
 	if (held >= 0 && strcmp(ret_holder, owner) != 0) {
 		(void)close(held);
 		held = -1;
 	}
-	return held >= 0 ? held : -EADDRINUSE;
-}
-
-int nm_claim(const char *name, const char *owner, char ret_holder[NM_CLAIM_OWNER])
-{
-	struct sockaddr_un address;
-	socklen_t size = address_of(name, &address);
-	int fd = size ? socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
-
-	if (fd < 0)
-		return size ? -errno : -ENAMETOOLONG;
-	if (bind(fd, (const struct sockaddr *)&address, size) == 0 && listen(fd, SOMAXCONN) == 0)
-		return fd;
-	int error = errno;
-
-	(void)close(fd);
-	return error == EADDRINUSE ? ask(&address, size, owner, ret_holder) : -error;
+	return held >= 0 ? held : error ? error : -EADDRINUSE;
 }
 
 void nm_claim_answer(int fd, const char *owner)

@@ -3,8 +3,10 @@
 #include "cli/claim.h"
 
 #include <check.h>
+#include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -15,11 +17,21 @@
 #define OWNER  "a study"
 #define NOBODY 65534
 
+static int ends = -1; /* a socket that is closed before the next connect */
 static char name[32], holder[NM_CLAIM_OWNER];
 
 static void start(void)
 {
 	(void)snprintf(name, sizeof name, "test%ld", (long)getpid());
+}
+
+/* Instead of the one of the C library. */
+int connect(int fd, const struct sockaddr *address, socklen_t size)
+{
+	if (ends >= 0)
+		(void)close(ends);
+	ends = -1;
+	return (int)syscall(SYS_connect, fd, address, size);
 }
 
 static int claim(void)
@@ -75,6 +87,31 @@ START_TEST(only_the_same_user_gets_the_name)
 }
 END_TEST
 
+START_TEST(a_name_whose_owner_ends_meanwhile_is_free)
+{
+	ends = claim();
+	ck_assert_int_ge(ends, 0);
+	int owner = claim();
+
+	ck_assert_int_ge(owner, 0);
+	ck_assert_int_eq(ends, -1);
+	ck_assert_int_eq(close(owner), 0);
+}
+END_TEST
+
+START_TEST(an_owner_that_never_listens_keeps_its_name)
+{
+	struct sockaddr_un address;
+	socklen_t size = address_of(&address);
+	int owner = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	ck_assert_int_eq(bind(owner, (const struct sockaddr *)&address, size), 0);
+	ck_assert_int_eq(claim(), -EADDRINUSE);
+	ck_assert_str_eq(holder, "");
+	ck_assert_int_eq(close(owner), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("claim");
@@ -82,6 +119,8 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, start, NULL);
 	tcase_add_test(tests, only_the_same_user_gets_the_name);
+	tcase_add_test(tests, a_name_whose_owner_ends_meanwhile_is_free);
+	tcase_add_test(tests, an_owner_that_never_listens_keeps_its_name);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }
