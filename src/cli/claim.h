@@ -5,7 +5,8 @@
 
 #include <stddef.h>
 
-#define NM_CLAIM_OWNER 128 /* bytes of what an owner says of itself */
+#define NM_CLAIM_NAME  64  /* bytes of a name, with the zero at its end */
+#define NM_CLAIM_OWNER 128 /* bytes of what an owner says of itself, likewise */
 
 /* Makes the name that of the owner, and returns a descriptor: while it is open, or one that another
  * process of the same user and owner has got in the same way, the name is taken. Returns a negative error;

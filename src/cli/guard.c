@@ -80,6 +80,12 @@ static void end(struct guard *guard, const char *why)
 		guard->why = why;
 }
 
+static void misuse(struct guard *guard, const char *why)
+{
+	guard->code = NM_EXIT_USAGE;
+	end(guard, why);
+}
+
 /* --- the child --- */
 
 /* A socket on which the child tells when it is ready, as a service tells its manager. */
@@ -213,15 +219,21 @@ static void make_plain(char *text)
 
 static void claim(struct guard *guard, const char *words)
 {
-	char name[64] = "", holder[NM_CLAIM_OWNER];
-	int at = 0;
+	char name[NM_CLAIM_NAME], holder[NM_CLAIM_OWNER];
+	size_t length = strcspn(words, " ");
+	const char *owner = words + length + strspn(words + length, " ");
 
-	if (*guard->owner || sscanf(words, "%63s %n", name, &at) != 1 || !words[at]) {
-		guard->code = NM_EXIT_USAGE;
-		end(guard, "a name is claimed without an owner, or a second one");
+	if (*guard->owner || !length || !*owner) {
+		misuse(guard, "a name is claimed without an owner, or a second one");
 		return;
 	}
-	(void)snprintf(guard->owner, sizeof guard->owner, "%s", words + at);
+	if (length >= sizeof name || strlen(owner) >= sizeof guard->owner) {
+		misuse(guard,
+		       "a name of more than 63 bytes is claimed, or by an owner of more than 127");
+		return;
+	}
+	(void)snprintf(name, sizeof name, "%.*s", (int)length, words);
+	(void)snprintf(guard->owner, sizeof guard->owner, "%s", owner);
 	int fd = nm_claim(name, guard->owner, holder);
 
 	if (fd >= 0) {
@@ -255,8 +267,7 @@ static bool take_line(struct guard *guard, const char *line)
 	} else if (strcmp(line, "start") == 0 && !guard->started) {
 		return begin(guard);
 	} else if (*line) {
-		guard->code = NM_EXIT_USAGE;
-		end(guard, "a line of standard input is unknown");
+		misuse(guard, "a line of standard input is unknown");
 	}
 	return false;
 }

@@ -158,6 +158,15 @@ def test_a_name_has_one_owner(netmodel: Netmodel) -> None:
         heard(second, "claimed")
 
 
+def test_the_longest_name_and_owner(netmodel: Netmodel) -> None:
+    name, owner = f"{os.getpid():063}", "o" * 127
+    with guarded(netmodel, "20s") as first, guarded(netmodel, "20s") as second:
+        say(first, f"claim {name} {owner}")
+        heard(first, "claimed")
+        say(second, f"claim {name} another")
+        assert heard(second, "taken")["by"] == owner
+
+
 def test_an_owner_that_is_stopped_is_not_waited_for(netmodel: Netmodel) -> None:
     name = f"eth{os.getpid()}"
     with guarded(netmodel, "20s") as first, guarded(netmodel, "20s") as second:
@@ -176,6 +185,8 @@ def test_an_owner_that_is_stopped_is_not_waited_for(netmodel: Netmodel) -> None:
     [
         ("claim eth0", "a name is claimed without an owner, or a second one"),
         ("claim eth0 me\nclaim eth1 me", "a name is claimed without an owner, or a second one"),
+        (f"claim {'n' * 64} me", "a name of more than 63 bytes is claimed, or by an owner of more than 127"),
+        (f"claim eth0 {'o' * 128}", "a name of more than 63 bytes is claimed, or by an owner of more than 127"),
         ("stop", "a line of standard input is unknown"),
         ("remove relative", "a path to be removed is not absolute, or there are too many"),
     ],
