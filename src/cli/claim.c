@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,10 +15,9 @@
 
 #include "host/pass_fd.h"
 
-#define PREFIX	  "netmodel-claim/"
-#define ANSWER_MS 2000 /* an owner that is stopped says nothing */
-#define TRIES	  5
-#define AGAIN_MS  10
+#define PREFIX	 "netmodel-claim/"
+#define TRIES	 5
+#define AGAIN_MS 10
 
 static socklen_t address_of(const char *name, struct sockaddr_un *ret_address)
 {
@@ -30,19 +28,6 @@ static socklen_t address_of(const char *name, struct sockaddr_un *ret_address)
 	return n < (int)sizeof ret_address->sun_path - 1
 		       ? (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)
 		       : 0;
-}
-
-/* What the owner says; nothing, where it does not answer. Returns the socket of the name, or -1. */
-static int hear(int fd, char ret_holder[NM_CLAIM_OWNER])
-{
-	struct pollfd answer = {.fd = fd, .events = POLLIN};
-	int held = -1;
-	ssize_t n = poll(&answer, 1, ANSWER_MS) == 1
-			    ? nm_pass_fd_receive(fd, ret_holder, NM_CLAIM_OWNER - 1, &held)
-			    : -1;
-
-	ret_holder[n > 0 ? n : 0] = '\0';
-	return held;
 }
 
 /* Whether the socket has the name, or, with *ret_asks, is connected to its owner. */
@@ -63,6 +48,7 @@ static int take_or_ask(int fd, const char *name, bool *ret_asks)
 	socklen_t size = address_of(name, &address);
 	int error = size ? -ECONNREFUSED : -ENAMETOOLONG;
 
+	*ret_asks = false;
 	for (int tries = 0; error == -ECONNREFUSED && tries < TRIES; tries++) {
 		if (tries)
 			(void)poll(NULL, 0, AGAIN_MS);
@@ -71,26 +57,28 @@ static int take_or_ask(int fd, const char *name, bool *ret_asks)
 	return error && *ret_asks ? -EADDRINUSE : error;
 }
 
-int nm_claim(const char *name, const char *owner, char ret_holder[NM_CLAIM_OWNER])
+int nm_claim(const char *name, bool *ret_asks)
 {
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	bool asks = false;
+	int error = fd < 0 ? -errno : take_or_ask(fd, name, ret_asks);
 
-	*ret_holder = '\0';
-	if (fd < 0)
-		return -errno;
-	int error = take_or_ask(fd, name, &asks);
+	if (error && fd >= 0)
+		(void)close(fd);
+	return error ? error : fd;
+}
 
-	if (!error && !asks)
-		return fd;
-	int held = error ? -1 : hear(fd, ret_holder);
+int nm_claim_hear(int fd, const char *owner, char ret_holder[NM_CLAIM_OWNER])
+{
+	int held;
+	ssize_t n = nm_pass_fd_receive(fd, ret_holder, NM_CLAIM_OWNER - 1, &held);
 
+	ret_holder[n > 0 ? n : 0] = '\0';
 	(void)close(fd);
 	if (held >= 0 && strcmp(ret_holder, owner) != 0) {
 		(void)close(held);
 		held = -1;
 	}
-	return held >= 0 ? held : error ? error : -EADDRINUSE;
+	return held >= 0 ? held : -EADDRINUSE;
 }
 
 void nm_claim_answer(int fd, const char *owner)

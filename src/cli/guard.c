@@ -37,6 +37,7 @@
 #define LINE	   8192u
 #define MAX_DOOM   64u
 #define MERCY_NS   UINT64_C(2000000000)
+#define ANSWER_NS  UINT64_C(2000000000) /* an owner that is stopped says nothing */
 #define PORT_WORD  "X_PORT="
 #define LONGEST_MS 60000
 
@@ -58,6 +59,7 @@ struct guard {
 	size_t n_doomed;
 	char *key;		    /* owned */
 	char owner[NM_CLAIM_OWNER]; /* of the name that is claimed */
+	uint64_t asked_ns;	    /* another owner of it; 0: it has answered, or there is none */
 };
 
 __attribute__((format(printf, 1, 2))) static void tell(const char *fmt, ...)
@@ -217,11 +219,38 @@ static void make_plain(char *text)
 			*text = '?';
 }
 
+/* A descriptor of the name that is claimed, or why there is none. */
+static void settle_claim(struct guard *guard, int fd, char *holder)
+{
+	guard->asked_ns = 0;
+	guard->fds[CLAIM].fd = fd < 0 ? -1 : fd;
+	if (fd >= 0) {
+		tell("{\"guard\":\"claimed\"}");
+		return;
+	}
+	*guard->owner = '\0';
+	if (fd == -EADDRINUSE) {
+		make_plain(holder);
+		tell("{\"guard\":\"taken\",\"by\":\"%s\"}", holder);
+	} else {
+		guard->code = NM_EXIT_INTERNAL;
+		end(guard, "a name could not be claimed");
+	}
+}
+
+static void take_answer(struct guard *guard)
+{
+	char holder[NM_CLAIM_OWNER];
+
+	settle_claim(guard, nm_claim_hear(guard->fds[CLAIM].fd, guard->owner, holder), holder);
+}
+
 static void claim(struct guard *guard, const char *words)
 {
-	char name[NM_CLAIM_NAME], holder[NM_CLAIM_OWNER];
+	char name[NM_CLAIM_NAME], nobody[] = "";
 	size_t length = strcspn(words, " ");
 	const char *owner = words + length + strspn(words + length, " ");
+	bool asks = false;
 
 	if (*guard->owner || !length || !*owner) {
 		misuse(guard, "a name is claimed without an owner, or a second one");
@@ -234,21 +263,14 @@ static void claim(struct guard *guard, const char *words)
 	}
 	(void)snprintf(name, sizeof name, "%.*s", (int)length, words);
 	(void)snprintf(guard->owner, sizeof guard->owner, "%s", owner);
-	int fd = nm_claim(name, guard->owner, holder);
+	int fd = nm_claim(name, &asks);
 
-	if (fd >= 0) {
-		guard->fds[CLAIM].fd = fd;
-		tell("{\"guard\":\"claimed\"}");
+	if (fd < 0 || !asks) {
+		settle_claim(guard, fd, nobody);
 		return;
 	}
-	*guard->owner = '\0';
-	if (fd == -EADDRINUSE) {
-		make_plain(holder);
-		tell("{\"guard\":\"taken\",\"by\":\"%s\"}", holder);
-	} else {
-		guard->code = NM_EXIT_INTERNAL;
-		end(guard, "a name could not be claimed");
-	}
+	guard->fds[CLAIM].fd = fd;
+	guard->asked_ns = nm_clock_ns();
 }
 
 /* Takes one line. Returns true in the child. */
@@ -315,6 +337,8 @@ static int wait_ms(const struct guard *guard, uint64_t now)
 {
 	uint64_t due = guard->why ? guard->kill_ns : guard->heard_ns + guard->args->key.guard_ns;
 
+	if (guard->asked_ns && guard->asked_ns + ANSWER_NS < due)
+		due = guard->asked_ns + ANSWER_NS;
 	uint64_t ms = due <= now ? 0 : (due - now) / 1000000 + 1;
 
 	return ms < LONGEST_MS ? (int)ms : LONGEST_MS;
@@ -332,6 +356,14 @@ static void end_child(struct guard *guard, uint64_t now)
 	}
 }
 
+static void take_silence(struct guard *guard, uint64_t now)
+{
+	if (guard->asked_ns && now >= guard->asked_ns + ANSWER_NS)
+		take_answer(guard);
+	if (now >= guard->heard_ns + guard->args->key.guard_ns)
+		end(guard, "standard input was silent for too long");
+}
+
 /* Returns true in the child. A guard that the machine has held up has not heard what has come
  * meanwhile: silence is where nothing has. */
 static bool watch(struct guard *guard)
@@ -346,13 +378,15 @@ static bool watch(struct guard *guard)
 		guard->fds[INPUT].fd = guard->why ? -1 : STDIN_FILENO;
 		int n = poll(guard->fds, N_FDS, wait_ms(guard, now));
 
-		if (n == 0 && nm_clock_ns() >= guard->heard_ns + guard->args->key.guard_ns)
-			end(guard, "standard input was silent for too long");
+		if (n == 0)
+			take_silence(guard, nm_clock_ns());
 		if (n <= 0)
 			continue;
 		if (guard->fds[NOTIFY].revents)
 			take_notice(guard);
-		if (guard->fds[CLAIM].revents)
+		if (guard->fds[CLAIM].revents && guard->asked_ns)
+			take_answer(guard);
+		else if (guard->fds[CLAIM].revents)
 			nm_claim_answer(guard->fds[CLAIM].fd, guard->owner);
 		if (guard->fds[SIGNALS].revents)
 			take_signals(guard);

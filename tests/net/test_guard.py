@@ -174,7 +174,8 @@ def test_an_owner_that_is_stopped_is_not_waited_for(netmodel: Netmodel) -> None:
         heard(first, "claimed")
         first.send_signal(signal.SIGSTOP)
         try:
-            say(second, f"claim {name} another")
+            say(second, f"claim {name} another", "start")
+            heard(second, "started")
             assert heard(second, "taken")["by"] == ""
         finally:
             first.send_signal(signal.SIGCONT)

@@ -18,7 +18,7 @@
 #define NOBODY 65534
 
 static int ends = -1; /* a socket that is closed before the next connect */
-static char name[32], holder[NM_CLAIM_OWNER];
+static char name[32];
 
 static void start(void)
 {
@@ -36,7 +36,11 @@ int connect(int fd, const struct sockaddr *address, socklen_t size)
 
 static int claim(void)
 {
-	return nm_claim(name, OWNER, holder);
+	bool asks;
+	int fd = nm_claim(name, &asks);
+
+	ck_assert(fd < 0 || !asks);
+	return fd;
 }
 
 static socklen_t address_of(struct sockaddr_un *ret)
@@ -87,6 +91,37 @@ START_TEST(only_the_same_user_gets_the_name)
 }
 END_TEST
 
+/* What nm_claim_hear returns, with the descriptor closed, to who asks for that owner. */
+static int hear_as(const char *as, int owner, bool answers, char ret_said[NM_CLAIM_OWNER])
+{
+	bool asks = false;
+	int fd = nm_claim(name, &asks);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert(asks);
+	if (answers)
+		nm_claim_answer(owner, OWNER);
+	int held = nm_claim_hear(fd, as, ret_said);
+
+	return held < 0 ? held : close(held);
+}
+
+START_TEST(who_asks_hears_of_the_owner)
+{
+	char said[NM_CLAIM_OWNER];
+	int owner = claim();
+
+	ck_assert_int_eq(hear_as(OWNER, owner, true, said), 0);
+	ck_assert_str_eq(said, OWNER);
+	ck_assert_int_eq(hear_as("another", owner, true, said), -EADDRINUSE);
+	ck_assert_str_eq(said, OWNER);
+	ck_assert_int_eq(hear_as(OWNER, owner, false, said), -EADDRINUSE);
+	ck_assert_str_eq(said, "");
+	nm_claim_answer(owner, OWNER); /* to who has gone */
+	ck_assert_int_eq(close(owner), 0);
+}
+END_TEST
+
 START_TEST(a_name_whose_owner_ends_meanwhile_is_free)
 {
 	ends = claim();
@@ -107,7 +142,6 @@ START_TEST(an_owner_that_never_listens_keeps_its_name)
 
 	ck_assert_int_eq(bind(owner, (const struct sockaddr *)&address, size), 0);
 	ck_assert_int_eq(claim(), -EADDRINUSE);
-	ck_assert_str_eq(holder, "");
 	ck_assert_int_eq(close(owner), 0);
 }
 END_TEST
@@ -119,6 +153,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, start, NULL);
 	tcase_add_test(tests, only_the_same_user_gets_the_name);
+	tcase_add_test(tests, who_asks_hears_of_the_owner);
 	tcase_add_test(tests, a_name_whose_owner_ends_meanwhile_is_free);
 	tcase_add_test(tests, an_owner_that_never_listens_keeps_its_name);
 	suite_add_tcase(suite, tests);
