@@ -529,8 +529,8 @@ const struct sim_script_call sim_script_calls[] = {
 };
 const unsigned sim_n_script_calls = sizeof sim_script_calls / sizeof *sim_script_calls;
 
-/* Where the other end has no room, all that it has sent is taken, and nothing is sent, which may tell
- * it of more room than there was. */
+/* Where the other end has no room, all that it has sent is taken, and nothing is sent: that may
+ * tell it of more room than there was. */
 static void perform(const struct sim_step *step, char *say)
 {
 	const struct sim_script_call *call = &sim_script_calls[step->call];
