@@ -8,6 +8,7 @@ bool nm_phase_replayed(const struct nm_result_phase *phase, struct nm_replayed *
 {
 	const struct nm_counts *counts = &phase->whole.counts;
 	uint64_t sent = phase->recorded.lines - phase->recorded.left_out;
+	uint64_t total = phase->recorded.total;
 
 	/* Each pass makes one; a pass of an open loop that failed has begun all the same. */
 	*ret = (struct nm_replayed){
@@ -15,6 +16,8 @@ bool nm_phase_replayed(const struct nm_result_phase *phase, struct nm_replayed *
 		.left_out = phase->recorded.left_out,
 		.made = phase->arrivals ? counts->arrivals : counts->iterations,
 	};
+	if (total && total < sent)
+		sent = total;
 	if (ret->made < sent)
 		ret->unmade = sent - ret->made;
 	return ret->lines > 0;

@@ -123,6 +123,20 @@ def test_what_is_cut_is_told(netmodel: Netmodel, recorded: Path) -> None:
     assert "is not whole: its time was over with 5 of 8 requests made" in result.err
 
 
+def test_what_was_not_to_be_made_is_not_missed(netmodel: Netmodel, thousands: Path) -> None:
+    with partners.memcached() as memcached:
+        how = defines(trace=thousands, server=memcached.server, writes="yes", num_transactions=2)
+        result = netmodel.run("-m", "replay", *FORMAT, "--strict", *how, code=0)
+    assert replay_of(result.json()) == {"lines": 5000, "left_out": 0, "made": 2, "unmade": 0}
+
+
+def test_what_an_interrupt_cuts_was_not_cut_by_its_time(netmodel: Netmodel, recorded: Path) -> None:
+    with partners.memcached() as memcached:
+        how = defines(trace=recorded, server=memcached.server, writes="yes", arrivals=f"trace({recorded},exact)")
+        result = netmodel.run("-m", "replay", "--max-duration", "500ms", *how, code=2)
+    assert "is not whole" not in result.err
+
+
 def test_a_path_spelled_in_another_way_is_the_same_file(netmodel: Netmodel, recorded: Path) -> None:
     """Otherwise the time of the line that is not sent would be that of the next one, and one would be due too often."""
     other = recorded.parent / ".." / recorded.parent.name / recorded.name

@@ -443,7 +443,7 @@ static void warn_of_replays(struct nm_result *result)
 				       "group %.128s: the replay at line %u is not whole: its time "
 				       "was over with %llu of %llu requests made",
 				       group->name, phase->line, (unsigned long long)of.made,
-				       (unsigned long long)(of.lines - of.left_out));
+				       (unsigned long long)(of.made + of.unmade));
 		}
 	}
 }
@@ -560,11 +560,12 @@ void nm_master_assemble(struct nm_master *master)
 			nm_response_sampler_finish(master->responses);
 		collect_own(master);
 		nm_windows_finish(master->windows);
-		if (!nm_outcome_ends(&master->outcome))
+		if (!nm_outcome_ends(&master->outcome)) {
 			warn_of_empty_windows(master);
+			warn_of_replays(master->result);
+		}
 		warn_of_slow_ideals(master);
 		warn_of_fills(master);
-		warn_of_replays(master->result);
 		master->result->elapsed_s =
 			(double)(master->run_end_ns - master->run_begin_ns) / 1e9;
 	} else {

@@ -54,6 +54,7 @@ static void describe_replay(struct nm_result_phase *to, const struct nm_group *g
 			continue;
 		to->recorded.left_out = mix->replays->n_left_out;
 		to->recorded.lines = mix->replays->count + mix->replays->n_left_out;
+		to->recorded.total = from->total;
 	}
 }
 
