@@ -345,7 +345,7 @@ static void print_nics(const struct nm_result *result, unsigned width, FILE *out
 	finish(&table, out);
 }
 
-static void add_host(struct nm_table *table, const struct nm_result_host *host)
+static void add_host(struct nm_table *table, const struct nm_result_host *host, double bytes_per_s)
 {
 	uint64_t bytes = host->counts.bytes_sent + host->counts.bytes_received;
 	double seconds = host->report ? host->report->elapsed_s : 0;
@@ -361,10 +361,15 @@ static void add_host(struct nm_table *table, const struct nm_result_host *host)
 	nm_table_cell(table, "%s", nm_format_amount((double)bytes, text, sizeof(text)));
 	nm_table_cell(table, "%s",
 		      seconds > 0
-			      ? nm_format_bitrate((double)bytes * 8 / seconds, text, sizeof(text))
+			      ? nm_format_bitrate(bytes_per_s * 8, text, sizeof(text))
 			      : "-");
 	nm_table_cell(table, "%" PRIu64, host->report->operations);
 	nm_table_cell(table, "%" PRIu64, host->counts.errors);
+}
+
+static double rate_of(const struct nm_result *result, const struct nm_result_host *host)
+{
+	return host->report ? nm_result_host_rate(result, host, &host->counts) : 0;
 }
 
 /* The slaves, all of them together, the master, and how they differ. */
@@ -382,7 +387,7 @@ static void print_run(const struct nm_result *result, unsigned width, FILE *out)
 	for (size_t h = 1; h < result->n_hosts; h++) {
 		const struct nm_result_host *host = &result->hosts[h];
 
-		add_host(&table, host);
+		add_host(&table, host, rate_of(result, host));
 		nm_counts_add(&all.counts, &host->counts);
 		if (!host->report)
 			continue;
@@ -390,8 +395,8 @@ static void print_run(const struct nm_result *result, unsigned width, FILE *out)
 		report.operations += host->report->operations;
 	}
 	if (result->n_hosts > 2)
-		add_host(&table, &all);
-	add_host(&table, &result->hosts[0]);
+		add_host(&table, &all, nm_result_slaves_rate(result));
+	add_host(&table, &result->hosts[0], rate_of(result, &result->hosts[0]));
 	if (differs) {
 		const double values[] = {d.time, d.data, d.throughput, d.operations, d.errors};
 

@@ -321,7 +321,6 @@ static void print_end(FILE *out, const char *name, const struct end *end)
 static size_t print_slaves(FILE *out, const struct nm_result *result, struct end *ret_sum)
 {
 	size_t count = 0;
-	double bytes = 0; /* those that are in the rates */
 
 	for (size_t g = 0; g < result->n_groups; g++) {
 		for (size_t h = 1; h < result->n_hosts; h++) {
@@ -332,21 +331,21 @@ static size_t print_slaves(FILE *out, const struct nm_result *result, struct end
 				continue;
 			const struct end end = {.seconds = host->report->elapsed_s,
 						.bytes_per_s =
-							nm_result_host_rate(host, &host->groups[g]),
+							nm_result_host_rate(
+							result, host, &host->groups[g]),
 						.bytes = bytes_of(&host->groups[g]),
 						.operations = host->report->groups[g].operations,
 						.errors = host->groups[g].errors};
 
 			print_end(out, host->name, &end);
 			ret_sum->seconds = fmax(ret_sum->seconds, end.seconds);
-			bytes += end.bytes_per_s * end.seconds;
 			ret_sum->bytes += end.bytes;
 			ret_sum->operations += end.operations;
 			ret_sum->errors += end.errors;
 			count++;
 		}
 	}
-	ret_sum->bytes_per_s = per_second(bytes, ret_sum->seconds);
+	ret_sum->bytes_per_s = nm_result_slaves_rate(result);
 	return count;
 }
 
@@ -360,7 +359,7 @@ static void print_run(FILE *out, const struct nm_result *result)
 {
 	const struct nm_result_host *host = &result->hosts[0];
 	const struct end master = {.seconds = host->report->elapsed_s,
-				   .bytes_per_s = nm_result_host_rate(host, &host->counts),
+				   .bytes_per_s = nm_result_host_rate(result, host, &host->counts),
 				   .bytes = bytes_of(&host->counts),
 				   .operations = host->report->operations,
 				   .errors = host->counts.errors};

@@ -312,20 +312,34 @@ START_TEST(what_came_after_the_window_is_not_in_the_rate_of_a_host)
 {
 	struct nm_host_report report = report_of(3, 200);
 	const struct nm_counts of_group = {.bytes_received = 300};
-	struct nm_result_host host = {.report = &report, .counts = {.bytes_received = 600}};
-	struct nm_result result = {.hosts = &host, .n_hosts = 1};
+	const struct nm_counts sent = {.bytes_sent = 600};
+	struct nm_result_host hosts[] = {
+		{.is_master = true,
+		 .report = &report,
+		 .counts = sent,
+		 .window = {.ns = 2000000000, .counts = sent}},
+		{.report = &report, .counts = {.bytes_received = 600}},
+	};
+	struct nm_result_host *host = &hosts[1];
+	struct nm_result result = {.hosts = hosts, .n_hosts = 2};
+	struct nm_difference d;
 
 	ck_assert(!nm_result_is_cut(&result));
-	ck_assert_double_eq(nm_result_host_rate(&host, &host.counts), 200);
-	host.window = (struct nm_host_window){.ns = 2000000000,
+	ck_assert_double_eq(nm_result_host_rate(&result, host, &host->counts), 200);
+	host->window = (struct nm_host_window){.ns = 2000000000,
 					      .counts = {.bytes_received = 500},
 					      .late_bytes = 100,
 					      .late_ns = 500000000};
 	ck_assert(nm_result_is_cut(&result));
-	ck_assert_double_eq_tol(nm_result_host_rate(&host, &host.counts), 250, 1e-9);
-	ck_assert_double_eq_tol(nm_result_host_rate(&host, &of_group), 125, 1e-9);
-	host.counts.bytes_received = 0;
-	ck_assert_double_eq(nm_result_host_rate(&host, &host.counts), 0);
+	ck_assert_double_eq_tol(nm_result_host_rate(&result, host, &host->counts), 250, 1e-9);
+	ck_assert_double_eq_tol(nm_result_host_rate(&result, host, &of_group), 125, 1e-9);
+	ck_assert_double_eq_tol(nm_result_slaves_rate(&result), 250, 1e-9);
+	/* That of the sender, to which nothing came, is of its window, too. */
+	ck_assert_double_eq_tol(nm_result_host_rate(&result, &hosts[0], &sent), 300, 1e-9);
+	ck_assert(nm_result_difference(&result, &d));
+	ck_assert_double_eq_tol(d.throughput, 100 - 100 * 250 / 300., 1e-9);
+	host->counts.bytes_received = 0;
+	ck_assert_double_eq(nm_result_host_rate(&result, host, &host->counts), 0);
 }
 END_TEST
 
