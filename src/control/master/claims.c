@@ -123,8 +123,12 @@ const char *nm_claims_result(const struct nm_msg_result *result, uint64_t run_ns
 		return "its window is longer than the run";
 	if (window->after_ns > window->ns || window->after_bytes > counts->bytes_received)
 		return "more came after the time of its window than in the window";
-	if (window->late_ns > longest || window->late_bytes > UINT64_MAX - counts->bytes_received ||
-	    !has_received(result, counts->bytes_received + window->late_bytes))
+	if (window->late_ns > longest - window->ns)
+		return "its window and what came after it are longer than the run";
+	/* A window alone that has more than the run is warned of, as any part that is. */
+	if (window->late_bytes &&
+	    (window->late_bytes > UINT64_MAX - counts->bytes_received ||
+	     !has_received(result, counts->bytes_received + window->late_bytes)))
 		return "more came in its window and after it than in the run";
 	if (result->arrived.ns > longest || (result->has_usage && result->usage.at_ns > longest))
 		return "its window is longer than the run";

@@ -118,9 +118,16 @@ START_TEST(a_window_is_no_longer_than_its_run)
 	result.window.late_bytes = UINT64_MAX;
 	ck_assert_ptr_nonnull(nm_claims_result(&result, 2 * S));
 	result.window.late_bytes = 0;
-	result.window.late_ns = 20 * S;
+	/* Who has the results warns of that. */
+	groups[0].bytes_received = 1;
+	ck_assert_ptr_null(nm_claims_result(&result, 2 * S));
+	result.window.ns = result.window.late_ns = S;
+	ck_assert_ptr_null(nm_claims_result(&result, 2 * S));
+	result.window.ns = result.window.late_ns = 2 * S;
 	ck_assert_ptr_nonnull(nm_claims_result(&result, 2 * S));
-	result.window.late_ns = 0;
+	result.window.late_ns = UINT64_MAX;
+	ck_assert_ptr_nonnull(nm_claims_result(&result, 2 * S));
+	result.window.ns = result.window.late_ns = 0;
 	result.arrived.ns = 20 * S;
 	ck_assert_ptr_nonnull(nm_claims_result(&result, 2 * S));
 	result.arrived.ns = 0;
