@@ -248,6 +248,7 @@ static void check_time(struct nm_master *master, uint64_t now_ns)
 {
 	uint64_t own = nm_engine_progress(master->local.engine), told = 0;
 	char text[NM_WIRE_MAX_TEXT + 1];
+	struct nm_flow_places here;
 	uint32_t g;
 
 	for (size_t i = 0; i < master->n_links; i++)
@@ -262,11 +263,12 @@ static void check_time(struct nm_master *master, uint64_t now_ns)
 		nm_master_fail_blocked(master, master->phases.quiet_ns);
 		return;
 	}
-	if (verdict == NM_PHASE_STALLED &&
-	    nm_phases_wait(&master->phases, nm_master_again_ns(master)))
-		return;
 	print_verdict(master, verdict, g, text, sizeof text);
-	nm_master_tell_places(master, text, sizeof text);
+	nm_master_find_places(master, &here);
+	if (verdict == NM_PHASE_STALLED &&
+	    nm_phases_wait(&master->phases, nm_master_again_ns(master, &here)))
+		return;
+	nm_master_tell_places(master, &here, text, sizeof text);
 	nm_master_fail(master, NULL, NM_FAILURE_EFFECT, "%s", text);
 }
 

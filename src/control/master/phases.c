@@ -360,10 +360,9 @@ enum nm_phase_verdict nm_phases_check(struct nm_phases *phases, uint64_t now_ns,
 		phases->late_by_ns = now_ns - phases->begin_ns - phases->duration_ns;
 		return NM_PHASE_LATE;
 	}
-	if (!stalled)
-		return NM_PHASE_OVERDUE;
-	phases->progress_at_ns = now_ns;
-	return NM_PHASE_STALLED;
+	if (stalled)
+		phases->progress_at_ns = now_ns;
+	return overdue ? NM_PHASE_OVERDUE : NM_PHASE_STALLED;
 }
 
 uint64_t nm_phases_still_ns(const struct nm_phases *phases)
@@ -375,7 +374,8 @@ bool nm_phases_wait(struct nm_phases *phases, uint64_t again_ns)
 {
 	uint64_t most_ns = NM_PHASES_MOST_QUIET * phases->stall_ns;
 
-	if (!again_ns || nm_phases_still_ns(phases) + again_ns >= most_ns)
+	if (!again_ns || phases->interrupt_ns != UINT64_MAX ||
+	    nm_phases_still_ns(phases) + again_ns >= most_ns)
 		return false;
 	phases->waits++;
 	return true;

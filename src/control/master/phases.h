@@ -160,7 +160,7 @@ unsigned nm_phases_step(struct nm_phases *phases, uint64_t now_ns,
 enum nm_phase_verdict nm_phases_check(struct nm_phases *phases, uint64_t now_ns,
 				      uint32_t *ret_group);
 /* After NM_PHASE_STALLED: whether it is told once more, after another stall_ns, as a kernel is to
- * send again in so long what was lost (0: none is). */
+ * send again in so long what was lost (0: none is). Never after an interrupt. */
 bool nm_phases_wait(struct nm_phases *phases, uint64_t again_ns);
 /* How long nothing has moved when NM_PHASE_STALLED is told. */
 uint64_t nm_phases_still_ns(const struct nm_phases *phases);

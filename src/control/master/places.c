@@ -55,8 +55,7 @@ static void append(char *buf, size_t size, const char *host, const char *text)
 	(void)snprintf(buf + used, size - used, "; %s: %s", host, text);
 }
 
-/* Asks all, and reads the answer of this host; those of the slaves are in their links. */
-static void find(struct nm_master *master, struct nm_flow_places *ret_here)
+void nm_master_find_places(struct nm_master *master, struct nm_flow_places *ret_here)
 {
 	uint64_t until_ns = nm_clock_ns() + ANSWER_NS;
 
@@ -93,34 +92,32 @@ static void append_advice(const struct nm_master *master, const struct nm_flow_p
 			       "waits longer than --timeout before it sends again");
 }
 
-void nm_master_tell_places(struct nm_master *master, char *buf, size_t size)
+void nm_master_tell_places(const struct nm_master *master, const struct nm_flow_places *here,
+			   char *buf, size_t size)
 {
-	struct nm_flow_places here;
 	char text[768];
 
-	find(master, &here);
-	nm_places_text(&here, master->plan, master->file, text, sizeof text);
+	nm_places_text(here, master->plan, master->file, text, sizeof text);
 	append(buf, size, "here", text);
 	for (size_t i = 0; i < master->n_links; i++) {
-		struct nm_link *link = &master->links[i];
+		const struct nm_link *link = &master->links[i];
 
 		if (link->places_told)
 			nm_places_text(&link->places, link->mirror, master->file, text,
 				       sizeof text);
 		append(buf, size, link->name, link->places_told ? text : "it does not tell");
 	}
-	append_advice(master, &here, buf, size);
+	append_advice(master, here, buf, size);
 }
 
-uint64_t nm_master_again_ns(struct nm_master *master)
+uint64_t nm_master_again_ns(const struct nm_master *master, const struct nm_flow_places *here)
 {
-	struct nm_flow_places here;
+	struct nm_unacked all = here->unacked;
 
-	find(master, &here);
 	for (size_t i = 0; i < master->n_links; i++)
 		if (master->links[i].places_told)
-			nm_unacked_add(&here.unacked, &master->links[i].places.unacked);
-	return UINT64_C(1000000) * here.unacked.again_ms;
+			nm_unacked_add(&all, &master->links[i].places.unacked);
+	return UINT64_C(1000000) * all.again_ms;
 }
 
 /* The option that chooses the port of data connections, if the profile has a parameter for it. */
@@ -150,7 +147,7 @@ void nm_master_fail_blocked(struct nm_master *master, uint64_t limit_ns)
 {
 	struct nm_flow_places here;
 
-	find(master, &here);
+	nm_master_find_places(master, &here);
 	/* Handshakes of TLS, whose connections are there, are parts of a connect, too: in the end
 	 * nm_master_tell_places says what stops them. */
 	if (may_drop(master, &here))

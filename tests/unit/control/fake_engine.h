@@ -58,6 +58,9 @@ struct fake_script {
 };
 extern struct fake_script fake_script;
 
+/* How often a master has asked its flows where they are. */
+extern _Atomic unsigned fake_places_asked;
+
 /* The engine that the test made last for a master's plan, while it exists. */
 extern _Atomic(struct nm_engine *) fake_master;
 

@@ -522,6 +522,20 @@ START_TEST(an_interrupted_phase_has_only_so_much_time)
 }
 END_TEST
 
+/* The user waits for the end, and not for what a kernel may send again. */
+START_TEST(an_interrupted_phase_that_is_stalled_does_not_last_longer)
+{
+	uint32_t group = 9;
+
+	both_begin(0, 0);
+	nm_phases_interrupt(&phases, 7u * S);
+	ck_assert_int_eq(nm_phases_check(&phases, 10u * S, &group), NM_PHASE_STALLED);
+	ck_assert(!nm_phases_wait(&phases, S));
+	ck_assert_int_eq(nm_phases_check(&phases, 20u * S, &group), NM_PHASE_OVERDUE);
+	ck_assert_uint_eq(nm_phases_next_ns(&phases, 20u * S), 30u * S);
+}
+END_TEST
+
 START_TEST(groups_without_slaves_or_workers_are_no_trouble)
 {
 	const uint32_t n_workers[] = {0, 1};
@@ -566,6 +580,7 @@ int main(void)
 	tcase_add_test(machine, beside_a_group_by_count_a_timed_one_does_not_end_the_phase);
 	tcase_add_test(machine, a_phase_that_is_over_does_not_stall);
 	tcase_add_test(machine, an_interrupted_phase_has_only_so_much_time);
+	tcase_add_test(machine, an_interrupted_phase_that_is_stalled_does_not_last_longer);
 	tcase_add_test(machine, groups_without_slaves_or_workers_are_no_trouble);
 	suite_add_tcase(suite, machine);
 	return run_suite(suite);
