@@ -22,6 +22,11 @@ struct sum {
 
 /* A group in the present phase. */
 struct part {
+	bool measured;
+	/* As they were read last; nothing of a group that is not measured. */
+	struct nm_counts counts;
+	uint64_t begin_ns, end_ns; /* until then, where it has not left */
+	bool left;
 	uint64_t tail_at_ns; /* a timer: when its time is over; UINT64_MAX: none, or it is over */
 	struct nm_tail tail;
 	bool stopped;	     /* by the master */
@@ -62,6 +67,7 @@ struct nm_usage_sampler {
 	/* Since then: the end of the window that is the best so far where data go one way, and when
 	 * to look at the next one; UINT64_MAX: at none. */
 	struct nm_tail_stream best;
+	bool closed; /* the window, there */
 	uint64_t look_at_ns;
 	/* Rows: where the present one begins, after the begin, and the usage and the counts until
 	 * then. */
@@ -90,30 +96,30 @@ static uint64_t greater(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static bool is_measured(const struct nm_usage_sampler *usage, uint32_t g)
+static void read_part(struct nm_usage_sampler *usage, uint32_t g, uint64_t now_ns)
 {
-	const struct nm_group *group = &usage->config.plan->groups[g];
-	uint32_t phase = usage->order.phase;
+	const struct nm_engine *engine = usage->config.engine;
+	struct part *part = &usage->parts[g];
 
-	return group->runs && phase < group->n_phases && group->phases[phase].measured;
+	if (!part->measured)
+		return;
+	nm_engine_counts(engine, g, usage->order.phase, &part->counts);
+	nm_engine_times(engine, g, usage->order.phase, &part->begin_ns, &part->end_ns);
+	part->left = part->end_ns;
+	part->end_ns = part->left ? part->end_ns : now_ns;
 }
 
-/* `cut`: without what is too late for the windows. */
+/* Reads each group once. `cut`: without what is too late for the windows. */
 static void read_sum(struct nm_usage_sampler *usage, uint64_t now_ns, bool cut, struct sum *ret)
 {
-	uint32_t phase = usage->order.phase;
-
 	*ret = (struct sum){.arrived = false};
 	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++) {
 		const struct part *part = &usage->parts[g];
-		struct nm_counts counts;
-		uint64_t begin_ns, end_ns;
 
-		if (!is_measured(usage, g))
-			continue;
-		nm_engine_counts(usage->config.engine, g, phase, &counts);
-		nm_engine_times(usage->config.engine, g, phase, &begin_ns, &end_ns);
-		end_ns = end_ns ? end_ns : now_ns;
+		read_part(usage, g, now_ns);
+		struct nm_counts counts = part->counts;
+		uint64_t begin_ns = part->begin_ns, end_ns = part->end_ns;
+
 		if (cut && part->cut) {
 			nm_tail_cut(&part->tail, &counts);
 			end_ns = part->tail.at_ns;
@@ -180,13 +186,11 @@ static bool has_streams_alone(const struct nm_usage_sampler *usage)
 	const struct nm_plan *plan = usage->config.plan;
 
 	for (uint32_t g = 0; g < plan->n_groups; g++) {
-		struct nm_counts counts;
+		const struct part *part = &usage->parts[g];
 
-		if (!is_measured(usage, g))
-			continue;
-		nm_engine_counts(usage->config.engine, g, usage->order.phase, &counts);
-		if ((counts.bytes_sent && counts.bytes_received) ||
-		    plan->groups[g].phases[usage->order.phase].duration_ns == 0)
+		if (part->measured &&
+		    ((part->counts.bytes_sent && part->counts.bytes_received) ||
+		     plan->groups[g].phases[usage->order.phase].duration_ns == 0))
 			return false;
 	}
 	return true;
@@ -208,30 +212,21 @@ static void look(struct nm_usage_sampler *usage, uint64_t now_ns)
 	usage->best.from_bytes = usage->count_from.counts.bytes_received;
 	if (!nm_tail_look(&usage->best, now_ns, sum.counts.bytes_received))
 		return;
-	usage->best.bytes = 0;
 	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++) {
-		struct nm_tail *best = &usage->parts[g].best;
+		struct part *part = &usage->parts[g];
 
-		if (!is_measured(usage, g))
-			continue;
-		best->at_ns = now_ns;
-		nm_engine_counts(usage->config.engine, g, usage->order.phase, &best->counts);
-		usage->best.bytes += best->counts.bytes_received;
+		if (part->measured)
+			part->best = (struct nm_tail){.at_ns = now_ns, .counts = part->counts};
 	}
 }
 
 /* Whether what this host receives comes too late for its window, and nothing that it sends does. */
-static bool is_late(const struct nm_usage_sampler *usage, const struct sum *sum, uint64_t now_ns)
+static bool is_late(const struct nm_usage_sampler *usage, const struct sum *sum)
 {
 	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++) {
-		struct nm_counts counts;
-		uint64_t begin_ns, end_ns;
+		const struct part *part = &usage->parts[g];
 
-		if (!is_measured(usage, g))
-			continue;
-		nm_engine_counts(usage->config.engine, g, usage->order.phase, &counts);
-		nm_engine_times(usage->config.engine, g, usage->order.phase, &begin_ns, &end_ns);
-		if (counts.bytes_sent && (end_ns ? end_ns : now_ns) > usage->best.at_ns)
+		if (part->counts.bytes_sent && part->end_ns > usage->best.at_ns)
 			return false;
 	}
 	return nm_tail_is_late(&usage->best, sum->to_ns, sum->counts.bytes_received);
@@ -241,24 +236,20 @@ void nm_usage_sampler_close(struct nm_usage_sampler *usage, uint64_t now_ns)
 {
 	struct sum sum;
 
-	if (!usage->counting || !usage->best.at_ns)
+	if (!usage->counting || usage->closed)
 		return;
 	read_sum(usage, now_ns, false, &sum);
-	if (!is_late(usage, &sum, now_ns))
+	if (!is_late(usage, &sum))
 		return;
 	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++) {
 		struct part *part = &usage->parts[g];
-		uint64_t begin_ns, end_ns;
 
-		if (!is_measured(usage, g))
-			continue;
-		nm_engine_times(usage->config.engine, g, usage->order.phase, &begin_ns, &end_ns);
-		part->cut = (end_ns ? end_ns : now_ns) > part->best.at_ns;
+		part->cut = part->end_ns > part->best.at_ns;
 		part->tail = part->best;
 	}
 	usage->window.late_bytes += sum.counts.bytes_received - usage->best.bytes;
 	usage->window.late_ns += sum.to_ns - usage->best.at_ns;
-	usage->best.at_ns = 0;
+	usage->closed = true;
 }
 
 /* Adds the counts of the phase since its window opened, once. */
@@ -281,10 +272,12 @@ static void count_until(struct nm_usage_sampler *usage, uint64_t now_ns)
 static void begin_part(struct nm_usage_sampler *usage, uint32_t g)
 {
 	const struct nm_group *group = &usage->config.plan->groups[g];
-	uint64_t duration_ns =
-		is_measured(usage, g) ? group->phases[usage->order.phase].duration_ns : 0;
+	uint32_t phase = usage->order.phase;
+	bool measured = group->runs && phase < group->n_phases && group->phases[phase].measured;
+	uint64_t duration_ns = measured ? group->phases[phase].duration_ns : 0;
 
-	usage->parts[g] = (struct part){.tail_at_ns = duration_ns ? usage->begin_ns + duration_ns
+	usage->parts[g] = (struct part){.measured = measured,
+					.tail_at_ns = duration_ns ? usage->begin_ns + duration_ns
 								  : UINT64_MAX};
 }
 
@@ -311,6 +304,7 @@ static void begin(struct nm_sampler *base, const struct nm_phase_order *order, u
 	usage->over_ns = 0;
 	usage->look_at_ns = UINT64_MAX;
 	usage->best = (struct nm_tail_stream){.at_ns = 0};
+	usage->closed = false;
 	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++)
 		begin_part(usage, g);
 	if (usage->grid.interval_ns)
@@ -405,18 +399,13 @@ static uint64_t reckon(const struct nm_usage_sampler *usage, uint64_t begin_ns, 
 	return from_ns + after_ns;
 }
 
+/* By what has been read at the present moment. */
 static void set_over(struct nm_usage_sampler *usage, uint64_t now_ns)
 {
 	usage->over_at_ns = UINT64_MAX;
 	usage->over_ns = usage->look_at_ns = now_ns;
-	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++) {
-		struct nm_counts counts;
-
-		if (!is_measured(usage, g))
-			continue;
-		nm_engine_counts(usage->config.engine, g, usage->order.phase, &counts);
-		usage->parts[g].over_bytes = counts.bytes_received;
-	}
+	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++)
+		usage->parts[g].over_bytes = usage->parts[g].counts.bytes_received;
 }
 
 static void note_over(struct nm_usage_sampler *usage, uint64_t now_ns)
@@ -432,20 +421,20 @@ static void note_over(struct nm_usage_sampler *usage, uint64_t now_ns)
 /* Whether a group has nothing more to begin here: it is stopped, or has left, or takes no part. */
 static bool is_over(const struct nm_usage_sampler *usage, uint32_t g)
 {
-	uint32_t phase = usage->order.phase;
-	uint64_t begin_ns, end_ns;
+	const struct part *part = &usage->parts[g];
 
-	if (!is_measured(usage, g) || usage->config.plan->groups[g].phases[phase].empty)
-		return true;
-	nm_engine_times(usage->config.engine, g, phase, &begin_ns, &end_ns);
-	return usage->parts[g].stopped || end_ns;
+	return !part->measured || part->stopped || part->left ||
+	       usage->config.plan->groups[g].phases[usage->order.phase].empty;
 }
 
 void nm_usage_sampler_stop(struct nm_usage_sampler *usage, uint32_t group, uint64_t now_ns)
 {
+	struct sum sum;
+
 	usage->parts[group].stopped = true;
 	if (!usage->running || usage->over_at_ns == UINT64_MAX)
 		return;
+	read_sum(usage, now_ns, false, &sum);
 	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++)
 		if (!is_over(usage, g))
 			return;
@@ -455,18 +444,16 @@ void nm_usage_sampler_stop(struct nm_usage_sampler *usage, uint32_t group, uint6
 /* What the group has done in its time is kept, for the case that its window closes with that. */
 static void note_tail(struct nm_usage_sampler *usage, uint32_t g, uint64_t now_ns)
 {
-	uint32_t phase = usage->order.phase;
 	struct part *part = &usage->parts[g];
-	uint64_t begin_ns, end_ns;
 
-	nm_engine_times(usage->config.engine, g, phase, &begin_ns, &end_ns);
-	part->tail_at_ns = reckon(usage, begin_ns,
-				  usage->config.plan->groups[g].phases[phase].duration_ns, now_ns);
+	read_part(usage, g, now_ns);
+	part->tail_at_ns =
+		reckon(usage, part->begin_ns,
+		       usage->config.plan->groups[g].phases[usage->order.phase].duration_ns, now_ns);
 	if (now_ns < part->tail_at_ns)
 		return;
 	part->tail_at_ns = UINT64_MAX;
-	part->tail.at_ns = now_ns;
-	nm_engine_counts(usage->config.engine, g, phase, &part->tail.counts);
+	part->tail = (struct nm_tail){.at_ns = now_ns, .counts = part->counts};
 }
 
 /* Closes the window, unless the flows came late. */
@@ -560,14 +547,13 @@ struct nm_sampler *nm_usage_sampler_base(struct nm_usage_sampler *usage)
 
 void nm_usage_sampler_cut(struct nm_usage_sampler *usage, uint32_t group, uint64_t now_ns)
 {
-	uint64_t begin_ns, end_ns;
 	struct part *part = &usage->parts[group];
 
-	nm_engine_times(usage->config.engine, group, usage->order.phase, &begin_ns, &end_ns);
+	read_part(usage, group, now_ns);
 	/* Where this host has left in time, all of it is in the window; and a window that has
 	 * opened later has nothing of the time in it. */
 	part->cut = usage->running && part->tail.at_ns > usage->count_from_ns &&
-		    part->tail.at_ns < (end_ns ? end_ns : now_ns);
+		    part->tail.at_ns < part->end_ns;
 }
 
 const struct nm_tail *nm_usage_sampler_closed(const struct nm_usage_sampler *usage, uint32_t group)

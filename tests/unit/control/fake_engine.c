@@ -15,7 +15,7 @@
 #define PASS_BYTES 100u
 
 struct fake_script fake_script;
-_Atomic unsigned fake_places_asked;
+_Atomic unsigned fake_counts_read, fake_places_asked;
 _Atomic(struct nm_engine *) fake_master;
 
 static void notify(const struct nm_engine *engine)
@@ -339,6 +339,7 @@ void nm_engine_sample(const struct nm_engine *engine, uint32_t group, uint32_t p
 void nm_engine_counts(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 		      struct nm_counts *ret_counts)
 {
+	fake_counts_read++;
 	*ret_counts = engine->parts[group][phase].sample.counts;
 }
 

@@ -58,6 +58,8 @@ struct fake_script {
 };
 extern struct fake_script fake_script;
 
+/* How often counts of a group were read. */
+extern _Atomic unsigned fake_counts_read;
 /* How often a master has asked its flows where they are. */
 extern _Atomic unsigned fake_places_asked;
 
