@@ -321,10 +321,7 @@ void nm_connections_read(const struct nm_engine *engine, const struct nm_plan *p
 		}
 		if (summary.connections)
 			merge(ret_report, &summary);
-		if (summary.mss_asked > cut->mss_asked) {
-			cut->mss_asked = summary.mss_asked;
-			cut->mss_given = summary.mss_given;
-		}
+		nm_buffers_add_mss(cut, summary.cut.mss_asked, summary.cut.mss_given);
 	}
 	if (ret_report->connections == 0)
 		(void)snprintf(ret_report->why, sizeof ret_report->why,

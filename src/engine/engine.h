@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffers.h"
 #include "plan/plan.h"
 #include "stats/tally.h"
 #include "transport/transport.h"
@@ -65,14 +66,10 @@ struct nm_conn_summary {
 	double min_rtt_s; /* the shortest round trip of all of them; 0: not known */
 	double srtt_min_s, srtt_mean_s, srtt_max_s, cwnd_mean;
 	uint32_t mss_min, mss_max;
-	/* The largest that was asked for of those that are smaller than was asked for; 0: none */
-	uint32_t mss_asked, mss_given;
+	struct nm_buffers cut; /* the segments alone */
 	char congestion_control[16];
 	struct nm_conn_tls tls;
 };
-
-/* Adds what was asked for as the largest segment of a connection, and what there is. */
-void nm_conn_summary_add_mss(struct nm_conn_summary *sum, uint32_t asked, uint32_t given);
 
 /* 0 with *ret_engine, or -errno. */
 int nm_engine_new(const struct nm_engine_config *config, struct nm_engine **ret_engine);

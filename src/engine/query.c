@@ -146,7 +146,7 @@ static void merge_connections(struct nm_conn_summary *into, const struct nm_conn
 	into->min_rtt_s = nm_least_known(into->min_rtt_s, from->min_rtt_s);
 	into->mss_min = from->mss_min < into->mss_min ? from->mss_min : into->mss_min;
 	into->mss_max = from->mss_max > into->mss_max ? from->mss_max : into->mss_max;
-	nm_conn_summary_add_mss(into, from->mss_asked, from->mss_given);
+	nm_buffers_add_mss(&into->cut, from->cut.mss_asked, from->cut.mss_given);
 	into->retransmits += from->retransmits;
 	nm_conn_tls_add(&into->tls, &from->tls);
 	into->connections += from->connections;

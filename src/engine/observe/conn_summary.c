@@ -33,14 +33,6 @@ static void add_connection(struct nm_conn_summary *sum, const struct nm_conn_inf
 	nm_conn_tls_add(&sum->tls, &info->tls);
 }
 
-void nm_conn_summary_add_mss(struct nm_conn_summary *sum, uint32_t asked, uint32_t given)
-{
-	if (asked < sum->mss_asked || (asked == sum->mss_asked && given >= sum->mss_given))
-		return;
-	sum->mss_asked = asked;
-	sum->mss_given = given;
-}
-
 /* What all openings of a connection ask for at least; 0: nothing. */
 static uint32_t asked_mss(const struct nm_group *group, uint32_t slot)
 {
@@ -72,7 +64,7 @@ void nm_worker_summarise_conns(const struct nm_worker *worker, struct nm_conn_su
 				continue;
 			add_connection(sum, &info);
 			if (asked > info.snd_mss + MSS_OPTIONS)
-				nm_conn_summary_add_mss(sum, asked, info.snd_mss);
+				nm_buffers_add_mss(&sum->cut, asked, info.snd_mss);
 		}
 	}
 }

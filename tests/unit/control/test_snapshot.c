@@ -252,14 +252,18 @@ START_TEST(connections_of_the_last_measured_phase_are_summed_up)
 						       .srtt_mean_s = 2,
 						       .mss_min = 536,
 						       .mss_max = 1460,
-						       .mss_asked = 8000,
-						       .mss_given = 1460,
+						       .cut.mss_asked = 8000,
+						       .cut.mss_given = 1460,
 						       .retransmits = 7};
 	nm_connections_read(engine, plan, &report, &cut);
 	ck_assert_uint_eq(report.connections, 2);
 	ck_assert_uint_eq(report.mss_max, 1460);
 	ck_assert_uint_eq(cut.mss_asked, 8000);
 	ck_assert_uint_eq(cut.mss_given, 1460);
+	/* Another group asks for as much, and has less. */
+	engine->connections.cut.mss_given = 536;
+	nm_connections_read(engine, plan, &report, &cut);
+	ck_assert_uint_eq(cut.mss_given, 536);
 	ck_assert_double_eq(report.min_rtt_s, 0.25);
 	ck_assert_double_eq(report.srtt_mean_s, 2);
 	ck_assert_uint_eq(report.retransmits, 7);

@@ -585,8 +585,8 @@ START_TEST(connections_are_summed_up_of_workers_that_are_done)
 						       .srtt_mean_s = 6,
 						       .srtt_max_s = 9,
 						       .mss_min = 500,
-						       .mss_asked = 1460,
-						       .mss_given = 500,
+						       .cut.mss_asked = 1460,
+						       .cut.mss_given = 500,
 						       .mss_max = 1500,
 						       .retransmits = 4};
 	nm_engine_conn_summary(&e.engine, 0, 0, &sum);
@@ -600,8 +600,8 @@ START_TEST(connections_are_summed_up_of_workers_that_are_done)
 	ck_assert_double_eq(sum.srtt_min_s, 1);
 	ck_assert_double_eq(sum.srtt_max_s, 9);
 	ck_assert_uint_eq(sum.mss_min, 500);
-	ck_assert_uint_eq(sum.mss_asked, 1460);
-	ck_assert_uint_eq(sum.mss_given, 500);
+	ck_assert_uint_eq(sum.cut.mss_asked, 1460);
+	ck_assert_uint_eq(sum.cut.mss_given, 500);
 	ck_assert_uint_eq(sum.mss_max, 1500);
 	ck_assert_uint_eq(sum.retransmits, 4);
 }
