@@ -129,6 +129,7 @@ static struct nm_end_totals end_of_windows(const struct nm_result *result)
 	struct nm_counts counts = {0};
 	struct nm_span span = {.from_ns = 0};
 	double longest_s = 0, between_s = 0;
+	uint64_t to_ns = last_ns(result);
 
 	for (size_t h = 0; h < result->n_hosts; h++) {
 		const struct nm_host_window *window = &result->hosts[h].window;
@@ -137,7 +138,7 @@ static struct nm_end_totals end_of_windows(const struct nm_result *result)
 
 		if (result->hosts[h].is_master || window->ns == 0)
 			continue;
-		with = with_late(window, last_ns(result));
+		with = with_late(window, to_ns);
 		nm_counts_add(&counts, &with.counts);
 		nm_span_cover(&span, own);
 		longest_s = fmax(longest_s, (double)window->ns / 1e9);
@@ -150,13 +151,16 @@ static struct nm_end_totals all_slaves(const struct nm_result *result)
 {
 	struct nm_end_totals end =
 		nm_result_is_cut(result) ? end_of_windows(result) : end_of_phases(result);
+	uint64_t to_ns = last_ns(result);
 
 	for (size_t h = 0; h < result->n_hosts; h++) {
 		const struct nm_result_host *host = &result->hosts[h];
-		const struct nm_host_window with = with_late(&host->window, last_ns(result));
+		struct nm_host_window with;
 
-		if (!host->is_master)
-			add_after(&end, &with);
+		if (host->is_master)
+			continue;
+		with = with_late(&host->window, to_ns);
+		add_after(&end, &with);
 	}
 	return end;
 }
