@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -43,7 +44,8 @@ class Meter:
 
     def best_bits_per_s(self, least_s: float) -> float:
         """The highest rate from when the stream has begun to any moment from least_s after it on."""
-        first = next(i for i, (_, through) in enumerate(self.samples) if through - self.samples[0][1] > 20_000)
+        first = next((i for i, (_, through) in enumerate(self.samples) if through - self.samples[0][1] > 20_000), None)
+        assert first is not None, f"no stream in {len(self.samples)} samples: {self.samples[-1:]}"
         at, before = self.samples[max(first - 1, 0)]
         return max((b - before) * 8 / (t - at) for t, b in self.samples[first:] if t - at >= least_s)
 
@@ -52,15 +54,17 @@ class Meter:
 def metered(node: Node) -> Iterator[Meter]:
     script = "while sleep 0.05; do read -r x < /sys/class/net/eth0/statistics/tx_bytes; echo $EPOCHREALTIME $x; done"
     meter = Meter()
-    process = subprocess.Popen([*node.prefix, "bash", "-c", script], stdout=subprocess.PIPE, text=True)
-    try:
-        yield meter
-    finally:
-        process.terminate()
-        for line in process.communicate(timeout=20)[0].splitlines():
-            at, _, through = line.partition(" ")
-            if through:
-                meter.samples.append((float(at), int(through)))
+    # A pipe that nobody reads has room for the samples of two minutes.
+    with tempfile.TemporaryFile("w+") as samples:
+        process = subprocess.Popen([*node.prefix, "bash", "-c", script], stdout=samples)
+        try:
+            yield meter
+        finally:
+            process.terminate()
+            process.wait(timeout=20)
+        samples.seek(0)
+        meter.samples += [(float(at), int(through)) for at, through in map(str.split, samples)]
+    assert meter.samples, "nothing was read of what the shaper lets through"
 
 
 @dataclass(frozen=True)
