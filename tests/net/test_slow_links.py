@@ -165,6 +165,33 @@ def test_a_count_of_messages_is_waited_for_while_they_come(
     assert way_of(document, "to_slaves")["received_bits_per_s"] <= RATE * 1.01 + BURST * 8
 
 
+def lose_all_after(near: Node, far: Node, through: float, backoff: int) -> None:
+    """Once near has sent so many bytes, all data are lost until a kernel has waited so often, longer each time."""
+    data = ("dst", far.address, "dport", "!=", ":20000")
+    wait_until(lambda: carried(near)[0] > through)
+    with losing_long(far, 600):
+        wait_until(lambda: re.search(rf" backoff:[{backoff}-9]", inside(near, "ss", "-Htin", *data)))
+
+
+@pytest.mark.needs("xdp")
+def test_what_comes_when_the_window_has_closed_is_in_no_rate(netmodel: Netmodel, shaped: tuple[Node, Node]) -> None:
+    """When the time is over nothing comes for as long again, and then what the buffers had."""
+    near, far = shaped
+    words = ("-m", "tcp_stream", "--format", "json", *defines(host=far.address, num_flows=4, test_length="4s"))
+    with slaves_on(netmodel, [far]), netmodel.started(*words, prefix=near.prefix) as master:
+        lose_all_after(near, far, 4 * RATE / 8, 3)
+        result = master.finish(120)
+    assert result.code == 0, result
+    document = result.json()
+    assert_complete(document)
+    figures = way_of(document, "to_slaves")
+    received = slaves_of(document)[0]["counts"]["bytes_received"]
+    seconds = (received - figures["late_bytes"]) * 8 / figures["received_bits_per_s"]
+    assert min(figures["late_s"], figures["late_bytes"]) > 0
+    assert 0.75 * RATE < figures["received_bits_per_s"] <= RATE * 1.01 + BURST * 8
+    assert received * 8 / (seconds + figures["late_s"]) < 0.7 * RATE
+
+
 @pytest.mark.needs("xdp")
 def test_a_run_waits_while_a_kernel_is_going_to_send_again(
     netmodel: Netmodel, profile: WriteProfile, shaped: tuple[Node, Node]
@@ -172,13 +199,9 @@ def test_a_run_waits_while_a_kernel_is_going_to_send_again(
     """What is repeated is lost, too, until TCP waits for longer than the timeout before it repeats it once more."""
     near, far = shaped
     path = profile(group(once(connect(far.address)), times(30, write(65536)), once(op("disconnect"))))
-    data = ("dst", far.address, "dport", "!=", ":20000")
-    with slaves_on(netmodel, [far]):
-        words = ("-m", path, "--timeout", "3s", "--format", "json")
-        with netmodel.started(*words, prefix=near.prefix) as master:
-            wait_until(lambda: carried(near)[0] > 200_000)
-            with losing_long(far, 600):
-                wait_until(lambda: re.search(r" backoff:[4-9]", inside(near, "ss", "-Htin", *data)))
-            result = master.finish(120)
+    words = ("-m", path, "--timeout", "3s", "--format", "json")
+    with slaves_on(netmodel, [far]), netmodel.started(*words, prefix=near.prefix) as master:
+        lose_all_after(near, far, 200_000, 4)
+        result = master.finish(120)
     assert result.code == 0, result
     assert_complete(result.json())
