@@ -21,13 +21,14 @@ from netmodel_lab.k8s.settings import Where, points
 from netmodel_lab.problems import UsageProblem
 from netmodel_lab.program import Program
 
-PROFILE = Path(__file__).resolve().parents[3] / "profiles" / "tcp_rr.xml"
+PROFILES = Path(__file__).resolve().parents[3] / "profiles"
+REFUSED = {"http_get", "relay", "server"}  # which have a host2 of their own, or go to no $host
 WHERE = Where(pattern="one-to-many", pairs=3)
 
 
 def test_a_group_is_there_for_each_slave(tmp_path: Path) -> None:
     path = tmp_path / "many.xml"
-    path.write_text(fan.spread("tcp_rr", PROFILE.read_text(), 3))
+    path.write_text(fan.spread("tcp_rr", (PROFILES / "tcp_rr.xml").read_text(), 3))
     root = tree.fromstring(path.read_text())
     assert [group.get("name") for group in root.findall("group")] == ["rr", "rr_2", "rr_3"]
     hosts = {"host": "192.0.2.1", "host2": "192.0.2.2:20001", "host3": "[2001:db8::1]:20000"}
@@ -39,6 +40,22 @@ def test_a_group_is_there_for_each_slave(tmp_path: Path) -> None:
         fan.spread("own", "<profile name='own'><group/></profile>", 2)
     with pytest.raises(UsageProblem, match="has a parameter host2"):
         fan.spread("own", "<profile name='own'><param name='host2'/></profile>", 2)
+
+
+@pytest.mark.parametrize("profile", sorted({path.stem for path in PROFILES.glob("*.xml")} - REFUSED))
+def test_of_each_stock_profile_a_valid_one_is_made(profile: str, tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    trace.write_text("0,a,1,100,1,get,0\n")
+    made = fan.spread(profile, (PROFILES / f"{profile}.xml").read_text(), 3)
+    fan.check(profile, made, {"trace": str(trace)} if profile == "replay" else {})
+
+
+def test_what_netmodel_has_against_it_is_told_before_the_run(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "list.yml").write_text("tests:\n  - {web: , netmodel: specweb, duration: 1, samples: 1}\n")
+    done = lab("k8s", "plan", "list.yml", "--pattern", "one-to-many", "--pairs", "1000")
+    assert done.returncode == 2
+    said = "netmodel-lab: --pattern one-to-many: specweb: the profile is larger than 1 MiB"
+    assert done.stderr.splitlines() == [said]
 
 
 GROUP = "<profile name='own'><group name='g'><flowop options='a {}'/><flowop options='{}'/></group></profile>"

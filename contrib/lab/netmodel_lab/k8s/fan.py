@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import copy
 import re
+import tempfile
 import xml.etree.ElementTree as tree
+from collections.abc import Mapping
 from pathlib import Path
 
 from netmodel_lab.problems import UsageProblem
+from netmodel_lab.program import Program
 
 PARAMETER = "host"
 _REFERENCE = re.compile(rf"\$\$|\${PARAMETER}(?!\w)|\$\{{{PARAMETER}\}}", re.ASCII)  # $$ is a dollar sign
@@ -39,10 +42,11 @@ def spread(profile: str, text: str, count: int) -> str:
     if beside:
         said = f"$host stands elsewhere than in remotehost=$host: {beside[0]}"
         raise UsageProblem([f"--pattern one-to-many: {profile}: {said}"])
-    at = list(root).index(groups[0])
+    at = max((at for at, element in enumerate(root, 1) if element.tag == "param"), default=0)
     for number in range(1, count):
         name = parameter(number)
-        root.insert(at, tree.Element("param", name=name, type="host", default="local", help="a slave"))
+        param = tree.Element("param", name=name, type="host", default="local", help="a slave")
+        root.insert(at + number - 1, param)
         for group in groups:
             one = copy.deepcopy(group)
             one.set("name", f"{group.get('name')}_{number + 1}")
@@ -52,6 +56,16 @@ def spread(profile: str, text: str, count: int) -> str:
             root.append(one)
     tree.indent(root)
     return tree.tostring(root, encoding="unicode") + "\n"
+
+
+def check(profile: str, text: str, params: Mapping[str, str]) -> None:
+    """What netmodel has against a profile that was made of one. Raises UsageProblem."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "many.xml"
+        path.write_text(text, encoding="utf-8")
+        said = Program.find().check(str(path), params)
+    if said:
+        raise UsageProblem(f"--pattern one-to-many: {profile}: {line.replace(str(path), 'as made')}" for line in said)
 
 
 def _words(flowop: tree.Element) -> list[str]:

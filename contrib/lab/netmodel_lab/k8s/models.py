@@ -42,6 +42,10 @@ class Model:
         """It asks a server that is no slave."""
         return bool(dict(self.params).get("server"))
 
+    def values(self, duration: int) -> dict[str, str]:
+        """Of the parameters, before it is known where the slave is."""
+        return {**dict(self.params), **({"test_length": f"{duration}s"} if "test_length" in self.sets else {})}
+
     @property
     def shown(self) -> str:
         """All that tells it from others."""
@@ -84,8 +88,7 @@ def read(
     if len(text.encode()) > MOST:
         mistakes.append(f"a ConfigMap has no room for its {len(text.encode())} bytes; {MOST} are the most")
     if not mistakes:
-        ours = {"test_length": f"{duration}s"} if "test_length" in sets else {}
-        mistakes = program.check(str(path or profile), {**given, **ours})
+        mistakes = program.check(str(path or profile), found.values(duration))
     for line in mistakes:
         wrong(line)
     return None if mistakes else found

@@ -397,7 +397,7 @@ def _of_one_master(
 
 
 def _spread(tests: Sequence[netperf_file.Test], count: int) -> dict[str, str]:
-    """The profiles of one master, by their names."""
+    """The profiles of one master, by their names. Raises UsageProblem with what netmodel has against any."""
     found = {}
     for test in tests:
         name = test.own_profile
@@ -406,6 +406,7 @@ def _spread(tests: Sequence[netperf_file.Test], count: int) -> dict[str, str]:
         else:
             text = (PROFILES / name if name.endswith(".xml") else Program.find().profile_path(name)).read_text("utf-8")
         found[fan.file(name, count)] = fan.spread(name, text, count)
+        fan.check(name, found[fan.file(name, count)], test.model.values(test.duration) if test.model else {})
     return found
 
 
