@@ -105,7 +105,7 @@ def test_the_row_has_all_nodes_and_the_skew() -> None:
     row = figures.row(whole, points(whole)[0], {"pairs": [pair]}, None)
     assert (row["server_node"], row["client_node"], row["d.ends"]) == ("a, c", "b", "3 slaves")
     assert (row["slaves"], row["start_skew_s"]) == (3, 0.25)
-    assert {pod: cpu for pod, (cpu, _) in usage.of_samples([pair])["server"].pods.items()} == {
+    assert {pod: cpu for (_, pod), (cpu, _) in usage.of_samples([[pair]])["server"].pods.items()} == {
         "s0": 0,
         "s1": 100,
         "s2": 200,

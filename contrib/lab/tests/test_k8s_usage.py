@@ -10,6 +10,7 @@ import ssl
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import permutations
 from pathlib import Path
 from typing import ClassVar
 from urllib.parse import parse_qs, urlsplit
@@ -151,7 +152,7 @@ def test_the_cni_is_known_by_annotations() -> None:
 SERIES: dict[str, list[tuple[Json, str]]] = {
     "node_cpu_seconds_total": [({"mode": "idle"}, "25"), ({"mode": "user"}, "NaN")],
     "container_cpu_usage_seconds_total{id=": [({}, "7")],
-    "container_cpu_usage_seconds_total{container": [({"pod": "etcd"}, "80")],
+    "container_cpu_usage_seconds_total{container": [({"pod": "etcd"}, "80"), ({"pod": "p-server"}, "12")],
 }
 
 
@@ -159,7 +160,9 @@ def test_prometheus_tells_what_cannot_be_seen_from_inside() -> None:
     asked = Asked(SERIES)
     _, (found,) = documents(BOTH, prometheus(asked).ends)
     assert found["serverCPU"]["idleCPU"] == pytest.approx(30)
-    assert found["netmodel"]["prometheus"]["serverCPU"] == {"idleCPU": 25.0}
+    told = found["netmodel"]["prometheus"]
+    assert told["serverCPU"] == {"idleCPU": 25.0}
+    assert told["serverPods"] == [{"podName": "etcd", "cpuUsage": 80.0}, {"podName": "p-server", "cpuUsage": 12.0}]
     assert [(one["podName"], one["cpuUsage"]) for one in found["serverPods"]] == [("etcd", 80.0), ("p-server", 37.5)]
     assert (found["serverVswtichCpu"], found["serverVswitchMem"]) == (7.0, None)
     said = "http://prom has no value of it within the 10s of the samples"
@@ -170,6 +173,62 @@ def test_prometheus_tells_what_cannot_be_seen_from_inside() -> None:
     assert (
         other["serverCPUCollected"] and other["serverCPU"]["idleCPU"] == 25.0 and other["serverCPU"]["userCPU"] is None
     )
+
+
+class Changing(Asked):
+    """Its pods of the first seconds, and those of all others."""
+
+    def __init__(self, first: list[tuple[Json, str]], other: list[tuple[Json, str]]) -> None:
+        super().__init__({})
+        self.first, self.other = first, other
+
+    def __call__(self, path: str) -> tuple[int, bytes]:
+        at = float(parse_qs(urlsplit(path).query)["time"][0])
+        self.series = {"by (namespace, pod)": self.first if at < 2000 else self.other}
+        return super().__call__(path)
+
+
+def of_pod(number: int, value: float, namespace: str = "a") -> tuple[Json, str]:
+    return {"namespace": namespace, "pod": f"p{number}"}, str(value)
+
+
+def test_a_pod_has_the_mean_cpu_and_the_most_memory_of_all_samples() -> None:
+    """Also one that was there in one alone; two of one name in two namespaces are two."""
+    asked = Changing([of_pod(0, 80), of_pod(1, 50), of_pod(1, 30, "b")], [of_pod(1, 50), of_pod(1, 20, "b")])
+    samples = [[pair(number)] for number in range(1, 5)]
+    end = prometheus(asked).ends(samples)["server"]
+    assert end.pods == {
+        ("a", "p1"): (50, 50),
+        ("b", "p1"): (22.5, 30),
+        ("a", "p0"): (20, 80),
+    }
+    assert list(end.pods) == [("a", "p1"), ("b", "p1"), ("a", "p0")]
+
+
+def test_the_ten_pods_that_use_most_are_those_of_all_nodes() -> None:
+    two = [pair(1), pair(1)]
+    two[1]["k8s"]["server"]["node"] = "n-other"
+    asked = Asked(
+        {"n-other": [of_pod(number, number) for number in range(8)]}
+        | {"n-server": [of_pod(number, number) for number in range(8, 16)]}
+    )
+    _, (found,) = documents([*two], prometheus(asked).ends)
+    for name, field in (("serverPods", "cpuUsage"), ("serverPodsMem", "memUsage")):
+        assert [one[field] for one in found[name]] == list(range(15, 5, -1))
+
+
+def test_each_node_of_a_sample_is_asked_once() -> None:
+    nodes = ("a", "b", "c")
+    pairs = []
+    for number, (server, client) in enumerate(permutations(nodes, 2)):
+        one = pair(1)
+        one["k8s"] |= {name: {"node": node, "host_ip": "x"} for name, node in (("server", server), ("client", client))}
+        one["result"]["run"] = {"start_s": 1000 + number / 10, "elapsed_s": 9.0}
+        pairs.append(one)
+    asked = Asked(SERIES)
+    prometheus(asked).ends([pairs])
+    assert len(asked.asked) == len(nodes) * len(QUERIES)
+    assert {at for _, at in asked.asked} == {"1010.000"} and all("[10s]" in query for query, _ in asked.asked)
 
 
 def test_a_prometheus_that_does_not_answer_in_the_end_is_told() -> None:

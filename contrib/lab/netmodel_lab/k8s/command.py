@@ -299,7 +299,7 @@ def _write(
     found: Sequence[Cell],
     rows: Sequence[Row],
     findings: Sequence[rules.Finding],
-    used: Callable[[Sequence[Json]], dict[str, usage.End]],
+    used: Callable[[Sequence[Sequence[Json]]], dict[str, usage.End]],
 ) -> list[Json]:
     """The files of the folder; returns the documents."""
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(store.end(points(settings))))

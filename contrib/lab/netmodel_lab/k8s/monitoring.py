@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,22 +25,24 @@ from netmodel_lab.columns import reach
 from netmodel_lab.k8s.cluster import SERVICE, Cluster
 from netmodel_lab.k8s.problems import ApiProblem
 from netmodel_lab.k8s.search import parts_of, text_of
-from netmodel_lab.k8s.usage import MODES, End, Used, ends_of, of_samples
+from netmodel_lab.k8s.usage import MODES, End, Pod, ends_of, of_samples
 from netmodel_lab.problems import EnvironmentProblem, UsageProblem, nearest
 
 Json = dict[str, Any]
 Series = list[tuple[dict[str, str], float]]
+_Window = tuple[dict[str, str], float]
 AUTO = "auto"  # the Service that is found in the cluster
 _LABELS = "app.kubernetes.io/name=prometheus"
 _REQUEST_S = 10.0
 _WORD = re.compile(r"[!-~]+")  # what a header may have
 _ON = 'instance=~"($ip|$node)(:.*)?"'
 _VSWITCH = f'id="/system.slice/ovs-vswitchd.service",{_ON}'
+_MOST_PODS = 10  # of each list: those that use most
 # $node and $ip are those of an end, $window is as long as a sample: a rate over all of it, and nothing else.
 QUERIES = {
     "cpu": f"avg by (mode) (rate(node_cpu_seconds_total{{{_ON}}}[$window])) * 100",
-    "pods": f'topk(10, sum by (pod) (rate(container_cpu_usage_seconds_total{{container!="",{_ON}}}[$window])) * 100)',
-    "memory": f'topk(10, sum by (pod) (max_over_time(container_memory_rss{{container!="",{_ON}}}[$window])))',
+    "pods": f'sum by (namespace, pod) (rate(container_cpu_usage_seconds_total{{container!="",{_ON}}}[$window])) * 100',
+    "memory": f'sum by (namespace, pod) (max_over_time(container_memory_rss{{container!="",{_ON}}}[$window]))',
     "vswitch_cpu": f"sum(rate(container_cpu_usage_seconds_total{{{_VSWITCH}}}[$window])) * 100",
     "vswitch_memory": f"sum(max_over_time(container_memory_rss{{{_VSWITCH}}}[$window]))",
 }
@@ -148,26 +152,28 @@ class Prometheus:
 
     # --- what ends have used ---
 
-    def ends(self, pairs: Sequence[Json]) -> dict[str, End]:
-        """As from inside, and what is known here beside it. pairs: of all samples."""
+    def ends(self, samples: Sequence[Sequence[Json]]) -> dict[str, End]:
+        """As from inside, and what is known here beside it. samples: the pairs of each."""
         found = {}
-        for name, end in of_samples(pairs).items():
+        ask = functools.cache(self._ask)  # most nodes are those of both ends
+        for name, end in of_samples(samples).items():
             try:
-                found[name] = self._end(end, name, pairs)
+                found[name] = self._end(end, list(_windows(name, samples)), ask)
             except EnvironmentProblem as problem:
                 lacking = [figure for figure in QUERIES if not (figure == "cpu" and end.cpu)]
                 found[name] = replace(end, why_not=dict.fromkeys(lacking, "; ".join(problem.lines)))
         return found
 
-    def _end(self, end: End, name: str, pairs: Sequence[Json]) -> End:
-        windows = list(_windows(name, pairs))
+    def _end(self, end: End, windows: Sequence[_Window], ask: Callable[[str, float], Series]) -> End:
         each = {
-            figure: [self._ask(Template(query).substitute(words), at) for words, at in windows]
+            figure: [ask(Template(query).substitute(words), at) for words, at in windows]
             for figure, query in self.queries.items()
         }
-        cpu = _by(each["cpu"], "mode")
-        pods, memory = _by(each["pods"], "pod"), _by(each["memory"], "pod")
-        names = {**pods, **memory, **end.pods}  # those that use most come first
+        nodes = [words["node"] for words, _ in windows]
+        cpu, pods = _by_mode(each["cpu"]), _most(_cpu_of_pods(nodes, each["pods"]))
+        memory = _most(_memory_of_pods(each["memory"]))
+        outside = {pod: (pods.get(pod), memory.get(pod)) for pod in {**pods, **memory}}
+        own = {("", name) for _, name in end.pods}  # by queries that tell of no namespace
         seconds = ", ".join(dict.fromkeys(words["window"] for words, _ in windows))
         why = {
             figure: f"{self.text} has no value of it within the {seconds} of the samples"
@@ -179,40 +185,74 @@ class Prometheus:
             end,
             cpu=end.cpu or inside,
             outside=inside,
-            pods={pod: _known(pods.get(pod), memory.get(pod), end.pods.get(pod)) for pod in names},
-            vswitch=(_one(each["vswitch_cpu"]), _one(each["vswitch_memory"])),
+            pods={pod: used for pod, used in outside.items() if pod not in own} | end.pods,
+            outside_pods=outside,
+            vswitch=(
+                fmean(values) if (values := _values(each["vswitch_cpu"])) else None,
+                max(_values(each["vswitch_memory"]), default=None),
+            ),
             why_not=why,
         )
 
 
-def _windows(name: str, pairs: Sequence[Json]) -> Iterator[tuple[dict[str, str], float]]:
-    """Of each sample and node: what stands for the words of a query, and its end."""
-    for pair in pairs:
-        run = pair["result"].get("run") or {}
-        begin, seconds = run.get("start_s"), run.get("elapsed_s") or reach(pair, "result", "totals", "seconds")
-        if begin is None or not seconds:
+def _windows(name: str, samples: Sequence[Sequence[Json]]) -> Iterator[_Window]:
+    """Of each sample and node: what stands for the words of a query, and its end. From the first begin of a pair to the
+    last end, so that both ends of a sample have the same."""
+    for pairs in samples:
+        times = list(_times(pairs))
+        if not times:
             continue
-        window = math.ceil(seconds)
-        nodes = {end["node"]: str(end.get("host_ip")) for end in ends_of(name, [pair]) if end.get("node")}
+        begin = min(begin for begin, _ in times)
+        window = math.ceil(max(end for _, end in times) - begin)
+        nodes = {end["node"]: str(end.get("host_ip")) for end in ends_of(name, pairs) if end.get("node")}
         for node, address in nodes.items():
             yield {"node": node, "ip": address, "window": f"{window}s"}, begin + window
 
 
-def _by(each: Sequence[Series], label: str) -> dict[str, float]:
-    """The mean of all samples, by a label."""
+def _times(pairs: Sequence[Json]) -> Iterator[tuple[float, float]]:
+    for pair in pairs:
+        run = pair["result"].get("run") or {}
+        begin, seconds = run.get("start_s"), run.get("elapsed_s") or reach(pair, "result", "totals", "seconds")
+        if begin is not None and seconds:
+            yield begin, begin + seconds
+
+
+def _by_mode(each: Sequence[Series]) -> dict[str, float]:
+    """The mean of all samples and nodes."""
     found: dict[str, list[float]] = {}
     for series in each:
         for labels, value in series:
-            found.setdefault(labels.get(label, ""), []).append(value)
+            found.setdefault(labels.get("mode", ""), []).append(value)
     return {name: fmean(values) for name, values in found.items()}
 
 
-def _known(cpu: float | None, memory: float | None, inside: Used | None) -> Used:
-    """Of a pod: from inside where it is not known here, as of one that has just begun."""
-    own = inside or (None, None)
-    return (own[0] if cpu is None else cpu, own[1] if memory is None else memory)
+def _pod(labels: Mapping[str, str]) -> Pod:
+    return labels.get("namespace", ""), labels.get("pod", "")
 
 
-def _one(each: Sequence[Series]) -> float | None:
-    values = [value for series in each for _, value in series]
-    return fmean(values) if values else None
+def _cpu_of_pods(nodes: Sequence[str], each: Sequence[Series]) -> dict[Pod, float]:
+    """The mean of all samples of its nodes, of which one may not have it: there it has used nothing."""
+    known = Counter(node for node, series in zip(nodes, each, strict=True) if series)
+    found: dict[Pod, dict[str, float]] = {}
+    for node, series in zip(nodes, each, strict=True):
+        for labels, value in series:
+            of_nodes = found.setdefault(_pod(labels), {})
+            of_nodes[node] = of_nodes.get(node, 0.0) + value
+    return {pod: sum(used.values()) / sum(known[node] for node in used) for pod, used in found.items()}
+
+
+def _memory_of_pods(each: Sequence[Series]) -> dict[Pod, float]:
+    """The most of all samples, as netmodel's own."""
+    found: dict[Pod, float] = {}
+    for series in each:
+        for labels, value in series:
+            found[_pod(labels)] = max(value, found.get(_pod(labels), value))
+    return found
+
+
+def _most(used: Mapping[Pod, float]) -> dict[Pod, float]:
+    return dict(sorted(used.items(), key=lambda one: -one[1])[:_MOST_PODS])
+
+
+def _values(each: Sequence[Series]) -> list[float]:
+    return [value for series in each for _, value in series]

@@ -189,7 +189,7 @@ def documents(
     settings: Settings,
     stamp: str,
     pairs: dict[int, list[Json]],
-    used: Callable[[Sequence[Json]], dict[str, End]] = usage.of_samples,
+    used: Callable[[Sequence[Sequence[Json]]], dict[str, End]] = usage.of_samples,
 ) -> list[Json]:
     """One for each cell. pairs: what the folder has of each sample, by seq. used: what ends have used in samples."""
     return [_document(cell, settings, stamp, pairs, used) for cell in cells if cell.rows]
@@ -200,10 +200,10 @@ def _document(
     settings: Settings,
     stamp: str,
     pairs: dict[int, list[Json]],
-    used: Callable[[Sequence[Json]], dict[str, End]],
+    used: Callable[[Sequence[Sequence[Json]]], dict[str, End]],
 ) -> Json:
     every = [pair for row in cell.rows for pair in pairs[row["seq"]]]
-    both = used(every)
+    both = used([pairs[row["seq"]] for row in cell.rows])
     test, throughput = cell.point.test, cell.throughput
     ends, servers = _ends(pairs, cell.rows[0]), usage.ends_of("server", pairs[cell.rows[0]["seq"]])
     relation = common([str(end["relation"]) for row in cell.rows for end in _ends(pairs, row)])
@@ -259,7 +259,7 @@ def _document(
         "mss": usage.segments(every),
         "attached": _one_or_all([end.get("attached") for end in ends]),
         "driver": _driver(pairs, cell.rows[0]),
-        "prometheus": {f"{name}CPU": end.outside or None for name, end in both.items()},
+        "prometheus": usage.outside(both),
         "notCollected": {name: end.why_not for name, end in both.items()},
         "sampleRows": list(cell.rows),
     }

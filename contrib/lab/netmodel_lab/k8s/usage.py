@@ -25,19 +25,20 @@ MODES = {  # k8s-netperf's names, those of its CSV, and netmodel's
 OUTSIDE = ("vswitch_cpu", "vswitch_memory")  # what cannot be seen from inside
 _VSWITCH = {"server": "serverVs", "client": "clientVs"}  # the misspelling below is part of k8s-netperf's format
 
-
+Pod = tuple[str, str]  # its namespace, and its name
 Used = tuple[float | None, float | None]  # CPU, in per cent of one, and memory, in bytes
 
 
 @dataclass(frozen=True)
 class End:
-    """Means of all samples and pairs. cpu: per cent of the node's CPUs; outside: the same by Prometheus. pods: of each
-    the CPU, in per cent of one, and the memory, in bytes. vswitch: the same of Open vSwitch. why_not: what is not
-    known, and why."""
+    """Of all samples and pairs: means of CPU, and the most of memory. cpu: per cent of the node's CPUs; outside: the
+    same by Prometheus. pods: of our own from inside, of others by Prometheus; outside_pods: of all by Prometheus.
+    vswitch: of Open vSwitch. why_not: what is not known, and why."""
 
     cpu: dict[str, float] = field(default_factory=dict)
     outside: dict[str, float] = field(default_factory=dict)
-    pods: dict[str, Used] = field(default_factory=dict)
+    pods: dict[Pod, Used] = field(default_factory=dict)
+    outside_pods: dict[Pod, Used] = field(default_factory=dict)
     vswitch: Used = (None, None)
     why_not: dict[str, str] = field(default_factory=dict)
 
@@ -47,15 +48,16 @@ def ends_of(name: str, pairs: Iterable[Json]) -> list[Json]:
     return [one for pair in pairs for one in pair["k8s"].get(f"{name}s") or [pair["k8s"][name]]]
 
 
-def of_samples(pairs: Sequence[Json]) -> dict[str, End]:
-    """pairs: of all samples, as the folder has them."""
+def of_samples(samples: Sequence[Sequence[Json]]) -> dict[str, End]:
+    """samples: the pairs of each, as the folder has them."""
+    pairs = [pair for sample in samples for pair in sample]
     return {end: _of_end(end, role, pairs) for end, role in ROLES.items()}
 
 
 def _of_end(end: str, role: str, pairs: Sequence[Json]) -> End:
     hosts = list(_hosts(end, role, pairs))
     cpus: list[dict[str, float]] = [cpu for _, _, host in hosts if (cpu := host.get("cpu")) and "idle" in cpu]
-    used: dict[str, list[tuple[float, float]]] = {}
+    used: dict[Pod, list[tuple[float, float]]] = {}
     for pod, pair, host in hosts:
         seconds, usage = reach(pair["result"], "run", "elapsed_s"), host.get("rusage") or {}
         if seconds and "utime_s" in usage:
@@ -69,12 +71,12 @@ def _of_end(end: str, role: str, pairs: Sequence[Json]) -> End:
     )
 
 
-def _hosts(end: str, role: str, pairs: Sequence[Json]) -> Iterator[tuple[str, Json, Json]]:
+def _hosts(end: str, role: str, pairs: Sequence[Json]) -> Iterator[tuple[Pod, Json, Json]]:
     """The pod of each host, its pair, and the host; slaves of one master are in the order of their pods."""
     for pair in pairs:
         hosts = [host for host in pair.get("result", {}).get("hosts") or [] if host.get("role") == role]
         for pod, host in zip(ends_of(end, [pair]), hosts, strict=False):
-            yield str(pod.get("pod")), pair, host
+            yield (str(pod.get("namespace") or ""), str(pod.get("pod"))), pair, host
 
 
 def segments(pairs: Sequence[Json]) -> Json | None:
@@ -94,9 +96,25 @@ def fields(ends: dict[str, End]) -> Json:
         found |= {
             f"{name}CPU": modes | {"vSwitchCPU": cpu, "vSwitchMem": memory},
             f"{name}CPUCollected": bool(end.cpu),
-            f"{name}Pods": [{"podName": pod, "cpuUsage": used} for pod, (used, _) in end.pods.items()],
-            f"{name}PodsMem": [{"podName": pod, "memUsage": used} for pod, (_, used) in end.pods.items()],
+            **_lists(name, end.pods),
             f"{_VSWITCH[name]}wtichCpu": cpu,
             f"{_VSWITCH[name]}witchMem": memory,
         }
     return found
+
+
+def outside(ends: dict[str, End]) -> Json:
+    """What Prometheus tells, also of what is known from inside."""
+    found: Json = {}
+    for name, end in ends.items():
+        found |= {f"{name}CPU": end.outside or None, **_lists(name, end.outside_pods)}
+    return found
+
+
+def _lists(name: str, pods: dict[Pod, Used]) -> Json:
+    """A pod is in the list of what is known of it."""
+    figures = {"Pods": ("cpuUsage", 0), "PodsMem": ("memUsage", 1)}
+    return {
+        f"{name}{title}": [{"podName": pod[1], field: used[at]} for pod, used in pods.items() if used[at] is not None]
+        for title, (field, at) in figures.items()
+    }
