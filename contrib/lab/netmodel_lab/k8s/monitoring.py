@@ -35,7 +35,7 @@ AUTO = "auto"  # the Service that is found in the cluster
 _LABELS = "app.kubernetes.io/name=prometheus"
 _REQUEST_S = 10.0
 _WORD = re.compile(r"[!-~]+")  # what a header may have
-_ON = 'instance=~"($ip|$node)(:.*)?"'
+_ON = r'instance=~"\\[?($ip|$node)\\]?(:.*)?"'  # an address of IPv6 is in brackets
 _VSWITCH = f'id="/system.slice/ovs-vswitchd.service",{_ON}'
 _MOST_PODS = 10  # of each list: those that use most
 # $node and $ip are those of an end, $window is as long as a sample: a rate over all of it, and nothing else.
