@@ -29,7 +29,8 @@ DEFAULT_PORT = 20000
 _LONGEST_OWNER = 127  # bytes that a guard keeps of who owns a name
 _READY_S = 30.0  # that a slave has to listen in
 _MAX_LOSSES = 2  # of slaves that do not come to listen, one after the other
-_AGAIN = (1.0, 3.0, 6.0, 10.0, 15.0)  # pauses before a host that was lost is tried again
+_AGAIN_S = 30.0  # that a host which was lost is tried again
+_LEAST_PAUSE_S = 1.0  # before it is; the next ones are longer
 
 
 @dataclass(frozen=True)
@@ -134,17 +135,24 @@ class Bench:
         self._losses += 1
         if not lost and self._losses > _MAX_LOSSES:
             raise EnvironmentProblem([why])
-        for pair, role, machine in lost:
-            for pause in _AGAIN:
-                machine.close()
-                time.sleep(pause)
-                with contextlib.suppress(EnvironmentProblem):
-                    machine.open()
-                    self._claim(pair, role)
-                    break
-            else:
+        deadline = time.monotonic() + _AGAIN_S
+        for pair, role, _ in lost:
+            self._reopen(pair, role, deadline)
+
+    def _reopen(self, pair: _Pair, role: Role, deadline: float) -> None:
+        """Tries until then, and once at least. Raises EnvironmentProblem."""
+        machine, pause = pair.machines[role], _LEAST_PAUSE_S
+        while True:
+            machine.close()  # what the try before has opened, too
+            time.sleep(pause)
+            try:
                 machine.open()
                 self._claim(pair, role)
+                return
+            except EnvironmentProblem:
+                pause = min(2 * pause, deadline - time.monotonic())
+                if pause <= 0:
+                    raise
 
     # --- a run ---
 

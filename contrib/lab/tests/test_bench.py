@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The hosts of a study, where one of them is lost: what is opened again, how often, and for how long."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from netmodel_lab import bench
+from netmodel_lab.bench import Bench
+from netmodel_lab.problems import EnvironmentProblem
+from netmodel_lab.program import Program
+
+
+class Clock:
+    """Time that goes when somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+    strftime = staticmethod(time.strftime)
+
+
+class Losing:
+    """A machine whose interface is refused so many times after its connection was lost; each takes a while."""
+
+    def __init__(self, clock: Clock, refusals: int, seconds: float) -> None:
+        self.clock, self.refusals, self.seconds = clock, refusals, seconds
+        self.open_now = self.tries = 0
+
+    def is_alive(self) -> bool:
+        return False
+
+    def open(self) -> None:
+        self.open_now += 1
+
+    def close(self) -> None:
+        self.open_now = 0
+
+    def claim(self, *_: object) -> None:
+        assert self.open_now == 1, "the connection of the try before was left open"
+        self.tries += 1
+        self.clock.sleep(self.seconds)
+        if self.tries <= self.refusals:
+            raise EnvironmentProblem(["is being measured"])
+
+
+@pytest.mark.parametrize("seconds", [0.0, 8.0])
+@pytest.mark.parametrize("refusals", [0, 1, 99])
+def test_a_host_that_was_lost_is_opened_again_for_half_a_minute(
+    refusals: int, seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(bench, "time", clock)
+    study: Any = SimpleNamespace(name="s", hosts=None)
+    one, lost = Bench(study, Program(Path("netmodel")), None), Losing(clock, refusals, seconds)
+    machine: Any = lost
+    one._pairs[""] = bench._Pair({"master": machine})
+    if refusals < 99:
+        one.revive("lost")
+        assert lost.tries == refusals + 1
+    else:
+        with pytest.raises(EnvironmentProblem, match="is being measured"):
+            one.revive("lost")
+        assert 30 <= clock.now < 40
+    one.close()
+    assert lost.open_now == 0
