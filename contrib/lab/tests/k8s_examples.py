@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
+
+from ruamel.yaml import YAML
 
 from netmodel_lab.k8s import placement
 from netmodel_lab.k8s.figures import Cell
@@ -65,3 +68,16 @@ def placement_of(nodes: list[Json], where: Where) -> placement.Places:
 
 
 THREE = [node("a", zone="x"), node("b", zone="x"), node("c", zone="y")]
+
+
+def granted_by(name: str) -> set[tuple[str, str, str, str]]:
+    """Group, resource, verb and namespace ("": all) of each right of a file of contrib/kubernetes."""
+    text = (Path(__file__).parents[2] / "kubernetes" / name).read_text()
+    return {
+        (group, resource, verb, item["metadata"].get("namespace", ""))
+        for item in YAML(typ="safe").load_all(text)
+        for rule in item.get("rules") or []
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }

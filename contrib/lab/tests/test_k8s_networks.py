@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed; requirements-dev.txt has it")
 
 from conftest import Lab
-from ruamel.yaml import YAML
+from k8s_examples import granted_by
 
 from netmodel_lab.k8s import (
     figures,
@@ -351,15 +351,7 @@ def test_rights() -> None:
 
 
 def test_the_file_of_rights_has_all() -> None:
-    text = (Path(__file__).parents[2] / "kubernetes" / "rights-networks.yaml").read_text()
-    granted = {
-        (group, resource, verb, item["metadata"].get("namespace", ""))
-        for item in YAML(typ="safe").load_all(text)
-        for rule in item.get("rules") or []
-        for group in rule["apiGroups"]
-        for resource in rule["resources"]
-        for verb in rule["verbs"]
-    }
+    granted = granted_by("rights-networks.yaml")
     for one in (MACVLAN, SRIOV, UDN, CUDN_3):
         settings = replace(of(one, namespace="netmodel"), machines=Machines("disk:1"))
         for right, where in network_checks.rights(settings):

@@ -22,10 +22,10 @@ import pytest
 pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed; requirements-dev.txt has it")
 
 from conftest import Lab
-from k8s_examples import STREAM, V2, Json, cell, of
+from k8s_examples import STREAM, V2, Json, cell, granted_by, of
 
 from netmodel_lab.k8s import facts, monitoring, outputs, usage
-from netmodel_lab.k8s.cluster import Cluster
+from netmodel_lab.k8s.cluster import Cluster, Kind
 from netmodel_lab.k8s.figures import Cell
 from netmodel_lab.k8s.monitoring import QUERIES, Prometheus
 from netmodel_lab.k8s.problems import ApiProblem
@@ -357,8 +357,10 @@ def test_options_without_effect(lab: Lab, tmp_path: Path) -> None:
 class Services(Cluster):
     def __init__(self, *items: Json) -> None:
         self.items, self.paths = items, list[str]()
+        self.rights = set[tuple[str, str, str, str]]()
 
-    def listed(self, *_: object, **__: object) -> list[Json]:
+    def listed(self, kind: Kind, namespace: str | None = None, *_: object, **__: object) -> list[Json]:
+        self.rights.add(("", kind.plural, "list", namespace or ""))
         return list(self.items)
 
     def request(self, method: str, path: str, *_: object, **__: object) -> bytes:
@@ -371,5 +373,6 @@ def test_the_service_of_a_cluster_is_found() -> None:
     cluster = Services({"metadata": {"name": "p", "namespace": "monitoring"}, "spec": {"ports": ports}})
     Prometheus.of(cluster, QUERIES).check()
     assert cluster.paths == ["/api/v1/namespaces/monitoring/services/p:9090/proxy/api/v1/query?query=vector%281%29"]
+    assert cluster.rights | {("", "services/proxy", "get", "")} == granted_by("rights-prometheus.yaml")
     with pytest.raises(EnvironmentProblem, match=r"no Service has the label app\.kubernetes\.io/name=prometheus"):
         Prometheus.of(Services(), QUERIES)
