@@ -7,7 +7,9 @@ from __future__ import annotations
 import base64
 import json
 import os
+import select
 import subprocess
+import time
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +19,7 @@ from unpacked import find
 
 Json = dict[str, Any]
 
+PATIENCE_S = 180.0  # for a word of the browser
 _SAID = {"Runtime.consoleAPICalled": "args", "Runtime.exceptionThrown": "exceptionDetails", "Log.entryAdded": "entry"}
 
 
@@ -44,6 +47,13 @@ class Browser:
         self._rest = b""
         self._events: list[str] = []
         self.console: list[str] = []
+        try:
+            self._prepare(width, is_dark=is_dark, media=media)
+        except BaseException:
+            self._end()
+            raise
+
+    def _prepare(self, width: int, *, is_dark: bool, media: str) -> None:
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
         self._session = {"sessionId": attached["sessionId"]}
@@ -58,14 +68,16 @@ class Browser:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        with suppress(OSError, EOFError):
-            self._session = {}
-            self.call("Browser.close")
-        try:
-            self._process.communicate(timeout=30)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.communicate()
+        if kind is None:
+            with suppress(OSError, EOFError, subprocess.TimeoutExpired):
+                self._session = {}
+                self.call("Browser.close")
+                self._process.wait(30)
+        self._end()
+
+    def _end(self) -> None:
+        self._process.kill()
+        self._process.communicate()
 
     def call(self, method: str, **params: object) -> Json:
         """What the browser answers; what it says meanwhile is kept."""
@@ -82,7 +94,10 @@ class Browser:
 
     def _next(self) -> Json:
         assert self._process.stdout
+        deadline = time.monotonic() + PATIENCE_S
         while b"\0" not in self._rest:
+            if not select.select([self._process.stdout], [], [], max(0.0, deadline - time.monotonic()))[0]:
+                raise TimeoutError(f"the browser has said nothing for {PATIENCE_S:.0f} s")
             more = os.read(self._process.stdout.fileno(), 1 << 20)
             if not more:
                 raise EOFError("the browser has ended")

@@ -4,11 +4,16 @@ light and dark, wide and narrow."""
 
 from __future__ import annotations
 
+import signal
+import subprocess
 from pathlib import Path
+from typing import Any
 
+import browser
 import pytest
 from browser import Browser
 from conftest import Lab
+from unpacked import Program
 
 LOOK = (Path(__file__).parent / "look.js").read_text()
 CONTROLS = (Path(__file__).parent / "controls.js").read_text()
@@ -89,3 +94,21 @@ def test_the_check_can_fail(wide_study: Path, tmp_path: Path) -> None:
         found = browser.play(LOOK + DONE)
         assert any("Content Security Policy" in line for line in browser.console)
     assert found["faint"]
+
+
+def test_a_browser_that_says_nothing_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mute = tmp_path / "mute"
+    mute.write_text("#!/bin/sh\nexec sleep 600\n")
+    mute.chmod(0o755)
+    made, begin = list[subprocess.Popen[bytes]](), subprocess.Popen
+
+    def noted(argv: list[str], **how: Any) -> subprocess.Popen[bytes]:
+        made.append(begin(argv, **how))
+        return made[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", noted)
+    monkeypatch.setattr(browser, "find", lambda *_: Program(str(mute)))
+    monkeypatch.setattr(browser, "PATIENCE_S", 0.2)
+    with pytest.raises(TimeoutError, match="has said nothing"):
+        Browser(tmp_path, width=1400)
+    assert [process.poll() for process in made] == [-signal.SIGKILL]
