@@ -190,12 +190,13 @@ class Machine:
         while device:
             # In the namespace in which the interface is, which the keeper may not be in.
             guard = self.argv([self.path, "--guard", LEASE])
-            holder = Guarded(guard, (f"claim {device} {owner}",), cwd=self._cwd)
+            # It is known before it has answered: close() ends it then, too, as after an interrupt.
+            holder = self._holder = Guarded(guard, (f"claim {device} {owner}",), cwd=self._cwd)
             answer = holder.notice(("claimed", "taken", "ended"), _CONNECT_S)
             if answer and answer["guard"] == "claimed":
-                self._holder = holder
                 return
             holder.end()
+            self._holder = None
             if not answer or answer["guard"] == "ended":
                 raise self._problem([f"{device}: {answer['why']}"] if answer else holder.lines)
             if time.monotonic() > deadline:

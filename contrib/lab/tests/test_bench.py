@@ -3,17 +3,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from conftest import NETMODEL
 
 from netmodel_lab import bench
 from netmodel_lab.bench import Bench
+from netmodel_lab.guarded import Guarded
+from netmodel_lab.machine import Machine
 from netmodel_lab.problems import EnvironmentProblem
 from netmodel_lab.program import Program
+from netmodel_lab.spec import parse_host
 
 
 class Clock:
@@ -75,3 +80,29 @@ def test_a_host_that_was_lost_is_opened_again_for_half_a_minute(
         assert 30 <= clock.now < 40
     one.close()
     assert lost.open_now == 0
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, None])
+def test_what_holds_an_interface_is_ended_whenever_it_was_interrupted(
+    error: type[BaseException] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(parse_host("local,dev=lo"), "master", Program(NETMODEL), None)
+    machine.open()
+    begun = list[Guarded]()
+    notice = Guarded.notice
+
+    def interrupted(guarded: Guarded, *words: Any) -> Any:
+        begun.append(guarded)
+        if error:
+            raise error
+        return notice(guarded, *words)
+
+    monkeypatch.setattr(Guarded, "notice", interrupted)
+    with pytest.raises(error) if error else contextlib.nullcontext():
+        machine.claim("me", None)
+    try:
+        assert [one.is_running() for one in begun] == [True]
+        machine.close()
+        assert [one.is_running() for one in begun] == [False]
+    finally:
+        begun[0].end()
