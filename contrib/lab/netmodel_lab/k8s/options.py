@@ -405,8 +405,9 @@ def _spread(tests: Sequence[netperf_file.Test], count: int) -> dict[str, str]:
             text = test.model.text
         else:
             text = (PROFILES / name if name.endswith(".xml") else Program.find().profile_path(name)).read_text("utf-8")
-        found[fan.file(name, count)] = fan.spread(name, text, count)
-        fan.check(name, found[fan.file(name, count)], test.model.values(test.duration) if test.model else {})
+        shown = test.model.profile if test.model else name
+        found[fan.file(name, count)] = made = fan.spread(shown, text, count)
+        fan.check(shown, made, test.model.values(test.duration) if test.model else {})
     return found
 
 
