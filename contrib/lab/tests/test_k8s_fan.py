@@ -16,6 +16,7 @@ from k8s_examples import RR, THREE, V2, of, placement_of
 
 from netmodel_lab.k8s import fan, figures, manifests, settings, usage
 from netmodel_lab.k8s.manifests import Dial
+from netmodel_lab.k8s.models import Model
 from netmodel_lab.k8s.placement import Pair
 from netmodel_lab.k8s.settings import Where, points
 from netmodel_lab.problems import UsageProblem
@@ -58,6 +59,17 @@ def test_what_netmodel_has_against_it_is_told_before_the_run(lab: Lab, tmp_path:
     assert done.stderr.splitlines() == [said]
 
 
+def test_a_file_is_named_as_in_the_list(lab: Lab, tmp_path: Path) -> None:
+    param = '<param name="host2" type="host" default="local" help="another one"/>'
+    text = (PROFILES / "tcp_rr.xml").read_text().replace("  <group", f"{param}<group", 1)
+    (tmp_path / "mine.xml").write_text(text)
+    (tmp_path / "list.yml").write_text("tests:\n  - {own: , netmodel: ./mine.xml, duration: 1, samples: 1}\n")
+    done = lab("k8s", "plan", "list.yml", "--pattern", "one-to-many", "--pairs", "2")
+    assert done.returncode == 2
+    said = "netmodel-lab: --pattern one-to-many: mine.xml: has a parameter host2, which would be a slave's"
+    assert done.stderr.splitlines() == [said]
+
+
 GROUP = "<profile name='own'><group name='g'><flowop options='a {}'/><flowop options='{}'/></group></profile>"
 
 
@@ -92,6 +104,8 @@ def test_one_client_has_all_slaves() -> None:
     assert {"host=10.0.0.0", "host2=10.0.0.1:20001", "host3=10.0.0.2:20002"} <= set(container["args"])
     data = manifests.config_map(whole, "n", "99")
     assert data and data["data"] == {"many-3-tcp_rr.xml": "text"}
+    own = replace(RR, model=Model("own.xml", text="<profile/>"))
+    assert settings.own_profiles(replace(whole, tests=(own,))) == {"many-3-tcp_rr.xml": "text"}
     assert settings.from_json(settings.as_json(whole)) == whole
 
 

@@ -183,9 +183,7 @@ class Point:
         return found if port is None else found | {"port": str(port)}
 
     def _of_model(self, model: Model, address: str, port: int | None) -> dict[str, str]:
-        found = dict(model.params)
-        if "test_length" in model.sets:
-            found["test_length"] = f"{self.test.duration}s"
+        found = model.values(self.test.duration)
         if "host" in model.sets and not model.is_alone:
             found["host"] = address
         return found if port is None else found | {"port": str(port)}
@@ -243,10 +241,11 @@ def _is_of(place: str, network: str) -> bool:
 
 
 def own_profiles(settings: Settings) -> dict[str, str]:
-    """Files that go to the cluster, by their names."""
+    """Files that go to the cluster, by their names. What one master runs is made of all of them."""
+    if settings.many:
+        return dict(settings.many)
     names = dict.fromkeys(test.entry.profile for test in settings.tests)
     found = {name: (PROFILES / name).read_text(encoding="utf-8") for name in names if name.endswith(".xml")}
-    found |= settings.many
     return found | {test.model.file: test.model.text for test in settings.tests if test.model and test.model.file}
 
 
