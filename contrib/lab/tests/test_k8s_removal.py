@@ -232,9 +232,12 @@ def test_a_node_that_is_lost_while_its_pods_go() -> None:
 class Blind(Fake):
     """Its nodes are not shown."""
 
+    status, looks = 403, 0
+
     def get(self, kind: Kind, name: str, namespace: str | None = None) -> Json | None:
         if kind is NODE:
-            raise ApiProblem(403, "Forbidden", "cannot get nodes", {})
+            self.looks += 1
+            raise ApiProblem(self.status, "Why", "cannot get nodes", {})
         return super().get(kind, name, namespace)
 
 
@@ -244,6 +247,18 @@ def test_who_may_not_look_at_nodes_removes_all(monkeypatch: pytest.MonkeyPatch) 
     cluster = Blind(*items)
     assert cluster.there and clean(monkeypatch, cluster, RUN, namespace="mine") is Exit.DONE
     assert not cluster.there
+
+
+@pytest.mark.parametrize("status", [403, 500])
+def test_each_node_is_asked_once_and_why_it_cannot_be_is_told(status: int) -> None:
+    """Unless one has no right to."""
+    meta = {"namespace": OWN, "labels": {manifests.RUN: RUN}}
+    pods = [{"kind": "Pod", "metadata": {**meta, "name": f"p{i}"}, "spec": {"nodeName": f"n{i % 2}"}} for i in range(6)]
+    cluster = Blind(*pods)
+    cluster.status = status
+    left = cleaning.remove(cluster, Waits(cluster, Limits(1.0)), RUN, [OWN], is_own=False, has_machines=False)
+    said = [f"whether node n{i} is there cannot be told: cannot get nodes" for i in range(2)]
+    assert (cluster.there, cluster.looks, left) == ({}, 2, said if status == 500 else [])
 
 
 class Stuck(Fake):

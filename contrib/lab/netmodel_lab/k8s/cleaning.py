@@ -32,6 +32,7 @@ from netmodel_lab.k8s.waits import Waits
 
 Json = dict[str, Any]
 _IN_ORDER: tuple[Kind, ...] = (JOB, POD, SERVICE, CONFIG_MAP, SECRET)
+_FORBIDDEN = 403
 _OURS = ",".join(f"{name}={value}" for name, value in MANAGED.items())
 
 
@@ -106,6 +107,7 @@ class _Removal:
 
     def __init__(self, cluster: Cluster, waits: Waits, run: str) -> None:
         self._cluster, self._waits, self._run = cluster, waits, run
+        self._graces: dict[str, int | None] = {}
         self.left: list[str] = []
 
     def _refused(self, what: str, problem: ApiProblem) -> None:
@@ -125,9 +127,21 @@ class _Removal:
         except ApiProblem as problem:
             self._refused(f"{item['kind']} {item['metadata']['name']} cannot be removed", problem)
 
+    def grace(self, item: Json) -> int | None:
+        """Of a pod, whose node is asked once for all of them."""
+        node = _node_of(item)
+        if node and node not in self._graces:
+            self._graces[node] = None
+            try:
+                self._graces[node] = _grace(self._cluster, node)
+            except ApiProblem as problem:
+                self._refused(f"whether node {node} is there cannot be told", problem)
+        return self._graces.get(node)
+
     def _force(self, pod: Json) -> None:
         """That its node is gone may be known only after the pod has been asked to go."""
-        if _grace(self._cluster, pod) == 0:
+        node = _node_of(pod)
+        if node and _grace(self._cluster, node) == 0:
             self.delete({**pod, "kind": POD.name}, 0)
 
     def delete_namespace(self, name: str) -> None:
@@ -171,7 +185,7 @@ def remove(
     for namespace in names:
         for kind in (*machines, *_IN_ORDER):
             for item in removal.listed(kind, namespace):
-                removal.delete({**item, "kind": kind.name}, _grace(cluster, item) if kind is POD else None)
+                removal.delete({**item, "kind": kind.name}, removal.grace(item) if kind is POD else None)
     # A namespace whose pods are gone goes at once; otherwise its controller looks again after some seconds.
     removal.wait(
         (kind.name, item["metadata"]["name"], namespace)
@@ -189,16 +203,19 @@ def remove(
     return list(dict.fromkeys(removal.left))
 
 
-def _grace(cluster: Cluster, pod: Json) -> int | None:
+def _node_of(pod: Json) -> str:
+    return str(pod["spec"].get("nodeName") or "")
+
+
+def _grace(cluster: Cluster, node: str) -> int | None:
     """Pods of a node that is gone are never reported as ended: they are removed without its word."""
-    name = pod["spec"].get("nodeName")
-    if not name:
-        return None
     try:
-        node = cluster.get(NODE, str(name))
-    except ApiProblem:  # one must not look, as who has rights in one namespace alone
+        found = cluster.get(NODE, node)
+    except ApiProblem as problem:
+        if problem.status != _FORBIDDEN:  # one may not look, as who has rights in one namespace alone
+            raise
         return None
-    return None if node and is_ready(node) else 0
+    return None if found and is_ready(found) else 0
 
 
 def clean(cluster: Cluster, waits: Waits, found: Left) -> list[str]:
