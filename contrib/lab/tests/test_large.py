@@ -13,6 +13,8 @@ from browser import Browser
 from conftest import argv, environment
 from large import enlarge
 
+from netmodel_lab.page import html
+
 QUICK = (Path(__file__).parent / "quick.js").read_text()
 IS_LONG = bool(os.environ.get("NETMODEL_LAB_LONG"))
 
@@ -25,6 +27,8 @@ def test_report_of_many_rows(wide_study: Path, tmp_path: Path) -> None:
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     # CPU time, which other work on the machine does not lengthen as it does wall time.
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    page = (tmp_path / "large" / "report.html").read_text()
+    assert ('id="runs" checked>' in page) == (rows <= html._MOST_RUNS)
     size = (tmp_path / "large" / "report.html").stat().st_size
     print(f"figure: report of {rows} rows: {seconds:.1f} s of CPU, {after.ru_maxrss / 1e6:.2f} GB, {size / 1e6:.1f} MB")
     assert seconds < 20

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from conftest import Lab
 
 from netmodel_lab.page import html
@@ -75,6 +76,15 @@ def _rows(text: str) -> dict[str, list[str]]:
         ]
         for row in group.split("<h3>")[1:]
     }
+
+
+def test_single_runs_are_shown_at_once_where_they_are_few(
+    study: Path, lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for most, is_shown in ((4, True), (3, False)):
+        monkeypatch.setattr(html, "_MOST_RUNS", most)
+        assert lab("report", study, "-o", "page.html").returncode == 0
+        assert ('id="runs" checked>' in (tmp_path / "page.html").read_text()) is is_shown
 
 
 def test_each_machine_has_a_row_of_the_same_charts(apart_study: Path) -> None:
