@@ -22,7 +22,7 @@ import pytest
 pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed; requirements-dev.txt has it")
 
 from conftest import Lab, rows
-from k8s_examples import ENDS, RR, STREAM, cell, of
+from k8s_examples import ENDS, RR, STREAM, cell, keep_run, of
 
 from netmodel_lab import foreign
 from netmodel_lab.k8s import figures, outputs, prometheus, rules, search
@@ -31,7 +31,6 @@ from netmodel_lab.k8s.models import Model
 from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.search import Index, Target, identifier
 from netmodel_lab.k8s.settings import points
-from netmodel_lab.k8s.store import Store
 from netmodel_lab.problems import EnvironmentProblem, UsageProblem
 
 Json = dict[str, Any]
@@ -208,23 +207,9 @@ def test_an_address_has_no_password(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert Target.of("https://search:9200/", "a", None, None).credentials == "you:other"
 
 
-RESULT = {
-    "schema": "netmodel.result/1",
-    "run": {"complete": True, "start": "x", "start_s": 1.0},
-    "totals": {"seconds": 1.0, "transactions_per_s": 1000.0, "latency_s": {"count": 9, "p99": 2e-4, "mean": 1e-4}},
-}
-
-
 def test_resume_sends_what_is_done(lab: Lab, tmp_path: Path, recorder: Recorder) -> None:
     """No cluster is asked for samples that are all there; the password is in no file and in no output."""
-    settings = of(RR)
-    store = Store.create(tmp_path / "out", settings, ["netmodel-lab"])
-    ends = {name: {"node": name} for name in ("server", "client")}
-    for point in points(settings):
-        facts = {**ends, "relation": "other node"}
-        store.keep(point, [{"pair": 0, "result": RESULT, "k8s": facts}], None)
-    for path in (tmp_path / "out" / "samples").iterdir():
-        path.write_text(json.dumps({**json.loads(path.read_text()), "end": 1769860800}))
+    keep_run(tmp_path / "out")
     words = ("k8s", "resume", "out", "--search", recorder.url, "--index", "results", "--textfile", "node.prom")
     recorder.broken = "full"
     done = lab(*words, NETMODEL_SEARCH_CREDENTIALS="me:hunter2")

@@ -22,7 +22,7 @@ import pytest
 pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed; requirements-dev.txt has it")
 
 from conftest import Lab
-from k8s_examples import STREAM, V2, Json, cell, granted_by, of
+from k8s_examples import STREAM, V2, Json, cell, granted_by, keep_run, of
 
 from netmodel_lab.k8s import facts, monitoring, outputs, usage
 from netmodel_lab.k8s.cluster import Cluster, Kind
@@ -285,9 +285,11 @@ class Guarded(BaseHTTPRequestHandler):
     """A Prometheus that notes who asks."""
 
     seen: ClassVar[list[str | None]] = []
+    queries: ClassVar[list[str]] = []
 
     def do_GET(self) -> None:
         self.seen.append(self.headers["Authorization"])
+        self.queries.extend(parse_qs(urlsplit(self.path).query)["query"])
         self.send_response(200)
         self.end_headers()
         self.wfile.write(b'{"status": "success", "data": {"result": []}}')
@@ -299,6 +301,7 @@ class Guarded(BaseHTTPRequestHandler):
 @pytest.fixture
 def guarded(certificate: Path) -> Iterator[str]:
     Guarded.seen.clear()
+    Guarded.queries.clear()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Guarded)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, certificate.with_suffix(".key"))
@@ -319,6 +322,25 @@ def test_its_certificate_is_verified_before_the_token_is_sent(guarded: str, cert
     found.check()
     assert Guarded.seen == ["Bearer s3cret"] and not found.is_open
     assert Prometheus.at("http://prom", str(token), None, QUERIES).is_open
+
+
+def test_options_of_a_prometheus_come_to_it(lab: Lab, guarded: str, certificate: Path, tmp_path: Path) -> None:
+    keep_run(tmp_path / "out")
+    (tmp_path / "token").write_text("s3cret\n")
+    (tmp_path / "queries.yml").write_text("cpu: mine[$window]\n")
+    files = ("--prom-token", "token", "--prom-ca", str(certificate), "--prom-queries", "queries.yml")
+    done = lab("k8s", "resume", "out", "--prom", guarded, *files)
+    assert (done.returncode, "can be read by others" in done.stderr) == (0, False), done.stderr
+    assert set(Guarded.seen) == {"Bearer s3cret"} and "mine[1s]" in Guarded.queries
+
+
+def test_who_sends_a_token_in_the_clear_is_warned(lab: Lab, tmp_path: Path) -> None:
+    keep_run(tmp_path / "out")
+    (tmp_path / "token").write_text("s3cret\n")
+    done = lab("k8s", "resume", "out", "--prom", "http://127.0.0.1:1", "--prom-token", "token")
+    assert done.returncode == 3 and "http://127.0.0.1:1 does not answer" in done.stderr
+    said = "--prom http://127.0.0.1:1: the token can be read by others on its way; https:// would encrypt it"
+    assert said in done.stderr
 
 
 @pytest.mark.parametrize("text", ["", "s3cret\nX-More: 1", "s3cret s3cret", "s3cret\u00e9", "s3cret\x7f"])
