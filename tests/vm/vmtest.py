@@ -15,6 +15,7 @@ import pytest
 
 from nmtest import PATIENCE_S, Json, Netmodel, assert_complete, assert_counts_agree, defines
 
+
 def need_machine() -> None:
     """Skips elsewhere: what follows sets up a card, or is about how the machine was booted."""
     if "/tests/vm/init" not in Path("/proc/cmdline").read_text():
