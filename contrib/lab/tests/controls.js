@@ -24,7 +24,14 @@ click("#legend input");
 await wait(800);
 changed.back = points() > quick;
 const pictures = () => [...document.querySelectorAll(".picture svg")].map((svg) => svg.outerHTML).join("");
-const before = pictures(); set("cell", "3"); await wait(800); changed.cell = pictures() !== before;
+for (const at of document.querySelectorAll(".picture")) { at.scrollIntoView(); await wait(800); }
+const picture = document.querySelector(".picture");
+scrollTo(0, 0);
+await wait(300);
+// Out of view nothing is drawn; in view is that of the cell.
+const isFar = picture.getBoundingClientRect().top > innerHeight + 300;
+const before = pictures(); set("cell", "3"); await wait(800); changed.far = isFar && pictures() === before;
+picture.scrollIntoView(); await wait(800); changed.cell = pictures() !== before;
 const cells = document.querySelector(".cells tbody");
 const order = [...cells.rows].map((row) => row.textContent).join();
 const heads = document.querySelectorAll(".cells thead th button");

@@ -4,6 +4,7 @@ light and dark, wide and narrow."""
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 from pathlib import Path
@@ -20,6 +21,18 @@ CONTROLS = (Path(__file__).parent / "controls.js").read_text()
 UNVARIED = (Path(__file__).parent / "unvaried.js").read_text()
 DONE = (Path(__file__).parent / "done.js").read_text()
 DRAWN = "return document.querySelectorAll('figure:not([hidden]) svg').length"
+HIDDEN = """
+const picture = document.querySelector("[data-picture=waterfall]"), figure = picture.closest("figure");
+const cell = document.getElementById("cell"), hidden = [];
+figure.parentElement.scrollIntoView();
+await wait(1500);
+for (const number of ["0", "3", "0"]) {
+  cell.value = number;
+  cell.dispatchEvent(new Event("change"));
+  await wait(1500);
+  hidden.push(figure.hidden);
+}
+return hidden"""
 FIGURES = "return document.querySelectorAll('figure:not(.none):not([hidden])').length"
 
 
@@ -50,9 +63,17 @@ def test_page_in_a_browser(
     assert found["dark"] is is_dark
     if found["changed"]:
         assert {name for name, has in found["changed"].items() if not has} == set()
-        assert {"runs", "legend", "request_size", "wire_MBps", "irq_all_kps", "payload_MBps", "cell", "sort"} <= set(
-            found["changed"]
-        )
+        assert {
+            "runs",
+            "legend",
+            "request_size",
+            "wire_MBps",
+            "irq_all_kps",
+            "payload_MBps",
+            "far",
+            "cell",
+            "sort",
+        } <= set(found["changed"])
 
 
 def test_what_is_printed(wide_study: Path, tmp_path: Path) -> None:
@@ -81,6 +102,21 @@ def test_what_a_study_has_not_varied_is_told(study: Path, lab: Lab, tmp_path: Pa
     assert found["first"] == []
     assert found["told"] == [["1", "num_flows is not varied here"]] * 3
     assert found["figures"] == ["0"]
+
+
+def test_a_picture_is_hidden_while_its_cell_has_no_rows(wide_study: Path, tmp_path: Path) -> None:
+    head, opening, rest = (
+        (wide_study / "report.html").read_text().partition('<script type="application/json" id="data">')
+    )
+    text, closing, tail = rest.partition("</script>")
+    data = json.loads(text)
+    data["details"][0]["waterfall"] = []
+    page = tmp_path / "page.html"
+    page.write_text(head + opening + json.dumps(data).replace("<", "\\u003c") + closing + tail)
+    with Browser(tmp_path, width=1400) as browser:
+        browser.open(page)
+        assert browser.play(HIDDEN) == [True, False, True]
+        assert not browser.console
 
 
 def test_the_check_can_fail(wide_study: Path, tmp_path: Path) -> None:

@@ -277,8 +277,9 @@ if (data.charts.length) {
   });
   document.getElementById("cell")?.addEventListener("change", (event) => {
     state.cell = Number(event.target.value);
-    turn++;
-    document.querySelectorAll(".picture").forEach((element) => draw(element));
+    // One that was hidden may have rows now: when it is drawn it tells.
+    document.querySelectorAll(".picture").forEach((element) => { element.closest("figure").hidden = false; });
+    redraw(".picture");
   });
   dark.addEventListener("change", () => redraw());
   addEventListener("beforeprint", () => document.querySelectorAll(".chart, .picture").forEach((element) => {
