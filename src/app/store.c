@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/rng.h"
+#include "base/hash.h"
 
 /* An entry is the place of a value, in units of 8 bytes, and bits of its key's hash; 0: it is
  * free. */
@@ -85,19 +85,6 @@ static struct record *record_at(const struct nm_store *store, uint64_t place)
 static char *key_of(struct record *record)
 {
 	return (char *)(record + 1);
-}
-
-static uint64_t hash_of(const char *key, size_t length)
-{
-	uint64_t hash = length;
-
-	for (size_t at = 0; at < length; at += sizeof hash) {
-		uint64_t word = 0;
-
-		memcpy(&word, key + at, length - at < sizeof word ? length - at : sizeof word);
-		hash = nm_rng(hash, word);
-	}
-	return hash;
 }
 
 /* Whether at most so many bytes were reserved from a place on. */
@@ -206,7 +193,7 @@ bool nm_store_publish(struct nm_store *store, uint64_t place, size_t length)
 
 	if (!is_young(store, place))
 		return false;
-	uint64_t hash = hash_of(key, length), entry;
+	uint64_t hash = nm_hash(key, length), entry;
 	struct bucket *bucket = bucket_of(store, hash);
 	unsigned slot;
 
@@ -222,7 +209,7 @@ bool nm_store_publish(struct nm_store *store, uint64_t place, size_t length)
 bool nm_store_find(const struct nm_store *store, const char *key, size_t length,
 		   struct nm_stored *ret)
 {
-	uint64_t hash = hash_of(key, length);
+	uint64_t hash = nm_hash(key, length);
 	const struct bucket *bucket = bucket_of(store, hash);
 	struct record record;
 
@@ -242,7 +229,7 @@ bool nm_store_find(const struct nm_store *store, const char *key, size_t length,
 
 bool nm_store_delete(struct nm_store *store, const char *key, size_t length)
 {
-	uint64_t hash = hash_of(key, length);
+	uint64_t hash = nm_hash(key, length);
 	struct bucket *bucket = bucket_of(store, hash);
 	struct record record;
 	bool any = false;

@@ -15,6 +15,7 @@ src_libnm_base_la_SOURCES = \
 	src/base/law_priv.h \
 	src/base/law_table.c \
 	src/base/law_text.c \
+	src/base/hash.h \
 	src/base/rng.c \
 	src/base/rng.h \
 	src/base/field.c \

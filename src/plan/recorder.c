@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "app/line.h"
+#include "base/hash.h"
 #include "plan/grow.h"
 
 #define BLANKS	   " \t\r"
@@ -118,21 +119,12 @@ static void name_usual(struct nm_recorder *recorder, const char *line)
 
 /* --- keys --- */
 
-static size_t hash_of(const char *text, size_t length)
-{
-	uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
-
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
-	return (size_t)(hash ^ hash >> 32);
-}
-
 /* Where the number of the key is, or is to be. */
 static uint32_t *slot_of(const struct nm_recorder *recorder, const char *text, size_t length)
 {
 	const size_t mask = recorder->hashed_room - 1;
 
-	for (size_t i = hash_of(text, length) & mask;; i = (i + 1) & mask) {
+	for (size_t i = (size_t)nm_hash(text, length) & mask;; i = (i + 1) & mask) {
 		const uint32_t *slot = &recorder->hashed[i], key = *slot - 1;
 
 		if (!*slot || (recorder->text_at[key + 1] - recorder->text_at[key] == length &&

@@ -10,20 +10,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 #define SEVERAL	     UINT64_C(1)
 #define CHANGE	     UINT64_C(2)
 #define CHANGES_MASK UINT64_C(0x1fe)
 #define TIME_SHIFT   9 /* what is left for the time, in ns, lasts for a year */
 #define TIME_MASK    (UINT64_MAX >> TIME_SHIFT)
 
-/* FNV-1a. */
 uint64_t nm_slave_run_id(const char *text)
 {
-	uint64_t sum = UINT64_C(0xcbf29ce484222325);
+	uint64_t hash = nm_hash(text, strlen(text));
 
-	for (; *text; text++)
-		sum = (sum ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	return sum ? sum : 1;
+	return hash ? hash : 1;
 }
 
 static uint64_t time_of(uint64_t word, uint64_t now_ns)

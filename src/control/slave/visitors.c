@@ -6,16 +6,14 @@
 #include <netinet/in.h>
 #include <stddef.h>
 
+#include "base/hash.h"
+
 #define EACH_NS (UINT64_C(1000000000) / NM_VISITORS_A_SECOND)
 
-/* FNV-1a. */
 static uint64_t hash(const void *data, size_t size)
 {
-	const unsigned char *byte = data;
-	uint64_t sum = UINT64_C(0xcbf29ce484222325);
+	uint64_t sum = nm_hash(data, size);
 
-	for (size_t i = 0; i < size; i++)
-		sum = (sum ^ byte[i]) * UINT64_C(0x100000001b3);
 	return sum ? sum : 1;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/law.h"
+#include "base/hash.h"
 #include "base/rng.h"
 
 #include <check.h>
@@ -130,6 +131,14 @@ START_TEST(laws)
 }
 END_TEST
 
+START_TEST(a_hash_is_the_same_everywhere)
+{
+	ck_assert_uint_eq(nm_hash("netmodel", 8), UINT64_C(0xc3200a3b30ae7ed0));
+	ck_assert_uint_eq(nm_hash("key:1", 5), UINT64_C(0xeae5530df3ce34f7));
+	ck_assert_uint_ne(nm_hash("\0", 1), nm_hash("\0\0", 2));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("draw");
@@ -142,6 +151,7 @@ int main(void)
 	tcase_add_test(tc, a_number_depends_on_nothing_else);
 	tcase_add_test(tc, what_fills_buffers_looks_random);
 	tcase_add_test(tc, laws);
+	tcase_add_test(tc, a_hash_is_the_same_everywhere);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
 }
