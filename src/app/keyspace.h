@@ -50,8 +50,8 @@ static inline uint64_t nm_keyspace_turn(const struct nm_keyspace *keyspace, uint
 /* The number that a rank (from 0 on) has: a bijection of the numbers below count, so that keys that
  * are asked for often do not stand side by side. */
 uint64_t nm_keyspace_scramble(const struct nm_keyspace *keyspace, uint64_t rank);
-/* Bytes of the text of a key where a law or a file gives them. They depend on its number alone, and
- * not on the seed: what one run has stored, another finds. */
+/* Bytes of the text of a key where a law or a file gives them. A law's depend on the number alone,
+ * and not on the seed: what one run has stored, another finds. */
 uint32_t nm_keyspace_drawn_length(const struct nm_keyspace *keyspace, uint64_t number);
 /* And wherever they come from. */
 static inline uint32_t nm_keyspace_length(const struct nm_keyspace *keyspace, uint64_t number)

@@ -8,7 +8,7 @@ void nm_value_begin(struct nm_app_parser *parser, const struct nm_app_request *r
 		    uint64_t bytes)
 {
 	parser->left = bytes;
-	parser->at = nm_pool_at(request->key);
+	parser->at = request->at;
 	parser->ending = 0;
 }
 

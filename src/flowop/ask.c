@@ -8,6 +8,7 @@
 
 #include "app/http.h"
 #include "app/recording.h"
+#include "base/hash.h"
 #include "flowop/message.h"
 #include "host/clock.h"
 #include "transport/io.h"
@@ -220,20 +221,25 @@ void nm_ask_replay(const struct nm_io *io, const struct nm_flow *flow, const str
 	((struct nm_asking *)nm_app_state(io, flow))->n_keys[instr->site] = record;
 }
 
-/* The request is that which was recorded, as far as its file says: its key. */
-static uint64_t take_record(const struct nm_instr *instr, struct nm_asking *asking)
+/* The request is that which was recorded, as far as its file says. The number of a key is another
+ * one in another file: its text alone tells the value. */
+static void take_record(const struct nm_instr *instr, struct nm_asking *asking)
 {
 	const struct nm_recording *recording = nm_recording_of(instr->ask.keyspace);
 	const struct nm_record *record = &recording->list[asking->n_keys[instr->site]];
+	struct nm_app_request *request = &asking->request;
+	uint32_t length;
+	const char *text = nm_recording_text(recording, record->key, &length);
 
+	request->key = record->key;
+	request->at = nm_pool_at(nm_hash(text, length));
 	/* The file has for a get how long its value was: none is sent. */
-	if (asking->request.verb != NM_VERB_SET)
-		return record->key;
+	if (request->verb != NM_VERB_SET)
+		return;
 	if (recording->has_size)
-		asking->request.size = record->size;
+		request->size = record->size;
 	if (recording->has_ttl)
-		asking->request.ttl_s = record->ttl_s;
-	return record->key;
+		request->ttl_s = record->ttl_s;
 }
 
 static uint64_t key_of(const struct nm_io *io, const struct nm_flow *flow,
@@ -245,8 +251,6 @@ static uint64_t key_of(const struct nm_io *io, const struct nm_flow *flow,
 		return key_of_fill(io, flow, instr);
 	if (keyspace->law < NM_KEYS_SEQUENTIAL)
 		return nm_keyspace_draw(keyspace, ~nm_step_key(io, flow, instr), flow->repeated);
-	if (keyspace->law == NM_KEYS_RECORDED)
-		return take_record(instr, asking);
 	if (flow->request.arrival)
 		return nm_keyspace_turn(keyspace,
 					(flow->request.arrival - UINT64_C(1)) * instr->ask.times +
@@ -286,11 +290,13 @@ void nm_asking_draw(struct nm_io *io, struct nm_flow *flow, const struct nm_inst
 	if (instr->message.law)
 		request->size = nm_message_bytes(io, flow, instr);
 	request->number = asking->first + asking->n_requests;
-	if (request->keyspace) {
+	if (!request->keyspace) {
+		request->at = flow->index;
+	} else if (request->keyspace->law == NM_KEYS_RECORDED) {
+		take_record(instr, asking);
+	} else {
 		request->key = key_of(io, flow, instr, asking);
 		request->at = nm_pool_at(request->key);
-	} else {
-		request->at = flow->index;
 	}
 	if (flow->request.arrival)
 		nm_count_load(io->count, nm_step_key(io, flow, instr) ^ request->key,

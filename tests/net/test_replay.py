@@ -146,6 +146,17 @@ def test_a_path_spelled_in_another_way_is_the_same_file(netmodel: Netmodel, reco
     assert replay_of(document) == {"lines": 9, "left_out": 1, "made": 8, "unmade": 0}
 
 
+def test_a_value_is_that_of_its_key_in_any_file(netmodel: Netmodel, tmp_path: Path) -> None:
+    """The second run has the keys that the first one has stored in another order, and checks their values."""
+    profile, trace = tmp_path / "beside.xml", tmp_path / "trace.csv"
+    with partners.memcached() as memcached:
+        profile.write_text(BESIDE.format(trace=trace, server=memcached.server))
+        for lines in (["set,apple", "set,pear", "set,a:key:of:17:bytes"], ["get,a:key:of:17:bytes", "get,pear", "get,apple"]):
+            trace.write_text("\n".join(["time,op,key", *(f"0,{line}" for line in lines), ""]))
+            document = netmodel.measure(profile)
+    assert document["groups"][0]["outcomes"]["hits"] == 3
+
+
 def test_values_that_live_for_longer_than_30_days(netmodel: Netmodel, tmp_path: Path) -> None:
     """A memcached would take such a time for one of day, long ago."""
     path = tmp_path / "long.csv"
