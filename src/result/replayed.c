@@ -10,11 +10,12 @@ bool nm_phase_replayed(const struct nm_result_phase *phase, struct nm_replayed *
 	uint64_t sent = phase->recorded.lines - phase->recorded.left_out;
 	uint64_t total = phase->recorded.total;
 
-	/* Each pass makes one; a pass of an open loop that failed has begun all the same. */
+	/* Each pass makes one, also where it has waited for the answer in vain. */
 	*ret = (struct nm_replayed){
 		.lines = phase->recorded.lines,
 		.left_out = phase->recorded.left_out,
-		.made = phase->arrivals ? counts->arrivals : counts->iterations,
+		.made = phase->arrivals ? counts->arrivals
+					: counts->iterations + counts->unanswered,
 	};
 	if (total && total < sent)
 		sent = total;

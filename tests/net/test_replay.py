@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests that were recorded, against the servers that people have."""
 
+import socket
 from pathlib import Path
 
 import partners
 import pytest
 from nmtest import Json, Netmodel, defines, phase_of
+from scripted import server_of
 
 # Of the public form: a line that nobody can send is among them, and one for which a get is. The outcomes are those of
 # this order alone.
@@ -155,6 +157,22 @@ def test_a_value_is_that_of_its_key_in_any_file(netmodel: Netmodel, tmp_path: Pa
             trace.write_text("\n".join(["time,op,key", *(f"0,{line}" for line in lines), ""]))
             document = netmodel.measure(profile)
     assert document["groups"][0]["outcomes"]["hits"] == 3
+
+
+def test_what_is_not_answered_was_made(netmodel: Netmodel, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.csv"
+    trace.write_text("\n".join(["time,op,key", *(f"0,get,{i}" for i in range(10)), ""]))
+
+    def serve(connection: socket.socket, _number: int) -> None:
+        for line in connection.makefile("rb"):
+            if line not in (b"get 3\r\n", b"get 6\r\n"):
+                connection.sendall(b"END\r\n")
+
+    with server_of(serve) as server:
+        how = defines(trace=trace, server=server, timeout="100ms", reconnect="10s")
+        document = netmodel.measure("replay", *how)
+    assert replay_of(document) == {"lines": 10, "left_out": 0, "made": 10, "unmade": 0}
+    assert document["totals"]["outcomes"]["misses"] == 8
 
 
 def test_values_that_live_for_longer_than_30_days(netmodel: Netmodel, tmp_path: Path) -> None:
