@@ -128,6 +128,7 @@ struct nm_app_served {
 enum nm_took {
 	NM_TOOK_MORE,	 /* the request goes on: what is not taken comes again, with more */
 	NM_TOOK_REQUEST, /* the request is there, and answered, if only by nothing */
+	NM_TOOK_PART,	 /* so is this one: its answer goes out with the next one's */
 	NM_TOOK_BAD,	 /* it is no request, or the answer has no room */
 };
 

@@ -40,12 +40,12 @@ static void put(struct nm_app_served *served, const char *key, size_t n,
 	add(served, "\r\n");
 }
 
-/* Whether there are more words. */
-static bool has_more(struct nm_words words)
+/* Bytes of the next word that is left; 0: there is none. */
+static size_t next_bytes(struct nm_words words)
 {
 	const char *word;
 
-	return nm_words_next(&words, &word) > 0;
+	return nm_words_next(&words, &word);
 }
 
 static bool next_key(struct nm_words *words, const char **ret, size_t *ret_n)
@@ -64,16 +64,21 @@ static enum nm_took get(struct nm_app_served *served, const struct nm_app_servic
 
 	if (!next_key(words, &key, &n))
 		return NM_TOOK_BAD;
-	const bool found = nm_store_find(service->store, key, n, &stored), more = has_more(*words);
+	const bool found = nm_store_find(service->store, key, n, &stored);
+	const size_t n_next = next_bytes(*words);
 
 	if (found)
 		put(served, key, n, &stored);
-	const enum nm_took took = nm_app_answer(
-		served, NM_VERB_GET, found ? NM_CLASS_OK : NM_CLASS_MISS, more ? "" : "END\r\n");
+	const enum nm_took took =
+		nm_app_answer(served, NM_VERB_GET, found ? NM_CLASS_OK : NM_CLASS_MISS,
+			      n_next ? "" : "END\r\n");
 
-	if (more)
-		served->state = NM_MEMCACHE_AT_KEY;
-	return took;
+	if (!n_next)
+		return took;
+	served->state = NM_MEMCACHE_AT_KEY;
+	return nm_rope_has_room(&served->out, NM_MEMCACHE_ANSWER_BYTES - NM_KEY_MAX + n_next)
+		       ? NM_TOOK_PART
+		       : took;
 }
 
 /* The end of a line, which may be "noreply". False: there is another word. */
@@ -83,7 +88,7 @@ static bool take_end(struct nm_words words, bool *ret_quiet)
 	const size_t n = nm_words_next(&words, &word);
 
 	*ret_quiet = word_is(word, n, "noreply");
-	return !n || (*ret_quiet && !has_more(words));
+	return !n || (*ret_quiet && !next_bytes(words));
 }
 
 /* "set KEY FLAGS EXPTIME BYTES [noreply]": the value follows, also of one that is too large. */

@@ -174,7 +174,7 @@ static enum nm_step take(const struct nm_io *io, struct nm_flow *flow, const str
 	serving->n_in = rest;
 	serving->starved = took == NM_TOOK_MORE;
 	serving->answered = took == NM_TOOK_REQUEST && !nm_rope_is_empty(&served->out);
-	if (took == NM_TOOK_REQUEST && !serving->answered)
+	if (took == NM_TOOK_PART || (took == NM_TOOK_REQUEST && !serving->answered))
 		count(io, instr, served);
 	return NM_STEP_NEXT;
 }

@@ -161,6 +161,13 @@ static const struct {
 	       "CLIENT_ERROR invalid flag\r\n")},
 	{BYTES("ms " KEY_250 " 1 F1\r\nx\r\nmg " KEY_250 " v k f s t O" TOKEN_32 "\r\n"),
 	 BYTES("HD\r\nVA 1 k" KEY_250 " f1 s1 t-1 O" TOKEN_32 "\r\nx\r\n")},
+	/* Values of long keys do not all have room at once. */
+	{BYTES("set " KEY_250 " 0 0 1\r\nx\r\nset k9 0 0 1\r\ny\r\n"
+	       "get k9 k " KEY_250 " k k9 " KEY_250 " " KEY_250 "\r\n"),
+	 BYTES("STORED\r\nSTORED\r\nVALUE k9 0 1\r\ny\r\nVALUE " KEY_250 " 0 1\r\nx\r\n"
+	       "VALUE k9 0 1\r\ny\r\nVALUE " KEY_250 " 0 1\r\nx\r\nVALUE " KEY_250
+	       " 0 1\r\nx\r\nEND\r\n")},
+	{BYTES("set k9 0 0 1\r\ny\r\nget k9 " KEY_250 "x\r\n"), {NULL, 0}},
 	/* More is to be sent back than there is room for. */
 	{BYTES("ms k9 1\r\nx\r\nmg k9 v" OPAQUES_10 "\r\n"),
 	 BYTES("HD\r\nCLIENT_ERROR invalid flag\r\n")},
@@ -233,6 +240,29 @@ START_TEST(a_server)
 		ck_assert_uint_eq(used, said.n);
 		ck_assert_mem_eq(got, said.at, used);
 	}
+}
+END_TEST
+
+/* The values of a get go out together as far as there is room for them. */
+START_TEST(answers_to_a_get_are_gathered)
+{
+	enum { KEYS = 100 };
+	static const char set[] = "set k9 0 0 1\r\nx\r\n", value[] = "VALUE k9 0 1\r\nx\r\n";
+	const struct nm_app *app = nm_app_find("memcache");
+	char sent[8 + 3 * KEYS], got[MAX_BYTES], room[MAX_BYTES], *at = nm_line_put("get", sent);
+	struct nm_app_served served = served_of(room, app->answer_bytes);
+	size_t used = 0;
+
+	for (unsigned i = 0; i < KEYS; i++)
+		at = nm_line_put(" k9", at);
+	at = nm_line_put("\r\n", at);
+	ck_assert_int_eq(serve(app, &served, set, strlen(set), strlen(set), got, &used), 1);
+	used = 0;
+	ck_assert_int_eq(serve(app, &served, sent, (size_t)(at - sent), MAX_BYTES, got, &used),
+			 KEYS / NM_ROPE_BODIES);
+	ck_assert_uint_eq(used, KEYS * strlen(value) + strlen("END\r\n"));
+	for (unsigned i = 0; i < KEYS; i++)
+		ck_assert_mem_eq(got + i * strlen(value), value, strlen(value));
 }
 END_TEST
 
@@ -327,6 +357,7 @@ int main(void)
 	tcase_add_checked_fixture(tests, begin_pieces, end_pieces);
 	tcase_add_loop_test(tests, answers_have_a_class, 0, sizeof answers / sizeof *answers);
 	tcase_add_loop_test(tests, a_server, 0, sizeof requests / sizeof *requests);
+	tcase_add_test(tests, answers_to_a_get_are_gathered);
 	tcase_add_test(tests, a_login);
 	tcase_add_test(tests, what_is_wrong_is_told);
 	suite_add_tcase(suite, tests);
