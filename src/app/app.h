@@ -118,7 +118,7 @@ struct nm_app_served {
 	uint8_t state, note; /* the protocol's own */
 	uint8_t class;	     /* enum nm_class, of the request that was answered last */
 	uint8_t verb;	     /* enum nm_verb of it */
-	bool last;	     /* the client wants no more than the answer to it */
+	bool last;	     /* the client wants no more than the answer to it, if any */
 };
 
 /* So many bytes of a request are kept until more of it comes: a server takes some of them, or it is

@@ -139,8 +139,10 @@ static enum nm_took take_line(struct nm_app_served *served, const struct nm_app_
 		return nm_app_answer(served, NM_VERB_NONE, NM_CLASS_OK, "VERSION netmodel\r\n");
 	if (word_is(verb, n_verb, "mn") && !n)
 		return nm_app_answer(served, NM_VERB_NONE, NM_CLASS_OK, "MN\r\n");
-	if (word_is(verb, n_verb, "quit") && !n) /* the client ends the connection next */
-		return NM_TOOK_MORE;
+	if (word_is(verb, n_verb, "quit") && !n) {
+		served->last = true;
+		return nm_app_answer(served, NM_VERB_NONE, NM_CLASS_OK, "");
+	}
 	if (!has_key)
 		return NM_TOOK_BAD;
 	if (n_verb == 2 && *verb == 'm')

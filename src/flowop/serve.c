@@ -155,6 +155,14 @@ static void count(const struct nm_io *io, const struct nm_instr *instr,
 	nm_app_count(nm_serve_outcomes(io, instr, verb), verb, (enum nm_class)served->class);
 }
 
+/* The client wants nothing more: as where it has ended the connection itself. */
+static enum nm_step end(struct nm_flow *flow, struct serving *serving)
+{
+	serving->n_in = 0;
+	flow->ended = true;
+	return nm_flow_failed(flow, 0);
+}
+
 /* Takes what has come, to the end of a request at most, and keeps the rest. */
 static enum nm_step take(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 			 const char *data, size_t n)
@@ -174,9 +182,10 @@ static enum nm_step take(const struct nm_io *io, struct nm_flow *flow, const str
 	serving->n_in = rest;
 	serving->starved = took == NM_TOOK_MORE;
 	serving->answered = took == NM_TOOK_REQUEST && !nm_rope_is_empty(&served->out);
-	if (took == NM_TOOK_PART || (took == NM_TOOK_REQUEST && !serving->answered))
-		count(io, instr, served);
-	return NM_STEP_NEXT;
+	if (took == NM_TOOK_MORE || serving->answered)
+		return NM_STEP_NEXT;
+	count(io, instr, served);
+	return served->last ? end(flow, serving) : NM_STEP_NEXT;
 }
 
 /* NEXT: the request is there, and its answer whole before any of it is sent, so that it goes out at

@@ -141,7 +141,18 @@ def test_clients_of_memcached(netmodel: Netmodel, tmp_path: Path) -> None:
         said("memccp", at, str(tmp_path / "small"), str(tmp_path / "large"))
         assert said("memccat", at, "large").strip() == "v" * 100_000
         said("memcrm", at, "small")
-    assert server.verbs() == {"set": {"ok": 2}, "get": {"hits": 1}, "delete": {"hits": 1}}
+    # Each of the three ends its connection by quit.
+    assert server.verbs() == {"set": {"ok": 2}, "get": {"hits": 1}, "delete": {"hits": 1}, "other": {"ok": 3}}
+
+
+def test_quit_ends_the_connection(netmodel: Netmodel) -> None:
+    """Also where the client does not, and has sent more behind it, as at a memcached."""
+    with public(netmodel, "memcache") as server:
+        with socket.create_connection(("127.0.0.1", server.port), PATIENCE_S) as client:
+            client.settimeout(PATIENCE_S)
+            client.sendall(b"version\r\nquit\r\nversion\r\n")
+            assert b"".join(iter(lambda: client.recv(100), b"")) == b"VERSION netmodel\r\n"
+    assert server.verbs() == {"other": {"ok": 2}}
 
 
 @pytest.mark.parametrize("clients", [1, 5])
