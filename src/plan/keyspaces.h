@@ -6,6 +6,12 @@
 #include "app/recording.h"
 #include "plan/ir.h"
 
+/* Times of arrivals, from a file. */
+struct nm_ir_times {
+	struct nm_trace *trace; /* owned by the arena; NULL: not read */
+	bool is_coarse;		/* whole seconds, of which some have several */
+};
+
 struct nm_ir_keyspace {
 	struct nm_ir_keyspace *next;
 	const char *name;
@@ -15,6 +21,7 @@ struct nm_ir_keyspace {
 		struct nm_recording recording; /* with trace; count 0: not read yet */
 	};
 	uint32_t members[NM_VERB__COUNT]; /* of the mix for which it was read (recorder.h) */
+	struct nm_ir_times times[2];	  /* of the requests: as they are, and with `exact` */
 };
 
 /* Names are found in any case. NULL: there is none. */

@@ -2,7 +2,6 @@
 /* Mixes that replay recorded requests. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -106,14 +105,11 @@ static void tell(struct nm_ir *ir, const struct nm_ir_mix *mix, const struct nm_
 			     recorder->unsent_verb, recorder->unsent_line);
 }
 
-/* What was read belongs to the keyspace from now on; of a second mix it is the same. 0 or
- * -ENOMEM. */
+/* What was read belongs to the keyspace from now on. 0 or -ENOMEM. */
 static int keep(struct nm_ir *ir, struct nm_ir_keyspace *keyspace, struct nm_recorder *recorder)
 {
 	struct nm_recording *recording = &keyspace->recording;
 
-	if (recording->count)
-		return 0;
 	nm_recorder_end(recorder, recording);
 	memcpy(keyspace->members, recorder->members, sizeof keyspace->members);
 	int list = nm_arena_keep(ir->arena, (void *)recording->list);
@@ -134,59 +130,64 @@ static bool is_timed(const struct nm_ir_transaction *t, const struct nm_ir_keysp
 	       times.st_dev == requests.st_dev && times.st_ino == requests.st_ino;
 }
 
-/* 0, -ENOMEM, or another error with a phrase in why. */
+/* Reads what has not been read for another mix. times: of the keyspace; NULL: they are not asked
+ * for. 0, -ENOMEM, or another error with a phrase in why. */
 static int read_requests(struct nm_ir *ir, const struct nm_ir_mix *mix,
 			 struct nm_ir_keyspace *keyspace, struct nm_recorder *recorder,
-			 struct nm_ir_times *ret, char *why, size_t why_size)
+			 struct nm_ir_times *times, char *why, size_t why_size)
 {
-	if (keyspace->recording.count &&
+	const bool is_known = keyspace->recording.count;
+	struct nm_ir_times read = {.trace = NULL};
+
+	if (is_known &&
 	    memcmp(keyspace->members, recorder->members, sizeof keyspace->members) != 0) {
 		(void)snprintf(why, why_size,
 			       "another mix replays it with other flowops; a keyspace of its own "
 			       "may have the same file");
 		return -EINVAL;
 	}
-	int r = nm_times_read(keyspace->trace, recorder, ret, why, why_size);
+	if (is_known && (!times || times->trace))
+		return 0;
+	int r = nm_times_read(keyspace->trace, recorder, times, &read, why, why_size);
 
-	if (r < 0)
+	if (r == 0 && times)
+		r = nm_arena_keep(ir->arena, read.trace);
+	if (r == 0 && times)
+		*times = read;
+	if (r < 0 || is_known)
 		return r;
 	tell(ir, mix, keyspace, recorder);
 	return keep(ir, keyspace, recorder);
 }
 
-struct nm_ir_times nm_ir_read_requests(struct nm_ir *ir, const struct nm_ir_group *group,
-				       struct nm_ir_transaction *t)
+const struct nm_ir_times *nm_ir_read_requests(struct nm_ir *ir, const struct nm_ir_group *group,
+					      struct nm_ir_transaction *t)
 {
 	const struct nm_ir_step *first = &group->steps[t->first];
 	struct nm_ir_mix *mix = t->n_steps ? replay_of(group, first) : NULL;
-	struct nm_ir_times times = {.trace = NULL};
 	struct nm_recorder recorder = {.count = 0};
+	struct nm_ir_times *times = NULL;
 	char why[320];
 
 	struct nm_ir_keyspace *keyspace = mix ? nm_ir_keyspace_find(ir, mix->replay) : NULL;
 
 	if (!keyspace || !keyspace->trace || !mix->table)
-		return times;
-
+		return NULL;
+	if (is_timed(t, keyspace))
+		times = &keyspace->times[(t->arrivals.words & NM_ARRIVAL_EXACT) != 0];
 	for (const struct nm_ir_step *step = first; step < first + t->n_steps; step++)
 		if (replay_of(group, step) == mix)
 			recorder.members[step->op->verb] = step->in.member - (uint32_t)mix->first;
-	int r = read_requests(ir, mix, keyspace, &recorder, &times, why, sizeof why);
+	int r = read_requests(ir, mix, keyspace, &recorder, times, why, sizeof why);
 
 	nm_recorder_fini(&recorder);
-	if (r < 0 || !is_timed(t, keyspace)) {
-		free(times.trace);
-		times.trace = NULL;
-	} else {
-		r = nm_arena_keep(ir->arena, times.trace);
-	}
 	if (r == -ENOMEM)
 		nm_diag_error(ir->diags, ir->file, mix->node->line, "out of memory");
 	else if (r < 0)
 		nm_node_error(ir, mix->node, " replay=\"%s\": %s: %s", mix->replay, keyspace->trace,
 			      why);
 	if (r < 0)
-		return times;
+		return NULL;
 	mix->table->replays = &keyspace->recording;
 	/* Each request is made once, unless arrivals or the profile want more. */
 	if (!t->arrivals.law && !t->attrs.total)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The recorded times of arrivals, from files that only the master reads. */
+/* The recorded times of arrivals, and with them requests, from files that only the master reads. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,7 +28,8 @@ struct times {
 	size_t room;
 	uint64_t first_ns;
 	bool fine;		      /* a time has a fraction of a second */
-	struct nm_recorder *recorder; /* of the requests; NULL: only times count */
+	struct nm_recorder *recorder; /* of the requests; NULL: there are times alone */
+	bool is_timed;		      /* times count */
 };
 
 static bool grow(struct times *into)
@@ -69,8 +70,8 @@ static int add_line(struct times *into, char *line, unsigned number, char *why, 
 		return 0;
 	if (into->recorder)
 		sent = nm_recorder_add(into->recorder, line, number, why, why_size);
-	if (sent <= 0)
-		return sent;
+	if (sent <= 0 || !into->is_timed)
+		return sent < 0 ? sent : 0;
 	const char *time = line + strspn(line, SEPARATORS), *wrong = NULL;
 	uint64_t ns = 0, last_ns = 0;
 
@@ -155,7 +156,7 @@ static bool is_coarse(const struct times *times)
 {
 	bool together = false;
 
-	for (size_t i = 1; i < times->trace->count; i++)
+	for (size_t i = 1; times->trace && i < times->trace->count; i++)
 		together |= times->trace->at_ns[i] == times->trace->at_ns[i - 1];
 	return together && !times->fine;
 }
@@ -211,7 +212,7 @@ static int read_file(const char *path, struct times *ret, char *why, size_t why_
 		(void)snprintf(why, why_size, "line %u: %s", line, wrong);
 	else if (r < 0)
 		(void)snprintf(why, why_size, "%s", strerror(-r));
-	else if (!ret->trace || !ret->trace->count)
+	else if (ret->recorder ? !ret->recorder->count : !ret->trace)
 		(void)snprintf(why, why_size, "has no %s",
 			       ret->recorder ? "requests that can be sent" : "times");
 	else
@@ -239,10 +240,10 @@ static void tell(struct nm_ir *ir, const struct nm_ir_transaction *t, bool sprea
 			     t->attrs.arrivals, end_s, arrivals->length_ns / 1e9);
 }
 
-int nm_times_read(const char *path, struct nm_recorder *recorder, struct nm_ir_times *ret,
-		  char *why, size_t why_size)
+int nm_times_read(const char *path, struct nm_recorder *recorder, bool is_timed,
+		  struct nm_ir_times *ret, char *why, size_t why_size)
 {
-	struct times times = {.recorder = recorder};
+	struct times times = {.recorder = recorder, .is_timed = is_timed};
 	int r = read_file(path, &times, why, why_size);
 
 	if (r == 0)
@@ -258,14 +259,16 @@ static int find_times(struct nm_ir *ir, const struct nm_arrivals *arrivals,
 {
 	if (times->trace)
 		return 0;
-	int r = nm_times_read(arrivals->file, NULL, times, why, why_size);
+	int r = nm_times_read(arrivals->file, NULL, true, times, why, why_size);
 
 	return r == 0 ? nm_arena_keep(ir->arena, times->trace) : r;
 }
 
-void nm_ir_read_trace(struct nm_ir *ir, struct nm_ir_transaction *t, struct nm_ir_times times)
+void nm_ir_read_trace(struct nm_ir *ir, struct nm_ir_transaction *t,
+		      const struct nm_ir_times *known)
 {
 	struct nm_arrivals *arrivals = &t->arrivals;
+	struct nm_ir_times times = known ? *known : (struct nm_ir_times){.trace = NULL};
 	char why[320];
 	bool loops = arrivals->words & NM_ARRIVAL_LOOP, spreads = false;
 	int r = find_times(ir, arrivals, &times, why, sizeof why);

@@ -226,6 +226,35 @@ def test_beside_generated_load(netmodel: Netmodel, recorded: Path, tmp_path: Pat
     assert document["groups"][0]["outcomes"]["hits"] == 3
 
 
+AGAIN = """
+  <group>
+    <transaction><flowop type="connect" options="remotehost=x server={server} app=memcache"/></transaction>
+    <transaction duration="9s" ARRIVALS>
+      <mix replay="log"><flowop type="set" options="keys=log"/><flowop type="get" options="keys=log"/></mix>
+    </transaction>
+  </group>
+"""
+
+
+def test_several_replay_one_file(netmodel: Netmodel, recorded: Path, tmp_path: Path) -> None:
+    """Which is read once, and told of once; its times may be spread, or not, or of no use."""
+    profile, exact = tmp_path / "again.xml", 'arrivals="trace({trace},speed=10,exact)"'
+    again = [AGAIN.replace("ARRIVALS", arrivals) for arrivals in ("", exact, exact.replace(",exact", ""))]
+    with partners.memcached() as memcached:
+        profile.write_text(BESIDE.replace("</profile>", "".join([*again, "</profile>"])).format(trace=recorded, server=memcached.server))
+        result = netmodel.run("-m", profile, *FORMAT)
+    assert [group["outcomes"]["requests"] for group in result.json()["groups"]] == [7, 50, 7, 7, 7]
+    assert result.err.count("requests are not sent") == 1
+
+
+def test_times_that_no_arrivals_use_may_fall(netmodel: Netmodel, tmp_path: Path) -> None:
+    path = tmp_path / "falls.csv"
+    path.write_text("5,a,1,5,1,get,0\n4,b,1,5,1,get,0\n")
+    assert verbs_of(netmodel.measure("replay", *defines(trace=path))) == {"get": (2, 0)}
+    result = netmodel.run("-m", "replay", *defines(trace=path, arrivals=f"trace({path})"), "--check", code=1)
+    assert f'<mix> replay="log": {path}: line 2: "4": before the time above it' in result.err
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -234,7 +263,6 @@ def test_beside_generated_load(netmodel: Netmodel, recorded: Path, tmp_path: Pat
         ("0,a,1,5,1,get,-1\n", 'line 1: column 7 (ttl): "-1": must be seconds, from 0 to 4294967295'),
         ("0,a b,1,5,1,get,0\n", 'line 1: column 2 (key): "a b": must be a key of 1 to 250 bytes'),
         ("0,,1,5,1,get,0\n", 'line 1: column 2 (key): "": must be a key'),
-        ("5,a,1,5,1,get,0\n4,a,1,5,1,get,0\n", 'line 2: "4": before the time above it'),
         ("x,a,1,5,1,get,0\n", 'line 1: "x,a,1,5,1,get,0" names no column op'),
         ("time,op,what\n0,get,a\n", 'line 1: "time,op,what" names no column key'),
         ("0,a,1,5,1,incr,0\n", "has no requests that can be sent"),
@@ -261,6 +289,7 @@ def test_bad_files(netmodel: Netmodel, tmp_path: Path, text: str, told: str) -> 
         ('trace="{trace}"/>', 'trace="{trace}" prefix="p"/>', "its keys are those of the file"),
         ('trace="{trace}"/>', 'trace="{trace}" count="9"/>', "trace, and count, length or prefix"),
         ('<keyspace name="log" trace="{trace}"/>', '<keyspace name="log"/>', 'count'),
+        ("</profile>", AGAIN.replace("ARRIVALS", "").replace('type="get"', 'type="delete"') + "</profile>", "replays it with other flowops"),
         ('duration="1s" total="50"', 'fill="log"', "its keys are those of recorded requests, which a mix replays"),
     ],
 )
