@@ -78,6 +78,22 @@ static inline bool nm_line_begins(const struct nm_line_text *line, const char *t
 	return line->there >= n && memcmp(line->text, text, n) == 0;
 }
 
+/* The words of a line that are left, with blanks between them. */
+struct nm_words {
+	const char *at, *end;
+};
+
+/* How many bytes the next one has; 0: there is none. */
+static inline size_t nm_words_next(struct nm_words *words, const char **ret)
+{
+	while (words->at < words->end && *words->at == ' ')
+		words->at++;
+	*ret = words->at;
+	while (words->at < words->end && *words->at != ' ')
+		words->at++;
+	return (size_t)(words->at - *ret);
+}
+
 /* Writes text without its NUL: its end. */
 static inline char *nm_line_put(const char *text, char *at)
 {
@@ -94,5 +110,13 @@ char *nm_number_put(uint64_t number, char *at);
 /* Reads a decimal number of digits alone, and no more than `most`: how many bytes it has; 0: there
  * is none, or it is too large. */
 size_t nm_line_number(const char *text, size_t n, uint64_t most, uint64_t *ret);
+/* Whether the next word is such a number. */
+static inline bool nm_words_number(struct nm_words *words, uint64_t most, uint64_t *ret)
+{
+	const char *word;
+	size_t n = nm_words_next(words, &word);
+
+	return n && nm_line_number(word, n, most, ret) == n;
+}
 
 #endif

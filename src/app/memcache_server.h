@@ -15,30 +15,6 @@ enum nm_memcache_state {
 	NM_MEMCACHE_IN_BODY,	      /* of a binary request */
 };
 
-/* The words of a line that are left. */
-struct nm_words {
-	const char *at, *end;
-};
-
-/* How many bytes the next one has; 0: there is none. */
-static inline size_t nm_words_next(struct nm_words *words, const char **ret)
-{
-	while (words->at < words->end && *words->at == ' ')
-		words->at++;
-	*ret = words->at;
-	while (words->at < words->end && *words->at != ' ')
-		words->at++;
-	return (size_t)(words->at - *ret);
-}
-
-static inline bool nm_words_number(struct nm_words *words, uint64_t most, uint64_t *ret)
-{
-	const char *word;
-	size_t n = nm_words_next(words, &word);
-
-	return n && nm_line_number(word, n, most, ret) == n;
-}
-
 /* A line of meta commands: the command, of two letters, its key, and what is behind it. */
 enum nm_took nm_memcache_take_meta(struct nm_app_served *served,
 				   const struct nm_app_service *service, char command,

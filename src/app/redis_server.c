@@ -230,18 +230,6 @@ static enum reading read_command(struct nm_app_served *served, const struct nm_a
 	return begin_word(served, service, reader, sets ? &key : NULL);
 }
 
-/* The next word of a line, which has blanks between them; it may be empty. */
-static struct word next_word(const char **at, const char *end)
-{
-	while (*at < end && **at == ' ')
-		++*at;
-	const char *begin = *at;
-
-	while (*at < end && **at != ' ')
-		++*at;
-	return (struct word){begin, (uint64_t)(*at - begin)};
-}
-
 /* "PING\r\n": a command as a line, whose words are not quoted. An empty one is none. */
 static enum reading read_inline(struct nm_app_served *served, const struct nm_app_service *service,
 				struct reader *reader, enum nm_took *ret)
@@ -253,9 +241,13 @@ static enum reading read_inline(struct nm_app_served *served, const struct nm_ap
 	reader->at = end + 1;
 	if (end > at && end[-1] == '\r')
 		end--;
-	struct word name = next_word(&at, end), key = next_word(&at, end);
+	struct nm_words words = {.at = at, .end = end};
+	struct word name, key;
+	const char *more;
 
-	if (next_word(&at, end).length)
+	name.length = nm_words_next(&words, &name.bytes);
+	key.length = nm_words_next(&words, &key.bytes);
+	if (nm_words_next(&words, &more))
 		*ret = refuse(served);
 	else if (name.length)
 		*ret = execute(served, service, &name, key.length ? &key : NULL);
