@@ -300,7 +300,8 @@ void nm_asking_draw(struct nm_io *io, struct nm_flow *flow, const struct nm_inst
 	}
 	if (flow->request.arrival)
 		nm_count_load(io->count, (uint64_t)flow->request.arrival << 32 | instr->site,
-			      (request->size << 34) ^ (request->key << 6) ^ (uint64_t)request->verb);
+			      (request->size << 34) ^ (request->key << 6) ^
+				      (uint64_t)request->verb);
 }
 
 /* When a request begins: where a pass begins with it that is known. */

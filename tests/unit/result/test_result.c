@@ -327,9 +327,9 @@ START_TEST(what_came_after_the_window_is_not_in_the_rate_of_a_host)
 	ck_assert(!nm_result_is_cut(&result));
 	ck_assert_double_eq(nm_result_host_rate(&result, host, &host->counts), 200);
 	host->window = (struct nm_host_window){.ns = 2000000000,
-					      .counts = {.bytes_received = 500},
-					      .late_bytes = 100,
-					      .late_ns = 500000000};
+					       .counts = {.bytes_received = 500},
+					       .late_bytes = 100,
+					       .late_ns = 500000000};
 	ck_assert(nm_result_is_cut(&result));
 	ck_assert_double_eq_tol(nm_result_host_rate(&result, host, &host->counts), 250, 1e-9);
 	ck_assert_double_eq_tol(nm_result_host_rate(&result, host, &of_group), 125, 1e-9);
