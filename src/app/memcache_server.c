@@ -161,7 +161,8 @@ static enum nm_took take_command(struct nm_app_served *served, const struct nm_a
 	if (!end)
 		return n < MAX_LINE ? NM_TOOK_MORE : NM_TOOK_BAD;
 	if (end == data || end[-1] != '\r' ||
-	    !nm_rope_has_room(&served->out, NM_MEMCACHE_ANSWER_BYTES))
+	    (served->state == NM_MEMCACHE_AT_COMMAND &&
+	     !nm_rope_has_room(&served->out, NM_MEMCACHE_ANSWER_BYTES)))
 		return NM_TOOK_BAD;
 	struct nm_words words = {.at = data, .end = end - 1};
 	const enum nm_took took = served->state == NM_MEMCACHE_AT_KEY
