@@ -30,7 +30,7 @@ struct nm_result_phase {
 	char *arrivals; /* the law of its open arrivals, as the profile has it; NULL: none */
 	struct {
 		uint64_t lines, left_out; /* see struct nm_replayed */
-		uint64_t total; /* passes after which the transaction ends; 0: no limit */
+		uint64_t total;		  /* passes after which the transaction ends; 0: no limit */
 	} recorded;
 	struct nm_window whole;	 /* all of it */
 	struct nm_counts slaves; /* the counts of all slaves in it */
