@@ -69,9 +69,8 @@ static enum nm_took get(struct nm_app_served *served, const struct nm_app_servic
 
 	if (found)
 		put(served, key, n, &stored);
-	const enum nm_took took =
-		nm_app_answer(served, NM_VERB_GET, found ? NM_CLASS_OK : NM_CLASS_MISS,
-			      n_next ? "" : "END\r\n");
+	const enum nm_took took = nm_app_answer(
+		served, NM_VERB_GET, found ? NM_CLASS_OK : NM_CLASS_MISS, n_next ? "" : "END\r\n");
 
 	if (!n_next)
 		return took;

@@ -188,9 +188,8 @@ static bool has_streams_alone(const struct nm_usage_sampler *usage)
 	for (uint32_t g = 0; g < plan->n_groups; g++) {
 		const struct part *part = &usage->parts[g];
 
-		if (part->measured &&
-		    ((part->counts.bytes_sent && part->counts.bytes_received) ||
-		     plan->groups[g].phases[usage->order.phase].duration_ns == 0))
+		if (part->measured && ((part->counts.bytes_sent && part->counts.bytes_received) ||
+				       plan->groups[g].phases[usage->order.phase].duration_ns == 0))
 			return false;
 	}
 	return true;
@@ -447,9 +446,9 @@ static void note_tail(struct nm_usage_sampler *usage, uint32_t g, uint64_t now_n
 	struct part *part = &usage->parts[g];
 
 	read_part(usage, g, now_ns);
-	part->tail_at_ns =
-		reckon(usage, part->begin_ns,
-		       usage->config.plan->groups[g].phases[usage->order.phase].duration_ns, now_ns);
+	part->tail_at_ns = reckon(
+		usage, part->begin_ns,
+		usage->config.plan->groups[g].phases[usage->order.phase].duration_ns, now_ns);
 	if (now_ns < part->tail_at_ns)
 		return;
 	part->tail_at_ns = UINT64_MAX;

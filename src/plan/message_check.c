@@ -258,8 +258,7 @@ void nm_ir_find_files(struct nm_ir *ir)
 				nm_ir_read_names(ir, &group->steps[i]);
 		for (size_t i = 0; i < group->n_transactions; i++) {
 			struct nm_ir_transaction *t = &group->transactions[i];
-			const struct nm_ir_times *times =
-				nm_ir_read_requests(ir, group, t);
+			const struct nm_ir_times *times = nm_ir_read_requests(ir, group, t);
 
 			if (t->arrivals.law && t->arrivals.law->by_trace)
 				nm_ir_read_trace(ir, t, times);

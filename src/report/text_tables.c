@@ -360,9 +360,7 @@ static void add_host(struct nm_table *table, const struct nm_result_host *host, 
 	nm_table_cell(table, "%s", nm_format_duration(seconds, text, sizeof(text)));
 	nm_table_cell(table, "%s", nm_format_amount((double)bytes, text, sizeof(text)));
 	nm_table_cell(table, "%s",
-		      seconds > 0
-			      ? nm_format_bitrate(bytes_per_s * 8, text, sizeof(text))
-			      : "-");
+		      seconds > 0 ? nm_format_bitrate(bytes_per_s * 8, text, sizeof(text)) : "-");
 	nm_table_cell(table, "%" PRIu64, host->report->operations);
 	nm_table_cell(table, "%" PRIu64, host->counts.errors);
 }

@@ -329,13 +329,12 @@ static size_t print_slaves(FILE *out, const struct nm_result *result, struct end
 			if (!host->report || g >= host->report->n_groups || g >= host->n_groups ||
 			    host->report->groups[g].n_transactions == 0)
 				continue;
-			const struct end end = {.seconds = host->report->elapsed_s,
-						.bytes_per_s =
-							nm_result_host_rate(
-							result, host, &host->groups[g]),
-						.bytes = bytes_of(&host->groups[g]),
-						.operations = host->report->groups[g].operations,
-						.errors = host->groups[g].errors};
+			const struct end end = {
+				.seconds = host->report->elapsed_s,
+				.bytes_per_s = nm_result_host_rate(result, host, &host->groups[g]),
+				.bytes = bytes_of(&host->groups[g]),
+				.operations = host->report->groups[g].operations,
+				.errors = host->groups[g].errors};
 
 			print_end(out, host->name, &end);
 			ret_sum->seconds = fmax(ret_sum->seconds, end.seconds);

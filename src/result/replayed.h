@@ -12,7 +12,7 @@ struct nm_replayed {
 	uint64_t lines;	   /* requests of the file */
 	uint64_t left_out; /* those whose verb no flowop of the mix is */
 	uint64_t made;	   /* more than there are, where the file is replayed again */
-	uint64_t unmade;   /* of one round of those that could be made, or of as many as asked for */
+	uint64_t unmade; /* of one round of those that could be made, or of as many as asked for */
 };
 
 /* False: the transaction replays nothing. */

@@ -5,8 +5,8 @@
 
 #include "control/master/master.h"
 
-/* Asks this host's workers and the slaves where their flows are, and waits a moment for the answers;
- * those of the slaves are in their links. Takes events that come meanwhile. */
+/* Asks this host's workers and the slaves where their flows are, and waits a moment for the
+ * answers; those of the slaves are in their links. Takes events that come meanwhile. */
 void nm_master_find_places(struct nm_master *master, struct nm_flow_places *ret_here);
 
 /* Appends these answers as words to the text in buf. */
