@@ -164,6 +164,9 @@ def test_a_silent_master(netmodel: Netmodel) -> None:
             master.signal(signal.SIGSTOP)
             slave.process.wait_line("the master was silent too long")
             wait_until(lambda: not slave.sessions(), what="the session has ended")
+            master.signal(signal.SIGCONT)
+            result = master.finish()
+        assert result.code == 2 and "slave 127.0.0.1: the master was silent too long" in result.err, result
         assert_complete(netmodel.measure("tcp_rr", *far(slave, test_length="50ms")))
 
 

@@ -18,7 +18,7 @@ WriteProfile = Callable[..., Path]
 
 
 def test_1024_groups(netmodel: Netmodel, profile: WriteProfile) -> None:
-    document = check(netmodel.measure(profile(opened(times(3, ask())) * 1024)))
+    document = check(netmodel.measure(profile(opened(times(3, ask())) * 1024), "--timeout", "60s"))
     assert len(document["groups"]) == 1024
     assert all(phase_of(document, "counted", number)["transactions"] == 3 for number in range(1024))
     assert document["totals"]["errors"] == 0

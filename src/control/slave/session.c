@@ -252,15 +252,6 @@ static const char *slave_end_text(const struct nm_session *session)
 	}
 }
 
-/* A master that has all it wants is left to say bye. */
-static void tell_end(struct nm_session *session)
-{
-	const struct nm_msg_failed failed = {.text = slave_end_text(session)};
-
-	if (session->peer.state != NM_SESSION_HELLO && session->peer.state != NM_SESSION_END)
-		(void)nm_session_send(session, NM_MESSAGE_FAILED, nm_failed_pack(&failed));
-}
-
 static const char *end_text(const struct nm_session *session, int error)
 {
 	switch (error) {
@@ -273,6 +264,16 @@ static const char *end_text(const struct nm_session *session, int error)
 	default:
 		return strerror(-error);
 	}
+}
+
+/* A master that has all it wants is left to say bye. One that was silent may only have been held
+ * up, as by the machine. */
+static void tell_end(struct nm_session *session, int error)
+{
+	const struct nm_msg_failed failed = {.text = end_text(session, error)};
+
+	if (session->peer.state != NM_SESSION_HELLO && session->peer.state != NM_SESSION_END)
+		(void)nm_session_send(session, NM_MESSAGE_FAILED, nm_failed_pack(&failed));
 }
 
 static void session_loop(struct nm_session *session)
@@ -307,8 +308,8 @@ static void session_loop(struct nm_session *session)
 		if (!error && session->peer.state != NM_SESSION_END)
 			error = run_timers(session);
 	}
-	if (error == -ESHUTDOWN)
-		tell_end(session);
+	if (error == -ESHUTDOWN || error == -ETIMEDOUT)
+		tell_end(session, error);
 	if (error)
 		nm_session_log(session, "ended: %s", end_text(session, error));
 	/* A refusal or a failure is the last word: it must not be lost in a reset. */
