@@ -120,10 +120,13 @@ static inline struct nm_flow *nm_worker_flow(const struct nm_worker *worker, uin
 	return (struct nm_flow *)(void *)(worker->flows + i * worker->flow_bytes);
 }
 
-/* Behind the last of the programs that open connections anew; NULL: there are none. */
-static inline const struct nm_instr *nm_reconnect_programs_end(const struct nm_worker *worker)
+/* Whether the instruction is of a program that opens a connection anew. */
+static inline bool nm_is_reopening(const struct nm_worker *worker, const struct nm_instr *instr)
 {
-	return worker->reconnect.openings + (size_t)NM_REOPEN__COUNT * worker->group->n_openings;
+	const struct nm_instr *first = worker->reconnect.openings;
+
+	return first && instr >= first &&
+	       instr < first + (size_t)NM_REOPEN__COUNT * worker->group->n_openings;
 }
 
 /* The worker's own number of a flow. */

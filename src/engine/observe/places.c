@@ -95,9 +95,7 @@ uint32_t nm_flow_port(const struct nm_worker *worker, const struct nm_flow *flow
 const struct nm_instr *nm_observe_original(const struct nm_worker *worker,
 					   const struct nm_instr *instr)
 {
-	const struct nm_instr *first = worker->reconnect.openings;
-
-	if (!first || instr < first || instr >= nm_reconnect_programs_end(worker))
+	if (!nm_is_reopening(worker, instr))
 		return instr;
 	for (uint32_t i = 0; i < worker->group->n_instrs; i++) {
 		const struct nm_instr *one = &worker->group->instrs[i];

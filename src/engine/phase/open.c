@@ -57,9 +57,7 @@ static bool is_unconnected(const struct nm_worker *worker)
 	for (uint32_t i = 0; worker->reconnect.openings && i < worker->n_flows; i++) {
 		const struct nm_flow *flow = nm_worker_flow(worker, i);
 
-		count += (flow->at >= worker->reconnect.openings &&
-			  flow->at < nm_reconnect_programs_end(worker)) ||
-			 flow->conn->flags == NM_CONN_HUP;
+		count += nm_is_reopening(worker, flow->at) || flow->conn->flags == NM_CONN_HUP;
 	}
 	return 2 * count > worker->n_flows;
 }

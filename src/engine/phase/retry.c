@@ -57,11 +57,6 @@ static const struct nm_instr *program_of(const struct nm_worker *worker,
 	return &worker->reconnect.openings[(size_t)NM_REOPEN__COUNT * instr->opening];
 }
 
-static bool is_reopening(const struct nm_worker *worker, const struct nm_instr *instr)
-{
-	return instr >= worker->reconnect.openings && instr < nm_reconnect_programs_end(worker);
-}
-
 static struct nm_retry *retry_of(const struct nm_worker *worker, const struct nm_flow *flow)
 {
 	return &worker->reconnect.retries[nm_worker_number_of(worker, flow)];
@@ -76,7 +71,7 @@ static bool is_stopped(const struct nm_worker *worker)
 static bool is_attempt(const struct nm_worker *worker, const struct nm_instr *instr)
 {
 	return nm_instr_opens(instr) && nm_instr_is_to_server(instr) &&
-	       (is_reopening(worker, instr) || limit_ns(instr));
+	       (nm_is_reopening(worker, instr) || limit_ns(instr));
 }
 
 /* An attempt that is to end at due_ns ends sooner where the phase is to end: nobody knows that the
@@ -84,7 +79,7 @@ static bool is_attempt(const struct nm_worker *worker, const struct nm_instr *in
 static uint64_t sooner_ns(const struct nm_worker *worker, const struct nm_flow *flow,
 			  uint64_t due_ns)
 {
-	uint64_t begin_ns = is_reopening(worker, flow->at) && !retry_of(worker, flow)->tries
+	uint64_t begin_ns = nm_is_reopening(worker, flow->at) && !retry_of(worker, flow)->tries
 				    ? retry_of(worker, flow)->since_ns
 				    : due_ns - flow->at->timeout_ns;
 
@@ -102,7 +97,7 @@ uint64_t nm_retry_due_ns(const struct nm_worker *worker, const struct nm_flow *f
 
 	if (is_attempt(worker, flow->at) && is_stopped(worker))
 		due_ns = sooner_ns(worker, flow, due_ns);
-	if (!is_reopening(worker, flow->at) || !nm_instr_is_to_server(flow->at))
+	if (!nm_is_reopening(worker, flow->at) || !nm_instr_is_to_server(flow->at))
 		return due_ns;
 	most_ns = limit_ns(flow->at);
 	/* The last may begin when the time is over, and still tells why it fails. */
@@ -268,7 +263,7 @@ static bool goes_on(struct nm_worker *worker, struct nm_flow *flow, const struct
 	bool begun = asks && !ended && flow->progress;
 	const struct nm_instr *resume = asks && !begun ? instr : instr + 1;
 
-	if (is_reopening(worker, instr))
+	if (nm_is_reopening(worker, instr))
 		resume = flow->resume;
 	if (was_good || (flow->conn->traits & NM_CONN_HEARD) || !retry->since_ns)
 		start_afresh(worker, flow, nm_clock_ns() - took_ns);
@@ -293,7 +288,7 @@ bool nm_retry_goes_on(struct nm_worker *worker, struct nm_flow *flow, const stru
 /* Whether the profile says when it is enough, also by its own limit of an attempt. */
 static bool is_limited(const struct nm_worker *worker, const struct nm_instr *instr)
 {
-	return !is_reopening(worker, instr) || limit_ns(instr) ||
+	return !nm_is_reopening(worker, instr) || limit_ns(instr) ||
 	       instr->timeout_ns != NM_ATTEMPT_NS;
 }
 
@@ -316,7 +311,7 @@ bool nm_retry_expired(struct nm_worker *worker, struct nm_flow *flow, const stru
 	/* A server that answers nothing, not even this, ends no run. */
 	retry->tries++;
 	nm_counter_add(&worker->io.count->failed_connects, limit_ns(program_of(worker, instr)) > 0);
-	reopen(worker, flow, instr, is_reopening(worker, instr) ? flow->resume : instr + 1,
+	reopen(worker, flow, instr, nm_is_reopening(worker, instr) ? flow->resume : instr + 1,
 	       next_pause_ns(worker, flow, instr));
 	return true;
 }
@@ -339,7 +334,7 @@ void nm_retry_stop(struct nm_worker *worker)
 		if (!is_attempt(worker, flow->at) ||
 		    (!has_turn && !waits && flow->state != NM_FLOW_ASLEEP))
 			continue;
-		if (is_reopening(worker, flow->at) && retry_of(worker, flow)->tries) {
+		if (nm_is_reopening(worker, flow->at) && retry_of(worker, flow)->tries) {
 			nm_timers_remove(&worker->timers, &flow->timer);
 			stop(worker, flow, flow->at, flow->resume);
 			if (!has_turn)
