@@ -360,7 +360,7 @@ static const struct nm_opt keyspace_attrs[] = {
 	 .type = NM_TYPE_STRING,
 	 .offset = ATTR(nm_keyspace_attrs, trace),
 	 .is_file = true,
-	 .help = "instead of count, length and prefix: a file of the master with recorded "
+	 .help = "instead of count, length, prefix and law: a file of the master with recorded "
 		 "requests, which a mix replays: lines of time, key, key length, value length, "
 		 "client, verb and ttl, or a table whose first line names its columns: the time, "
 		 "and op, key, size, ttl"},

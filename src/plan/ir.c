@@ -147,15 +147,18 @@ static void add_step(struct nm_ir *ir, struct nm_ir_group *group, const struct n
 	}
 }
 
-static void check_weight(struct nm_ir *ir, const struct nm_node *node, bool is_member)
+static void check_weight(struct nm_ir *ir, const struct nm_node *node,
+			 const struct nm_ir_group *group, struct nm_ir_within within)
 {
 	const char *weight = nm_node_attr(node, "weight");
+	bool is_member = within.member && !within.sequence;
+	bool replays = is_member && group->mixes[group->members[within.member - 1].mix].replay;
 
-	if (weight && !is_member)
+	if (weight && (!is_member || replays))
 		nm_origin_of_attr(nm_node_error(ir, node,
-						" weight=\"%s\": only in a <mix>, which draws by "
-						"it",
-						weight),
+						" weight=\"%s\": only in a <mix>%s, "
+						"which draws by it",
+						weight, replays ? " without replay" : ""),
 				  node, "weight");
 }
 
@@ -183,7 +186,7 @@ static uint64_t read_flowop(struct nm_ir *ir, const struct nm_node *node, struct
 		nm_diag_error(ir->diags, ir->file, node->children[i]->line,
 			      "<%s> inside <flowop>: a flowop has no elements inside",
 			      node->children[i]->name);
-	check_weight(ir, node, within.member && !within.sequence);
+	check_weight(ir, node, group, within);
 	if (attrs.type) {
 		step.op = nm_flowop_find(attrs.type);
 		if (step.op)
@@ -212,7 +215,7 @@ static uint64_t read_sequence(struct nm_ir *ir, const struct nm_node *node,
 		return 0;
 	}
 	nm_ir_attrs(ir, node, attrs);
-	check_weight(ir, node, member);
+	check_weight(ir, node, group, (struct nm_ir_within){.member = member});
 	group->sequences[group->n_sequences] = (struct nm_ir_sequence){
 		.line = node->line, .site = next_mix_site(group), .count = &attrs->count};
 	if (node->n_children == 0)
@@ -234,7 +237,7 @@ static void weigh(struct nm_ir *ir, const struct nm_ir_group *group, struct nm_i
 		sum += weights[i] = group->members[mix->first + i].weight;
 	if (sum)
 		mix->table = nm_mix_new(weights, (uint32_t)mix->n_members);
-	else if (weights && mix->n_members)
+	else if (weights && mix->n_members && !mix->replay)
 		nm_node_error(ir, mix->node,
 			      ": all its weights are 0, so that nothing can be drawn");
 	if (!weights || (sum && (!mix->table || nm_arena_keep(ir->arena, mix->table) < 0)))
@@ -297,6 +300,12 @@ static void check_transaction(struct nm_ir *ir, const struct nm_node *node,
 				      "before its time",
 				      (unsigned long long)t->attrs.total),
 			node, "total");
+	if (nm_node_attr(node, "lanes") && !nm_node_attr(node, "arrivals"))
+		nm_origin_of_attr(nm_node_error(ir, node,
+						" lanes=\"%llu\": only with arrivals, whose "
+						"schedule has them",
+						(unsigned long long)t->attrs.lanes),
+				  node, "lanes");
 	if (node->n_children == 0 && has_other_attr(node, "name"))
 		nm_node_error(ir, node,
 			      ": has no flowops; without them it may have a name only, and waits "

@@ -38,12 +38,14 @@ static void declare(struct nm_ir *ir, struct nm_ir_keyspace *own,
 	ir->keyspaces = own;
 }
 
-static const char *why_not(const struct nm_ir *ir, const struct nm_keyspace_attrs *attrs)
+static const char *why_not(const struct nm_ir *ir, const struct nm_node *node,
+			   const struct nm_keyspace_attrs *attrs)
 {
 	if (nm_ir_keyspace_find(ir, attrs->name))
 		return "another keyspace has this name";
-	if (attrs->trace && (attrs->count || attrs->length.max || *attrs->prefix))
-		return "trace, and count, length or prefix: its keys are those of the file";
+	if (attrs->trace &&
+	    (attrs->count || attrs->length.max || *attrs->prefix || nm_node_attr(node, "law")))
+		return "trace, and count, length, prefix or law: its keys are those of the file";
 	for (const char *c = attrs->prefix; *c; c++)
 		if ((unsigned char)*c <= ' ' || *c == 127)
 			return "its prefix has a blank, which no key may have";
@@ -69,7 +71,7 @@ void nm_ir_read_keyspace(struct nm_ir *ir, const struct nm_node *node)
 			      node->children[i]->name);
 	if (ir->diags->n_errors != errors)
 		return;
-	const char *wrong = why_not(ir, attrs);
+	const char *wrong = why_not(ir, node, attrs);
 
 	if (wrong) {
 		nm_node_error(ir, node, " name=\"%s\": %s", attrs->name, wrong);
