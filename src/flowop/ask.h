@@ -107,10 +107,10 @@ static inline struct nm_outcome_counters *nm_app_outcomes(const struct nm_io *io
 						    : &io->apps.verbs[instr->ask.verb].outcomes;
 }
 
-/* The same of a request that is served and counted now: with its verb, where no other end of the
- * run counts it. */
+/* Counts a request that is served, where no other end of the run does: where it is counted how it
+ * ends, with its verb. */
 static inline struct nm_outcome_counters *
-nm_serve_outcomes(const struct nm_io *io, const struct nm_instr *instr, enum nm_verb verb)
+nm_serve_count_request(const struct nm_io *io, const struct nm_instr *instr, enum nm_verb verb)
 {
 	if (!instr->ask.verbs)
 		return nm_app_outcomes(io, instr);

@@ -39,9 +39,9 @@ static void count_failed(const struct nm_io *io, const struct nm_flow *flow,
 	enum nm_verb verb;
 
 	if (flow->error == EPROTO)
-		nm_counter_add(&nm_serve_outcomes(io, instr, NM_VERB_NONE)->malformed, 1);
+		nm_counter_add(&nm_serve_count_request(io, instr, NM_VERB_NONE)->malformed, 1);
 	else if (nm_serve_is_under_way(io, flow, &verb))
-		nm_counter_add(&nm_serve_outcomes(io, instr, verb)->lost, 1);
+		nm_counter_add(&nm_serve_count_request(io, instr, verb)->lost, 1);
 }
 
 enum nm_step nm_serve_all_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
