@@ -15,7 +15,8 @@
 
 size_t nm_ask_bytes(uint32_t site)
 {
-	return sizeof(struct nm_asking) + (site + (size_t)1) * sizeof(uint64_t);
+	return sizeof(struct nm_asking) +
+	       (site + (size_t)1) * sizeof *((struct nm_asking *)NULL)->sites;
 }
 
 void nm_ask_why(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *instr,
@@ -218,7 +219,7 @@ static uint64_t key_of_fill(const struct nm_io *io, const struct nm_flow *flow,
 void nm_ask_replay(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *instr,
 		   uint64_t record)
 {
-	((struct nm_asking *)nm_app_state(io, flow))->n_keys[instr->site] = record;
+	((struct nm_asking *)nm_app_state(io, flow))->sites[instr->site].record = record;
 }
 
 /* The request is that which was recorded, as far as its file says. The number of a key is another
@@ -226,7 +227,7 @@ void nm_ask_replay(const struct nm_io *io, const struct nm_flow *flow, const str
 static void take_record(const struct nm_instr *instr, struct nm_asking *asking)
 {
 	const struct nm_recording *recording = nm_recording_of(instr->ask.keyspace);
-	const struct nm_record *record = &recording->list[asking->n_keys[instr->site]];
+	const struct nm_record *record = &recording->list[asking->sites[instr->site].record];
 	struct nm_app_request *request = &asking->request;
 	uint32_t length;
 	const char *text = nm_recording_text(recording, record->key, &length);
@@ -255,8 +256,8 @@ static uint64_t key_of(const struct nm_io *io, const struct nm_flow *flow,
 		return nm_keyspace_turn(keyspace,
 					(flow->request.arrival - UINT64_C(1)) * instr->ask.times +
 						flow->repeated);
-	return nm_keyspace_turn(keyspace,
-				flow->index + asking->n_keys[instr->site]++ * io->apps.n_flows);
+	return nm_keyspace_turn(keyspace, flow->index + asking->sites[instr->site].n_keys++ *
+								io->apps.n_flows);
 }
 
 /* What all requests of the instruction have in common. */

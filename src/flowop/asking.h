@@ -28,8 +28,10 @@ struct nm_asking {
 	uint32_t n_requests;	/* that were drawn */
 	uint32_t first;		/* its own number, before that of its first request */
 	char said[NM_SAID_MAX]; /* of an answer that is none */
-	/* by instr->site: how many were drawn before, or which recorded request is next */
-	uint64_t n_keys[];
+	union {
+		uint64_t n_keys; /* that were drawn before */
+		uint64_t record; /* of recorded keys: which request is next */
+	} sites[];		 /* by instr->site */
 };
 
 /* The time of the request is over, now that something of its answer has come. A step that finds so
