@@ -5,7 +5,7 @@
 
 static double place(const struct nm_lane *lane, const struct nm_arrivals *arrivals)
 {
-	uint64_t number = nm_lane_slot(lane);
+	uint64_t number = nm_lane_slot(lane, arrivals);
 	double earlier = number % 2 ? arrivals->args[1] : 0;
 
 	return (double)number + 0.5 - earlier;

@@ -14,7 +14,7 @@ uint64_t nm_turns_next(struct nm_turns *turns, uint32_t n_flows)
 		return turns->arrival;
 	turns->at += turns->n_workers;
 	if (turns->at >= n_flows) {
-		turns->at = turns->first;
+		turns->at %= turns->n_workers;
 		turns->base += n_flows;
 	}
 	return turn;

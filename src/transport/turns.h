@@ -11,7 +11,7 @@
  * had each n-th. */
 struct nm_turns {
 	uint64_t base;	    /* of the present round of all flows */
-	uint32_t at, first; /* the flow whose turn it is, and the first of the worker's */
+	uint32_t at;	    /* the flow whose turn it is; at first the worker's number */
 	uint32_t n_workers; /* of the group */
 	bool by_arrival;    /* it is the turn of that with the number of the arrival */
 	uint64_t arrival;   /* that has begun last, from 0 */

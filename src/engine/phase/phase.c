@@ -281,7 +281,6 @@ static void set_io(struct nm_worker *worker, struct nm_phase_stats *stats)
 	worker->io.apps.verbs = stats->tally.verbs;
 	worker->io.apps.turns = (struct nm_turns){
 		.at = worker->worker_no,
-		.first = worker->worker_no,
 		.n_workers = worker->group->n_workers,
 		.by_arrival = nm_phase_is_open(worker->run.phase) &&
 			      worker->run.phase->arrivals.law->by_trace,

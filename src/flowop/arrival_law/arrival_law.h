@@ -21,18 +21,11 @@
 /* Arrivals have places in their order: at the place x as many are due as the law expects to be
  * after x of them. A place is no time yet: the rate may change. */
 struct nm_lane {
-	double place;	  /* of its present arrival */
-	uint64_t number;  /* of that arrival within the lane, from 0 */
-	uint64_t key;	  /* of the random numbers of the lane */
-	uint32_t index;	  /* of the lane, below n_lanes */
-	uint32_t n_lanes; /* of the schedule */
+	double place;	 /* of its present arrival */
+	uint64_t number; /* of that arrival within the lane, from 0 */
+	uint64_t key;	 /* of the random numbers of the lane */
+	uint32_t index;	 /* of the lane, below n_lanes */
 };
-
-/* The number of the present arrival in one order of those of all lanes, which take turns. */
-static inline uint64_t nm_lane_slot(const struct nm_lane *lane)
-{
-	return lane->number * lane->n_lanes + lane->index;
-}
 
 enum nm_arrival_arg {
 	NM_ARRIVAL_NONE,
@@ -80,6 +73,12 @@ struct nm_arrivals {
 	uint32_t n_lanes;	      /* 1 to NM_LANES_MAX */
 	bool draws;		      /* a pass draws from its arrival, not from its flow */
 };
+
+/* The number of the present arrival in one order of those of all lanes, which take turns. */
+static inline uint64_t nm_lane_slot(const struct nm_lane *lane, const struct nm_arrivals *arrivals)
+{
+	return lane->number * arrivals->n_lanes + lane->index;
+}
 
 struct nm_arrival_law {
 	const char *name; /* in profiles: arrivals="name(RATE)" */
@@ -131,7 +130,7 @@ double nm_arrivals_expected(const struct nm_arrivals *arrivals, double ns);
 double nm_arrivals_when_ns(const struct nm_arrivals *arrivals, double place);
 
 /* The next place of a lane whose arrivals are a Poisson process. */
-double nm_lane_poisson(const struct nm_lane *lane);
+double nm_lane_poisson(const struct nm_lane *lane, const struct nm_arrivals *arrivals);
 
 /* For laws: a number from 0 (exclusive) to 1 (inclusive), the same each time for the lane's present
  * arrival and the same seed. */

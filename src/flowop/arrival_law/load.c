@@ -18,18 +18,12 @@ static double when_ns(const struct nm_arrivals *arrivals, double place)
 	return place / per_ns(arrivals);
 }
 
-static double place(const struct nm_lane *lane, const struct nm_arrivals *arrivals)
-{
-	(void)arrivals;
-	return nm_lane_poisson(lane);
-}
-
 const struct nm_arrival_law nm_arrival_law_load = {
 	.name = "load",
 	.form = "load(SHARE,LINK)",
 	.args = {NM_ARRIVAL_SHARE, NM_ARRIVAL_BITRATE},
 	.by_bytes = true,
-	.place = place,
+	.place = nm_lane_poisson,
 	.expected = expected,
 	.when_ns = when_ns,
 	.quiet_ns = when_ns,

@@ -308,18 +308,18 @@ double nm_lane_draw(const struct nm_lane *lane)
 	return ((double)(nm_rng(lane->key, lane->number) >> 11) + 1) * 0x1p-53;
 }
 
-double nm_lane_poisson(const struct nm_lane *lane)
+double nm_lane_poisson(const struct nm_lane *lane, const struct nm_arrivals *arrivals)
 {
-	return lane->place - log(nm_lane_draw(lane)) * lane->n_lanes;
+	return lane->place - log(nm_lane_draw(lane)) * arrivals->n_lanes;
 }
 
 static double next_place(const struct nm_lane *lane, const struct nm_arrivals *arrivals)
 {
 	if (arrivals->words & NM_ARRIVAL_POISSON)
-		return nm_lane_poisson(lane);
+		return nm_lane_poisson(lane, arrivals);
 	if (arrivals->law->place)
 		return arrivals->law->place(lane, arrivals);
-	return (double)nm_lane_slot(lane) + 0.5;
+	return (double)nm_lane_slot(lane, arrivals) + 0.5;
 }
 
 /* How many of the lanes are the worker's. */
@@ -369,8 +369,7 @@ void nm_schedule_begin(struct nm_schedule *schedule, const struct nm_arrivals *a
 		struct nm_lane *lane = &schedule->lanes[i];
 		uint32_t index = schedule->worker + i * schedule->n_workers;
 
-		*lane = (struct nm_lane){
-			.key = nm_rng(key, index), .index = index, .n_lanes = arrivals->n_lanes};
+		*lane = (struct nm_lane){.key = nm_rng(key, index), .index = index};
 		lane->place = next_place(lane, arrivals);
 	}
 	for (uint32_t i = schedule->n_lanes / 2; i-- > 0;)

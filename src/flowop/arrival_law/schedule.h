@@ -29,7 +29,7 @@ static inline double nm_schedule_at_ns(const struct nm_schedule *schedule)
 /* The number of the present arrival, from 0 on, among those of all workers. */
 static inline uint64_t nm_schedule_number(const struct nm_schedule *schedule)
 {
-	return nm_lane_slot(&schedule->lanes[0]);
+	return nm_lane_slot(&schedule->lanes[0], &schedule->arrivals);
 }
 /* The next arrival becomes the present one. */
 void nm_schedule_step(struct nm_schedule *schedule);

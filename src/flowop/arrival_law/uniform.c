@@ -4,7 +4,7 @@
 
 static double place(const struct nm_lane *lane, const struct nm_arrivals *arrivals)
 {
-	double slot = (double)nm_lane_slot(lane);
+	double slot = (double)nm_lane_slot(lane, arrivals);
 
 	return slot + 0.5 + arrivals->args[1] * (nm_lane_draw(lane) - 0.5);
 }

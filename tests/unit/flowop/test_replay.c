@@ -28,8 +28,7 @@ START_TEST(each_has_one_turn)
 				unsigned made[MOST] = {0};
 
 				for (uint32_t w = 0; w < n_workers; w++) {
-					struct nm_turns turns = {
-						.at = w, .first = w, .n_workers = n_workers};
+					struct nm_turns turns = {.at = w, .n_workers = n_workers};
 					unsigned n = share_of(w, n_workers, n_flows, total);
 
 					for (uint64_t last = 0; n--;) {
