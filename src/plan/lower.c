@@ -488,7 +488,7 @@ static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transa
 		add_wait(&phase->waits.think_ns, nm_ir_wait_ns(step));
 		add_wait(&phase->waits.all_ns, nm_ir_wait_ns(step));
 		add_wait(&phase->waits.all_ns, step->common->timeout_ns);
-		phase->waits.strangers |= nm_ir_is_public(step);
+		phase->waits.is_public |= nm_ir_is_public(step);
 		phase->counts.may_lose |= is_lossy(step) || step->common->can_fail;
 		phase->drains |= side->master && nm_ir_is_open_sender(from, t, step->host);
 		if (nm_mix_lower(&mixing, from, step, group))
@@ -505,7 +505,7 @@ static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transa
 			phase->flows = (struct nm_phase_flows){t->ideal, group->n_instrs - 1};
 	}
 	(void)nm_mix_lower(&mixing, from, NULL, group);
-	if (phase->waits.strangers) /* as long as nobody comes */
+	if (phase->waits.is_public) /* as long as nobody comes */
 		add_wait(&phase->waits.all_ns,
 			 t->has_duration ? phase->duration_ns : NM_PLAN_MAX_WAIT_NS);
 	date_messages(group, phase);

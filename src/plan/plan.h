@@ -53,7 +53,7 @@ struct nm_phase_counts {
  * them and those that think; and connections that are closed by a reset, which may be lost. */
 struct nm_phase_waits {
 	uint64_t all_ns, think_ns;
-	bool strangers; /* whoever connects: nobody else knows of its passes, time ends it */
+	bool is_public; /* whoever connects: nobody else knows of its passes, time ends it */
 	bool resets;	/* this side waits for resets by the other end */
 	/* they are reset before anything has moved over them, so that the end that accepts may
 	 * never see them: the phase ends by agreement, not by count alone */

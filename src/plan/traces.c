@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The recorded times of arrivals, and with them requests, from files that only the master reads. */
+/* Files of recorded times and requests, which only the master reads: their lines, and arrivals by
+ * their times. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -81,7 +81,7 @@ static void lead(struct nm_worker *worker)
 	if (!atomic_load_explicit(&worker->commands.stop, memory_order_relaxed))
 		return;
 	/* What is under way has no end that this host knows. */
-	if (worker->run.phase->waits.strangers) {
+	if (worker->run.phase->waits.is_public) {
 		nm_phase_passes_done(worker);
 		return;
 	}
