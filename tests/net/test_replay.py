@@ -2,6 +2,7 @@
 """Requests that were recorded, against the servers that people have."""
 
 import socket
+import time
 from pathlib import Path
 
 import partners
@@ -99,10 +100,30 @@ def test_each_request_is_made_once(netmodel: Netmodel, thousands: Path, workers:
     assert replay == {"lines": 5000, "left_out": 0, "made": made, "unmade": 5000 - made}
     assert verbs_of(result.json()) == {"set": (made, 0)}
     assert (stats["cmd_set"], stats["curr_items"]) == (made, made)
-    if timed:  # a slow host may not have made them all, and says so
+    if timed:  # a slow host may not have made them all, and says so; there is twice the time
+        assert made > 2500
         assert (f"with {made} of 5000 requests made" in result.err) == (made < 5000)
     else:
         assert made == 5000
+
+
+def test_each_is_sent_when_it_is_due(netmodel: Netmodel, tmp_path: Path) -> None:
+    """In its order, and none before its time; those that are behind the second of silence, not before it is over."""
+    trace, seen = tmp_path / "trace.csv", []
+    dues = [i * 0.02 + (i >= 10) for i in range(20)]
+    trace.write_text("\n".join(["time,op,key", *(f"{7 + due:.2f},get,k{i}" for i, due in enumerate(dues)), ""]))
+
+    def serve(connection: socket.socket, _number: int) -> None:
+        for line in connection.makefile("rb"):
+            seen.append((time.monotonic() - begin, line.split()[1].decode()))
+            connection.sendall(b"END\r\n")
+
+    with server_of(serve) as server:
+        begin = time.monotonic()
+        document = netmodel.measure("replay", *defines(trace=trace, server=server, arrivals=f"trace({trace})", test_length="3s"))
+    assert [key for _, key in seen] == [f"k{i}" for i in range(20)]
+    assert all(at >= due for (at, _), due in zip(seen, dues, strict=True))
+    assert replay_of(document) == {"lines": 20, "left_out": 0, "made": 20, "unmade": 0}
 
 
 def test_other_arrivals_go_round(netmodel: Netmodel, thousands: Path) -> None:
@@ -193,6 +214,31 @@ def test_without_a_file_it_says_what_to_type(netmodel: Netmodel) -> None:
 
 def test_netmodel_serves_it(netmodel: Netmodel, recorded: Path) -> None:
     assert verbs_of(netmodel.measure("replay", *defines(trace=recorded, writes="yes"))) == OUTCOMES
+
+
+@pytest.mark.parametrize(
+    ("more", "requests"),
+    [
+        ({"tls": "yes"}, (8, 8)),
+        ({"num_transactions": 5}, (5, 5)),
+        ({"num_transactions": 20}, (20, 20)),
+        ({"arrivals": "trace({trace},speed=20,loop)", "test_length": "1s"}, (9, 80)),
+    ],
+)
+def test_how_often(netmodel: Netmodel, recorded: Path, more: dict[str, str], requests: tuple[int, int]) -> None:
+    """Less than the file, or round after round."""
+    how = {name: str(value).format(trace=recorded) for name, value in more.items()}
+    document = netmodel.measure("replay", *defines(trace=recorded, writes="yes", **how))
+    least, most = requests
+    assert least <= sum(count for count, _ in verbs_of(document).values()) <= most
+
+
+def test_a_file_without_sizes_has_those_of_set(netmodel: Netmodel, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.csv"
+    trace.write_text("time,op,key\n0,set,apple\n")
+    with partners.redis() as redis:
+        netmodel.measure("replay", *defines(trace=trace, server=redis.server, app="redis", writes="yes", size=321))
+        assert redis.cli("STRLEN", "apple") == "321"
 
 
 BESIDE = """
@@ -292,6 +338,7 @@ def test_bad_files(netmodel: Netmodel, tmp_path: Path, text: str, told: str) -> 
         ('"get" options="keys=log', '"get" weight="0" options="keys=log', 'weight="0": only in a <mix> without replay'),
         ('<keyspace name="log" trace="{trace}"/>', '<keyspace name="log"/>', 'count'),
         ("</profile>", AGAIN.replace("ARRIVALS", "").replace('type="get"', 'type="delete"') + "</profile>", "replays it with other flowops"),
+        ('duration="1s" arrivals="trace({trace},speed=10)"', "", "what replays requests needs a duration"),
         ('duration="1s" total="50"', 'fill="log"', "its keys are those of recorded requests, which a mix replays"),
     ],
 )
