@@ -127,7 +127,7 @@ _OF_THE_MACHINE = re.compile(r"hosts\[\]\.(?!name|role|groups)|(?:.*[.\]])?(?:ru
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?" + _UNIT + r"(?=op/s|(?![A-Za-z\d]|\.\d))")
 # Lines that a run has or has not, by what else the machine does.
 _BY_CHANCE = re.compile(
-    r" *(?!lo\b)\w+  (master|local)  #  #  #b/s  #b/s$|  behind  | *#B (of it|more) received in #s after "
+    r" *(?!lo\b)\w+  ((master|local)  )?#  #  #b/s  #b/s$|host_interval\[\]\.messages\.|  behind  | *#B (of it|more) received in #s after "
     r"|.*intervals?\[\](\.groups\[\])?\.latency_s null"
     # What a busy machine makes of open arrivals, and of which sizes flows were.
     r'|.*\bload\W{1,3}(verdict \W)?(ok|connections|generator|overload|errors)\b|.*\bload\.advice '

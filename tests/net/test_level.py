@@ -136,8 +136,9 @@ def test_a_lone_flow_waits_in_its_receive(run: Run, workload: str) -> None:
     args = defines(edge_trigger="no", num_transactions=3000, test_length="60s")
     document, calls = run(workload, *args)
     assert document["totals"]["transactions"] == 3000
-    assert calls["told"] <= 30
-    assert calls["waits"] <= 1000, calls
+    # A busy machine makes it wait for some; if it waited for each, each would be told twice.
+    assert calls["told"] <= 100, calls
+    assert calls["waits"] <= 2000, calls
 
 
 @pytest.mark.parametrize("way", ["enable_write", "enable_read", "split_bidir", "enable_tcp_maerts"])

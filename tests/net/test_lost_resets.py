@@ -93,7 +93,8 @@ def test_a_phase_ends_in_which_resets_are_lost(netmodel: Netmodel, nodes: MakeNo
         document = check(measured(netmodel, near, far, path))
     passes = document["totals"]["transactions"]
     assert passes >= 2
-    assert unseen(document) == (0, passes)
+    here, there = unseen(document)
+    assert here == 0 and passes <= there <= passes + 2, document["totals"]  # of each flow one may end when the time is over
 
 
 @pytest.mark.parametrize("kind", ["connect", "accept"])
