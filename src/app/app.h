@@ -34,10 +34,27 @@ enum nm_verb {
 	NM_VERB_HTTP,
 	NM_VERB_QUERY,
 	NM_VERB_COMMAND,
+	NM_VERB_ADD,
+	NM_VERB_REPLACE,
+	NM_VERB_APPEND,
+	NM_VERB_PREPEND,
+	NM_VERB_INCR,
+	NM_VERB_DECR,
+	NM_VERB_TOUCH,
 	NM_VERB__COUNT
 };
 
 #define NM_VERB_BIT(verb) (UINT64_C(1) << (verb))
+
+/* Those whose answer says whether it could be done, as the key was there, or was not. */
+#define NM_VERBS_CONDITIONAL                                                                       \
+	(NM_VERB_BIT(NM_VERB_ADD) | NM_VERB_BIT(NM_VERB_REPLACE) | NM_VERB_BIT(NM_VERB_APPEND) |   \
+	 NM_VERB_BIT(NM_VERB_PREPEND) | NM_VERB_BIT(NM_VERB_INCR) | NM_VERB_BIT(NM_VERB_DECR) |    \
+	 NM_VERB_BIT(NM_VERB_TOUCH))
+/* And all that have a key. */
+#define NM_VERBS_KEYED                                                                             \
+	(NM_VERB_BIT(NM_VERB_GET) | NM_VERB_BIT(NM_VERB_SET) | NM_VERB_BIT(NM_VERB_DELETE) |       \
+	 NM_VERBS_CONDITIONAL)
 
 struct nm_app_request {
 	enum nm_verb verb;
@@ -52,6 +69,7 @@ struct nm_app_request {
 	union {
 		const struct nm_http_lines *http; /* of the verb http (app/http.h) */
 		const struct nm_command *command; /* of the verb command (app/command.h) */
+		uint64_t by;			  /* of incr and decr */
 	};
 	uint32_t check;	 /* the protocol's own: `encode` notes it for `parse` */
 	uint32_t number; /* the one before it on its connection had one less */
@@ -152,6 +170,7 @@ struct nm_app {
 	const char *name;
 	const char *help;  /* one sentence for --describe and the manual */
 	uint64_t verbs;	   /* NM_VERB_BIT of each that it has */
+	uint64_t unserved; /* those of them that netmodel's own server does not have */
 	uint16_t port;	   /* where its servers listen when nothing is said */
 	uint16_t tls_port; /* and over TLS; 0: there is none */
 	const char *alpn;  /* its name in TLS (RFC 7301); NULL: it has none */
@@ -215,19 +234,22 @@ const char *nm_verb_name(enum nm_verb verb);
 /* Whether requests of that verb have a key. */
 static inline bool nm_verb_has_key(enum nm_verb verb)
 {
-	return verb == NM_VERB_GET || verb == NM_VERB_SET || verb == NM_VERB_DELETE;
+	return NM_VERBS_KEYED >> verb & 1;
 }
 /* Whether what is asked for is there, or not: the answer is a hit or a miss. */
 static inline bool nm_verb_looks_up(enum nm_verb verb)
 {
-	return verb == NM_VERB_GET || verb == NM_VERB_DELETE || verb == NM_VERB_QUERY;
+	return (NM_VERB_BIT(NM_VERB_GET) | NM_VERB_BIT(NM_VERB_DELETE) |
+		NM_VERB_BIT(NM_VERB_QUERY) | NM_VERBS_CONDITIONAL) >>
+		       verb &
+	       1;
 }
 /* For servers: adds the text to the answer, which is whole then, and notes what was answered. */
 enum nm_took nm_app_answer(struct nm_app_served *served, enum nm_verb verb, enum nm_class class,
 			   const char *text);
-/* "ping, echo": the names of all, and of an app's verbs, in buf, which is returned. */
+/* "ping, echo": the names of all, and of verbs, in buf, which is returned. */
 char *nm_app_names(char *buf, size_t size);
-char *nm_app_verbs(const struct nm_app *app, char *buf, size_t size);
+char *nm_app_verbs(uint64_t verbs, char *buf, size_t size);
 
 /* Copies what is to be sent of a request, from byte `from` of it on, into buf, which has room for
  * `size` bytes and for the head: how many; *ret_total: bytes of the whole request. */

@@ -32,6 +32,7 @@ src_libnm_app_la_SOURCES = \
 	src/app/memcache_meta_server.c \
 	src/app/memcache_server.c \
 	src/app/memcache_server.h \
+	src/app/memcache_verbs.c \
 	src/app/parsed.h \
 	src/app/pool.c \
 	src/app/pool.h \

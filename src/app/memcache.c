@@ -17,12 +17,17 @@ static char *put_number(char *at, uint64_t number)
 
 static void memcache_encode(struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
 {
-	char *at = nm_line_put(nm_verb_name(request->verb), buf);
+	const struct nm_memcache_verb *verb = &nm_memcache_verbs[request->verb];
+	char *at = nm_line_put(verb->word, buf);
 
 	ret->payload = ret->tail = 0;
 	*at++ = ' ';
 	at = nm_keyspace_put(request->keyspace, request->key, at);
-	if (request->verb == NM_VERB_SET) {
+	if (request->verb == NM_VERB_TOUCH)
+		at = put_number(at, request->ttl_s);
+	else if (nm_memcache_counts(request->verb))
+		at = put_number(at, request->by);
+	if (verb->stores) {
 		at = put_number(put_number(at, request->flags), request->ttl_s);
 		at = put_number(at, request->size);
 		ret->pool = request->pool->bytes;
@@ -73,7 +78,7 @@ enum nm_parsed nm_memcache_take_error(struct nm_app_parser *parser,
 				      const struct nm_app_request *request,
 				      const struct nm_line_text *line)
 {
-	if (request->verb == NM_VERB_SET && nm_line_begins(line, "CLIENT_ERROR"))
+	if (nm_memcache_verbs[request->verb].stores && nm_line_begins(line, "CLIENT_ERROR"))
 		return NM_PARSED_BAD;
 	/* "ERROR Too many open connections" is one, too. */
 	if (!nm_line_is(line, "ERROR") && !nm_line_begins(line, "ERROR ") &&
@@ -82,27 +87,32 @@ enum nm_parsed nm_memcache_take_error(struct nm_app_parser *parser,
 	return nm_app_parsed(parser, NM_CLASS_REFUSED);
 }
 
+/* The number that incr and decr answer with. decr leaves blanks behind it. */
+static bool is_number(const struct nm_line_text *line)
+{
+	uint64_t number;
+	size_t n = nm_line_number(line->text, line->there, UINT64_MAX, &number);
+
+	while (n && n < line->there && line->text[n] == ' ')
+		n++;
+	return n && n == line->length;
+}
+
 static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_app_request *request,
 				const struct nm_line_text *line)
 {
-	switch (request->verb) {
-	case NM_VERB_GET:
+	const struct nm_memcache_verb *verb = &nm_memcache_verbs[request->verb];
+
+	if (request->verb == NM_VERB_GET) {
 		if (nm_line_begins(line, "VALUE "))
 			return begin_value(parser, request, line) ? NM_PARSED_MORE : NM_PARSED_BAD;
 		if (nm_line_is(line, "END"))
 			return nm_app_parsed(parser, parser->check ? NM_CLASS_OK : NM_CLASS_MISS);
-		break;
-	case NM_VERB_SET:
-		if (nm_line_is(line, "STORED"))
+	} else {
+		if (verb->done ? nm_line_is(line, verb->done) : is_number(line))
 			return nm_app_parsed(parser, NM_CLASS_OK);
-		if (nm_line_is(line, "NOT_STORED"))
-			return nm_app_parsed(parser, NM_CLASS_REFUSED);
-		break;
-	default:
-		if (nm_line_is(line, "DELETED"))
-			return nm_app_parsed(parser, NM_CLASS_OK);
-		if (nm_line_is(line, "NOT_FOUND"))
-			return nm_app_parsed(parser, NM_CLASS_MISS);
+		if (nm_line_is(line, verb->undone))
+			return nm_app_parsed(parser, (enum nm_class)verb->class);
 	}
 	return nm_memcache_take_error(parser, request, line);
 }

@@ -13,13 +13,30 @@
 
 /* The members that the descriptors of these protocols have alike. */
 #define NM_MEMCACHE_MEMBERS                                                                        \
-	.verbs =                                                                                   \
-		NM_VERB_BIT(NM_VERB_GET) | NM_VERB_BIT(NM_VERB_SET) | NM_VERB_BIT(NM_VERB_DELETE), \
-	.port = 11211, .stores = true, .has_flags = true, .head_bytes = NM_MEMCACHE_HEAD_BYTES,    \
+	.verbs = NM_VERBS_KEYED, .unserved = NM_VERBS_CONDITIONAL, .port = 11211, .stores = true,  \
+	.has_flags = true, .head_bytes = NM_MEMCACHE_HEAD_BYTES,                                   \
 	.answer_bytes = NM_MEMCACHE_ANSWER_BYTES, .take = nm_memcache_take
 
 /* What connections to a server with users begin with, where its protocol is text. */
 extern const struct nm_app_session nm_memcache_session;
+
+/* A verb in the three protocols. */
+struct nm_memcache_verb {
+	const char *word;	   /* of the text protocol */
+	const char *done, *undone; /* and its answers; NULL: a value, or a number */
+	char meta[3], mode;	   /* the meta command, and its flag M, if it has one */
+	char meta_undone[3];	   /* what answers it when it is not done */
+	uint8_t opcode, extras;	   /* of the binary protocol: bytes of the extras */
+	uint16_t status;	   /* NM_BINARY_...: it is not done */
+	bool stores;		   /* a value is sent with it */
+	uint8_t class;		   /* enum nm_class, when it is not done */
+};
+extern const struct nm_memcache_verb nm_memcache_verbs[NM_VERB__COUNT];
+
+static inline bool nm_memcache_counts(enum nm_verb verb)
+{
+	return verb == NM_VERB_INCR || verb == NM_VERB_DECR;
+}
 
 /* A line that may answer any request: an error, or BAD. */
 enum nm_parsed nm_memcache_take_error(struct nm_app_parser *parser,

@@ -11,33 +11,40 @@
 
 /* --- requests --- */
 
-static const uint8_t opcodes[] = {[NM_VERB_GET] = NM_BINARY_GET,
-				  [NM_VERB_SET] = NM_BINARY_SET,
-				  [NM_VERB_DELETE] = NM_BINARY_DELETE};
+static char *put_wide(char *at, uint64_t value)
+{
+	return nm_binary_put(nm_binary_put(at, (uint32_t)(value >> 32)), (uint32_t)value);
+}
+
+static void put_extras(const struct nm_app_request *request, unsigned extras, char *at)
+{
+	if (extras == NM_BINARY_COUNT_EXTRAS)
+		(void)nm_binary_put(put_wide(put_wide(at, request->by), 0), NM_BINARY_NEVER);
+	if (extras == NM_BINARY_SET_EXTRAS)
+		at = nm_binary_put(at, request->flags);
+	if (extras == NM_BINARY_SET_EXTRAS || extras == NM_BINARY_TOUCH_EXTRAS)
+		(void)nm_binary_put(at, (uint32_t)request->ttl_s);
+}
 
 static void binary_encode(struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
 {
-	const uint32_t extras = request->verb == NM_VERB_SET ? NM_BINARY_SET_EXTRAS : 0;
-	char *const at_key = buf + NM_BINARY_HEADER + extras;
+	const struct nm_memcache_verb *verb = &nm_memcache_verbs[request->verb];
+	char *const at_key = buf + NM_BINARY_HEADER + verb->extras;
 	char *const end = nm_keyspace_put(request->keyspace, request->key, at_key);
 	const uint32_t key = (uint32_t)(end - at_key);
 	const struct nm_binary_header header = {
 		.magic = NM_BINARY_REQUEST,
-		.opcode = opcodes[request->verb],
-		.extras = (uint8_t)extras,
+		.opcode = verb->opcode,
+		.extras = verb->extras,
 		.key = (uint16_t)key,
-		.body = extras + key + (uint32_t)request->size,
+		.body = verb->extras + key + (uint32_t)request->size,
 		.opaque = request->number,
 	};
-	char *at = nm_binary_write(buf, &header);
 
-	ret->payload = ret->tail = 0;
-	if (extras) {
-		at = nm_binary_put(at, request->flags);
-		(void)nm_binary_put(at, (uint32_t)request->ttl_s);
-		ret->pool = request->pool->bytes;
-		ret->payload = request->size;
-	}
+	put_extras(request, verb->extras, nm_binary_write(buf, &header));
+	ret->tail = 0;
+	ret->pool = request->pool->bytes;
+	ret->payload = request->size;
 	ret->head = (size_t)(end - buf);
 }
 
@@ -45,32 +52,39 @@ static void binary_encode(struct nm_app_request *request, char *buf, struct nm_a
 
 enum state { AT_HEADER, BEFORE_VALUE, IN_VALUE, IN_TEXT };
 
-static enum nm_class class_of(uint8_t opcode, unsigned status)
+static enum nm_class class_of(const struct nm_memcache_verb *verb, unsigned status)
 {
-	switch (status) {
-	case NM_BINARY_OK:
+	if (status == NM_BINARY_OK)
 		return NM_CLASS_OK;
-	case NM_BINARY_NOT_FOUND:
-		return opcode == NM_BINARY_SET ? NM_CLASS_REFUSED : NM_CLASS_MISS;
-	default:
-		return NM_CLASS_REFUSED;
-	}
+	return status == verb->status ? (enum nm_class)verb->class : NM_CLASS_REFUSED;
+}
+
+/* Whether an answer of a verb that is done, and has no value, is as it should be. */
+static bool is_done(const struct nm_memcache_verb *verb, const struct nm_binary_header *header)
+{
+	if (verb->extras == NM_BINARY_COUNT_EXTRAS)
+		return !header->extras && header->body == NM_BINARY_COUNT_BYTES;
+	if (verb->extras == NM_BINARY_TOUCH_EXTRAS && header->extras)
+		return header->extras == NM_BINARY_GET_EXTRAS &&
+		       header->body == NM_BINARY_GET_EXTRAS;
+	return !header->extras && !header->body;
 }
 
 /* Judges the header of an answer. An error has a text for its value, and so has a login. */
-static enum nm_parsed take_header(struct nm_app_parser *parser, uint8_t opcode, uint32_t opaque)
+static enum nm_parsed take_header(struct nm_app_parser *parser, const struct nm_memcache_verb *verb,
+				  uint32_t opaque)
 {
 	const struct nm_binary_header header = nm_binary_read(parser->line.kept);
 
-	if (header.opcode != opcode || header.type || header.opaque != opaque || header.key)
+	if (header.opcode != verb->opcode || header.type || header.opaque != opaque || header.key)
 		return NM_PARSED_BAD;
-	parser->class = (uint8_t)class_of(opcode, header.status);
+	parser->class = (uint8_t)class_of(verb, header.status);
 	parser->left = header.body;
 	parser->state = IN_TEXT;
-	if (header.status != NM_BINARY_OK || opcode == NM_BINARY_SASL_AUTH)
+	if (header.status != NM_BINARY_OK || verb->opcode == NM_BINARY_SASL_AUTH)
 		return header.extras || header.body > NM_LINE_MAX ? NM_PARSED_BAD : NM_PARSED_MORE;
-	if (opcode != NM_BINARY_GET)
-		return header.extras || header.body ? NM_PARSED_BAD : NM_PARSED_MORE;
+	if (verb->opcode != NM_BINARY_GET)
+		return is_done(verb, &header) ? NM_PARSED_MORE : NM_PARSED_BAD;
 	if (header.extras != NM_BINARY_GET_EXTRAS || header.body < NM_BINARY_GET_EXTRAS)
 		return NM_PARSED_BAD;
 	parser->left = NM_BINARY_GET_EXTRAS;
@@ -80,8 +94,8 @@ static enum nm_parsed take_header(struct nm_app_parser *parser, uint8_t opcode, 
 }
 
 /* Takes the header, and what comes before the value. DONE: that was all. */
-static enum nm_parsed take_head(struct nm_app_parser *parser, uint8_t opcode, uint32_t opaque,
-				const char *data, size_t n, size_t *ret_taken)
+static enum nm_parsed take_head(struct nm_app_parser *parser, const struct nm_memcache_verb *verb,
+				uint32_t opaque, const char *data, size_t n, size_t *ret_taken)
 {
 	*ret_taken = 0;
 	if (parser->state == AT_HEADER) {
@@ -93,7 +107,7 @@ static enum nm_parsed take_head(struct nm_app_parser *parser, uint8_t opcode, ui
 			return NM_PARSED_BAD;
 		if (!whole)
 			return NM_PARSED_MORE;
-		if (take_header(parser, opcode, opaque) == NM_PARSED_BAD)
+		if (take_header(parser, verb, opaque) == NM_PARSED_BAD)
 			return NM_PARSED_BAD;
 	}
 	if (parser->state == IN_VALUE)
@@ -109,8 +123,8 @@ static enum nm_parsed binary_parse(struct nm_app_parser *parser,
 				   const struct nm_app_request *request, const char *data, size_t n,
 				   size_t *ret_taken)
 {
-	enum nm_parsed parsed =
-		take_head(parser, opcodes[request->verb], request->number, data, n, ret_taken);
+	enum nm_parsed parsed = take_head(parser, &nm_memcache_verbs[request->verb],
+					  request->number, data, n, ret_taken);
 	size_t some;
 
 	if (parsed != NM_PARSED_MORE)
@@ -132,7 +146,7 @@ static bool binary_tell(const struct nm_app_parser *parser, const struct nm_app_
 			char *buf, size_t size)
 {
 	const struct nm_binary_header header = nm_binary_read(parser->line.kept);
-	const unsigned asked = opcodes[request->verb];
+	const unsigned asked = nm_memcache_verbs[request->verb].opcode;
 
 	if (parser->line.length < NM_BINARY_HEADER || header.magic != NM_BINARY_ANSWER ||
 	    parser->state == IN_VALUE)
@@ -177,7 +191,9 @@ static void greet(const struct nm_app_login *login, struct nm_greetings *ret)
 static enum nm_parsed greeted(struct nm_app_parser *parser, const char *data, size_t n,
 			      size_t *ret_taken)
 {
-	return take_head(parser, NM_BINARY_SASL_AUTH, 0, data, n, ret_taken);
+	static const struct nm_memcache_verb login = {.opcode = NM_BINARY_SASL_AUTH};
+
+	return take_head(parser, &login, 0, data, n, ret_taken);
 }
 
 static const struct nm_app_session session = {.needs_user = true, .greet = greet, .parse = greeted};

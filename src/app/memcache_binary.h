@@ -11,22 +11,34 @@
 #define NM_BINARY_REQUEST 0x80u /* the first byte */
 #define NM_BINARY_ANSWER  0x81u
 
-#define NM_BINARY_HEADER     24u
-#define NM_BINARY_SET_EXTRAS 8u /* flags, and seconds to live */
-#define NM_BINARY_GET_EXTRAS 4u /* of its answer: flags */
+#define NM_BINARY_HEADER       24u
+#define NM_BINARY_SET_EXTRAS   8u	  /* flags, and seconds to live */
+#define NM_BINARY_GET_EXTRAS   4u	  /* of its answer: flags */
+#define NM_BINARY_COUNT_EXTRAS 20u	  /* by how much, the first number, and seconds to live */
+#define NM_BINARY_COUNT_BYTES  8u	  /* of its answer: the number */
+#define NM_BINARY_NEVER	       UINT32_MAX /* for seconds to live: there is no first number */
+#define NM_BINARY_TOUCH_EXTRAS 4u /* seconds to live; of its answer, at some servers: flags */
 
 enum nm_binary_opcode {
 	NM_BINARY_GET = 0x00,
 	NM_BINARY_SET = 0x01,
+	NM_BINARY_ADD = 0x02,
+	NM_BINARY_REPLACE = 0x03,
 	NM_BINARY_DELETE = 0x04,
+	NM_BINARY_INCR = 0x05,
+	NM_BINARY_DECR = 0x06,
 	NM_BINARY_NOOP = 0x0a,
 	NM_BINARY_VERSION = 0x0b,
+	NM_BINARY_APPEND = 0x0e,
+	NM_BINARY_PREPEND = 0x0f,
+	NM_BINARY_TOUCH = 0x1c,
 	NM_BINARY_SASL_AUTH = 0x21,
 };
 
 enum nm_binary_status {
 	NM_BINARY_OK = 0,
 	NM_BINARY_NOT_FOUND = 1,
+	NM_BINARY_EXISTS = 2,
 	NM_BINARY_TOO_LARGE = 3,
 	NM_BINARY_INVALID = 4,
 	NM_BINARY_NOT_STORED = 5,

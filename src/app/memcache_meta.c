@@ -17,12 +17,13 @@ static char *put_flag(char *at, char flag, uint64_t number)
 
 static void meta_encode(struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
 {
-	const bool sets = request->verb == NM_VERB_SET;
-	char *at = nm_line_put(sets ? "ms " : request->verb == NM_VERB_GET ? "mg " : "md ", buf);
+	const struct nm_memcache_verb *verb = &nm_memcache_verbs[request->verb];
+	char *at = nm_line_put(verb->meta, buf);
 
+	*at++ = ' ';
 	ret->payload = ret->tail = 0;
 	at = nm_keyspace_put(request->keyspace, request->key, at);
-	if (sets) {
+	if (verb->stores) {
 		*at++ = ' ';
 		at = nm_number_put(request->size, at);
 		ret->pool = request->pool->bytes;
@@ -31,12 +32,18 @@ static void meta_encode(struct nm_app_request *request, char *buf, struct nm_app
 		memcpy(ret->tail_text, "\r\n", 2);
 	}
 	at = put_flag(at, 'O', request->number);
+	if (verb->mode) {
+		at = nm_line_put(" M", at);
+		*at++ = verb->mode;
+	}
 	if (request->verb == NM_VERB_GET)
 		at = nm_line_put(" v", at);
-	if (sets && request->flags)
+	if (request->flags)
 		at = put_flag(at, 'F', request->flags);
-	if (sets && request->ttl_s)
+	if (request->ttl_s || request->verb == NM_VERB_TOUCH)
 		at = put_flag(at, 'T', request->ttl_s);
+	if (nm_memcache_counts(request->verb))
+		at = put_flag(at, 'D', request->by);
 	at = nm_line_put("\r\n", at);
 	ret->head = (size_t)(at - buf);
 }
@@ -76,24 +83,17 @@ static enum nm_parsed begin_value(struct nm_app_parser *parser,
 static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_app_request *request,
 				const struct nm_line_text *line)
 {
-	/* What answers a request that is not done. */
-	static const struct {
-		char code[3];
-		enum nm_class class;
-	} undone[] = {[NM_VERB_SET] = {.code = "NS", .class = NM_CLASS_REFUSED},
-		      [NM_VERB_DELETE] = {.code = "NF", .class = NM_CLASS_MISS}};
+	const struct nm_memcache_verb *verb = &nm_memcache_verbs[request->verb];
 
-	if (request->verb == NM_VERB_GET) {
-		if (nm_line_begins(line, "VA "))
-			return begin_value(parser, request, line);
-		if (nm_line_is(line, "EN") ||
-		    (nm_line_begins(line, "EN") && is_ours(request, line, 2)))
-			return nm_app_parsed(parser, NM_CLASS_MISS);
-	} else if (line->there > 2 && is_ours(request, line, 2)) {
-		if (nm_line_begins(line, "HD"))
+	if (request->verb == NM_VERB_GET && nm_line_begins(line, "VA "))
+		return begin_value(parser, request, line);
+	if (memcmp(verb->meta, "mg", 2) == 0 && nm_line_is(line, "EN"))
+		return nm_app_parsed(parser, NM_CLASS_MISS);
+	if (line->there > 2 && is_ours(request, line, 2)) {
+		if (request->verb != NM_VERB_GET && nm_line_begins(line, "HD"))
 			return nm_app_parsed(parser, NM_CLASS_OK);
-		if (memcmp(line->text, undone[request->verb].code, 2) == 0)
-			return nm_app_parsed(parser, undone[request->verb].class);
+		if (memcmp(line->text, verb->meta_undone, 2) == 0)
+			return nm_app_parsed(parser, (enum nm_class)verb->class);
 	}
 	return nm_memcache_take_error(parser, request, line);
 }

@@ -204,6 +204,7 @@ const struct nm_app nm_app_redis = {
 	.help = "RESP2 and RESP3, the protocol of Redis and Valkey",
 	.verbs = NM_VERB_BIT(NM_VERB_PING) | NM_VERB_BIT(NM_VERB_GET) | NM_VERB_BIT(NM_VERB_SET) |
 		 NM_VERB_BIT(NM_VERB_DELETE) | NM_VERB_BIT(NM_VERB_COMMAND),
+	.unserved = NM_VERB_BIT(NM_VERB_COMMAND),
 	.port = 6379,
 	.stores = true,
 	.head_bytes = HEAD_BYTES,

@@ -96,7 +96,7 @@ static void describe_app(const struct nm_app *app, FILE *out)
 	char verbs[256];
 
 	fprintf(out, "application protocol %s: %s\n  flowops: %s\n  usual port: %u", app->name,
-		app->help, nm_app_verbs(app, verbs, sizeof verbs), app->port);
+		app->help, nm_app_verbs(app->verbs, verbs, sizeof verbs), app->port);
 	if (app->tls_port)
 		fprintf(out, ", over TLS %u", app->tls_port);
 	fputc('\n', out);

@@ -277,6 +277,8 @@ static void take_options(const struct nm_io *io, const struct nm_instr *instr,
 		.keyspace = instr->ask.keyspace,
 		.http = instr->ask.http,
 	};
+	if (opts->by)
+		asking->request.by = opts->by;
 }
 
 void nm_asking_draw(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,

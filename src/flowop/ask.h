@@ -17,6 +17,7 @@ struct nm_opts_ask {
 	struct nm_law size; /* bytes of the payload */
 	char *keys;	    /* the name of a keyspace */
 	uint64_t ttl_ns, flags;
+	uint64_t by; /* of incr and decr */
 	bool verify;
 	/* of http: */
 	char *path, *host;

@@ -17,6 +17,13 @@ FLOWOPS = \
 	src/flowop/get.c \
 	src/flowop/set.c \
 	src/flowop/delete.c \
+	src/flowop/add.c \
+	src/flowop/replace.c \
+	src/flowop/append.c \
+	src/flowop/prepend.c \
+	src/flowop/incr.c \
+	src/flowop/decr.c \
+	src/flowop/touch.c \
 	src/flowop/http.c \
 	src/flowop/query.c \
 	src/flowop/command.c \
@@ -58,6 +65,7 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/window.c \
 	src/flowop/window.h \
 	src/flowop/ask.h \
+	src/flowop/key_opts.h \
 	src/flowop/greet.c \
 	src/flowop/greet.h \
 	src/flowop/life.c \

@@ -17,11 +17,6 @@ void nm_ir_check_command(struct nm_ir *ir, struct nm_ir_step *step)
 
 	if (step->op->verb != NM_VERB_COMMAND)
 		return;
-	if (!nm_ir_is_to_server(step->opened))
-		nm_step_error(ir, step,
-			      ": needs server=... at the connect of line %u: netmodel's own server "
-			      "knows get, set, delete and ping",
-			      step->opened->line);
 	if (!step->written.text) {
 		nm_step_error(ir, step, ": needs the attribute text=\"...\", the command");
 		return;

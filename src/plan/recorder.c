@@ -40,6 +40,14 @@ static const struct {
 	     {"del", NM_VERB_DELETE}};
 #define N_WORDS (sizeof words / sizeof *words)
 
+bool nm_recorder_knows(enum nm_verb verb)
+{
+	for (size_t i = 0; i < N_WORDS; i++)
+		if (words[i].verb == verb)
+			return true;
+	return false;
+}
+
 struct field {
 	const char *text;
 	size_t length;

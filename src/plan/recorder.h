@@ -33,6 +33,8 @@ struct nm_recorder {
 	char unsent_verb[24];
 };
 
+/* Whether requests of the verb can be recorded. */
+bool nm_recorder_knows(enum nm_verb verb);
 /* Reads the names of the columns: 0, or -EINVAL with a phrase in why. */
 int nm_recorder_name(struct nm_recorder *recorder, const char *line, char *why, size_t why_size);
 /* Records the line with the number, which is not empty: 1; 0: no member has its verb; -ENOMEM; or

@@ -28,7 +28,7 @@ static const char *why_no_member(const struct nm_ir_group *group, const struct n
 				 const struct nm_ir_step *step,
 				 const struct nm_ir_keyspace *keyspace)
 {
-	if (!nm_verb_has_key((enum nm_verb)step->op->verb) || step->in.sequence ||
+	if (!nm_recorder_knows((enum nm_verb)step->op->verb) || step->in.sequence ||
 	    step->common->count != 1)
 		return "what was recorded is made by one get, set or delete each";
 	if (step->ask.keyspace != &keyspace->keyspace)

@@ -86,6 +86,60 @@ def test_flags_and_times_reach_memcached(netmodel: Netmodel, profile: WriteProfi
     assert shown == [(b"f77", b"s10")] * 3
 
 
+@pytest.mark.parametrize("app", APPS)
+def test_conditional_verbs(app: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Half of the keys are there, with a number for a value: what memcached has counted is what the result says."""
+    flowops = "".join(
+        f'<flowop type="{verb}" options="keys=k {options}"/>'
+        for verb, options in (("replace", "size=5 flags=3"), ("append", "size=5"), ("prepend", "size=5"))
+    )
+    numbers = '<flowop type="incr" options="keys=n by=1000"/><flowop type="decr" options="keys=n"/><flowop type="touch" options="keys=n ttl=100s"/>'
+    body = asking(app, numbers + flowops + '<flowop type="add" options="keys=a size=9"/>', "server={server}", "nflows='3'", 20)
+    more = '<keyspace name="n" count="20" length="12" prefix="n:"/><keyspace name="a" count="20" length="12" prefix="a:"/>'
+    with memcached() as server:
+        for prefix in "kna":
+            for key in range(10):
+                server.asked(f"set {prefix}:{key:010} 0 0 1\r\n7\r\nget x\r\n".encode())
+        before = server.stats()
+        document = netmodel.measure(profile(more + body.replace("{server}", server.server)))
+        stats = {name: value - before[name] for name, value in server.stats().items()}
+        touched = server.asked(b"mg n:0000000000 t\r\nget x\r\n")
+        number = server.asked(b"get n:0000000000\r\n")
+    assert_complete(document)
+    verbs = {verb["verb"]: verb["outcomes"] for verb in document["totals"]["verbs"]}
+    for verb in ("incr", "decr", "touch"):
+        assert verbs[verb]["hits"] == stats[f"{verb}_hits"] > 0
+    for verb in ("incr", "decr"):
+        assert verbs[verb]["misses"] == stats[f"{verb}_misses"] > 0
+    # The meta command that touches is a get, too.
+    assert verbs["touch"]["misses"] == stats["get_misses" if app == "memcache_meta" else "touch_misses"] > 0
+    assert verbs["add"]["hits"] == 10 == stats["curr_items"]
+    assert verbs["add"]["misses"] > 10
+    for verb in ("replace", "append", "prepend"):
+        assert verbs[verb]["hits"] > 0 < verbs[verb]["misses"]
+    assert stats["cmd_set"] >= sum(verbs[verb]["hits"] for verb in ("add", "replace", "append", "prepend"))
+    assert sum(of["refused"] + of["malformed"] + of["ok"] for of in verbs.values()) == 0
+    assert 0 < int(touched.split()[1][1:]) <= 100
+    assert int(number.split(b"\r\n")[1]) > 1000
+
+
+def test_only_memcached_has_them(netmodel: Netmodel, profile: WriteProfile) -> None:
+    text = asking("memcache", '\n<flowop type="touch" options="keys=k ttl=1s"/>')
+    path = profile(text)
+    result = netmodel.run("-m", path, code=1)
+    assert f"{path}:{line_of(path, 'touch')}: error: <flowop touch>: needs server=... at the connect of line" in result.err
+    assert "netmodel's own server of app=memcache has: get, set, delete" in result.err
+
+
+def test_what_is_no_number_is_refused(netmodel: Netmodel, profile: WriteProfile) -> None:
+    for app in APPS:
+        with memcached() as server:
+            document = netmodel.measure(profile(asking(app, '<flowop type="incr" options="keys=k"/>', f"server={server.server}", fill="size=5")))
+        assert_complete(document)
+        (verb,) = (verb for verb in document["totals"]["verbs"] if verb["verb"] == "incr")
+        assert verb["outcomes"]["refused"] == verb["outcomes"]["requests"] > 10
+
+
 def test_open_arrivals(netmodel: Netmodel, profile: WriteProfile) -> None:
     body = asking("memcache", '<flowop type="get" options="keys=k"/>', attributes="nflows='8'").replace(
         'duration="200ms"', 'duration="500ms" arrivals="const(400/s)"'

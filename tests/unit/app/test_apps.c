@@ -572,7 +572,7 @@ START_TEST(names)
 
 	ck_assert_str_eq(nm_app_names(list, sizeof list),
 			 "ping, echo, dns, memcache, memcache_meta, memcache_binary, redis, http");
-	ck_assert_str_eq(nm_app_verbs(nm_app_find("ECHO"), list, sizeof list), "echo");
+	ck_assert_str_eq(nm_app_verbs(nm_app_find("ECHO")->verbs, list, sizeof list), "echo");
 	ck_assert_ptr_null(nm_app_find("pin"));
 	ck_assert_str_eq(nm_app_names(list, 3), "pi");
 }

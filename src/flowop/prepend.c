@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* prepend: adds to a value. */
+#include "flowop/key_opts.h"
+
+static const struct nm_opt prepend_opts[] = {NM_OPT_KEYS, NM_OPT_VALUE_SIZE, NM_OPT_END};
+
+NM_FLOWOP_OF_VERB(prepend, NM_VERB_PREPEND,
+		  "adds `size` bytes before the value of a key of a memcached; a key that is not "
+		  "there is a miss");
