@@ -53,6 +53,30 @@ static const char *why_no_host(const char *host)
 		       : "must be a name or an address, and may have :PORT behind it";
 }
 
+static void expect(struct nm_http_lines *lines, uint64_t first, uint64_t last)
+{
+	for (uint64_t status = first; status <= last; status++)
+		lines->expected[status / 64] |= UINT64_C(1) << status % 64;
+}
+
+bool nm_http_lines_expect(struct nm_http_lines *lines, const char *text)
+{
+	memset(lines->expected, 0, sizeof lines->expected);
+	for (;; text += 4) {
+		const uint64_t class = (uint64_t)(unsigned char)*text - '0';
+		uint64_t status;
+
+		if (class >= 2 && class <= 5 && text[1] == 'x' && text[2] == 'x')
+			expect(lines, class * 100, class * 100 + 99);
+		else if (nm_line_number(text, 3, 599, &status) == 3 && status >= 200)
+			expect(lines, status, status);
+		else
+			return false;
+		if (text[3] != ',')
+			return !text[3];
+	}
+}
+
 struct nm_http_lines *nm_http_lines_new(enum nm_http_method method, const char *path,
 					const char *host, bool close, const char **ret_culprit,
 					char *why, size_t why_size)
@@ -62,13 +86,14 @@ struct nm_http_lines *nm_http_lines_new(enum nm_http_method method, const char *
 	*ret_culprit = wrong ? "path" : "host";
 	if (!wrong)
 		wrong = why_no_host(host);
-	struct nm_http_lines *lines = wrong ? NULL : malloc(sizeof *lines + HEAD_BYTES);
+	struct nm_http_lines *lines = wrong ? NULL : calloc(1, sizeof *lines + HEAD_BYTES);
 
 	if (!lines) {
 		*ret_culprit = wrong ? *ret_culprit : "";
 		snprintf(why, why_size, "%s", wrong ? wrong : "out of memory");
 		return NULL;
 	}
+	expect(lines, 200, 399);
 	lines->method = method;
 	lines->close = close;
 	lines->length = (uint32_t)snprintf(
@@ -120,7 +145,10 @@ enum {
 
 static enum nm_parsed end(struct nm_app_parser *parser, const struct nm_app_request *request)
 {
-	parser->class = (parser->check & STATUS) < 400 ? NM_CLASS_OK : NM_CLASS_REFUSED;
+	const uint32_t status = parser->check & STATUS;
+
+	parser->class = request->http->expected[status / 64] >> status % 64 & 1 ? NM_CLASS_OK
+										: NM_CLASS_REFUSED;
 	/* Who has asked for the end sends nothing more: RFC 9112, 9.6. */
 	parser->last |= request->http->close || (parser->check & CLOSES) ||
 			((parser->check & OLD) && !(parser->check & KEEPS));

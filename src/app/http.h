@@ -22,20 +22,29 @@ extern const char *const nm_http_methods[]; /* by enum nm_http_method; ends with
 #define NM_HTTP_PATH_MAX 1024u
 #define NM_HTTP_HOST_MAX 255u
 
+/* The highest status of an answer. */
+#define NM_HTTP_STATUS_MAX 999u
+
 /* The lines of a request that are always the same, and are put together once. */
 struct nm_http_lines {
 	enum nm_http_method method;
 	bool close; /* the server is asked to close the connection behind its answer */
 	uint32_t length;
+	/* A bit for each status that does not count as refused. */
+	uint64_t expected[NM_HTTP_STATUS_MAX / 64 + 1];
 	char text[];
 };
 
-/* Puts them together. NULL, or with
+/* Puts them together; each status below 400 is expected. NULL, or with
  * a phrase in why: "path" or "host" in *ret_culprit, "" where there is no memory. The caller frees
  * it. */
 struct nm_http_lines *nm_http_lines_new(enum nm_http_method method, const char *path,
 					const char *host, bool close, const char **ret_culprit,
 					char *why, size_t why_size);
+
+/* Expects "200,304,4xx" alone. False: the text has another form, or a status below 200 or above
+ * 599. */
+bool nm_http_lines_expect(struct nm_http_lines *lines, const char *text);
 
 /* The text of the server's longest answer. */
 #define NM_HTTP_ANSWER_BYTES 128u

@@ -20,7 +20,7 @@ struct nm_opts_ask {
 	uint64_t by; /* of incr and decr */
 	bool verify;
 	/* of http: */
-	char *path, *host;
+	char *path, *host, *expect;
 	int method; /* enum nm_http_method */
 	bool keep;  /* the connection, behind the answer */
 	/* of query */

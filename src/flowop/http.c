@@ -27,6 +27,12 @@ static const struct nm_opt http_opts[] = {
 	 .max = UINT64_C(1) << 30,
 	 .def = "0",
 	 .help = "bytes of the request's body; a law draws them anew each time"},
+	{.name = "expect",
+	 .type = NM_TYPE_STRING,
+	 .offset = offsetof(struct nm_opts_ask, expect),
+	 .help = "the statuses that are answered well, as 200,304, and classes of them, as 2xx; "
+		 "any "
+		 "other counts as refused. Without it, those below 400"},
 	{.name = "keep",
 	 .type = NM_TYPE_FLAG,
 	 .offset = offsetof(struct nm_opts_ask, keep),
@@ -37,5 +43,5 @@ static const struct nm_opt http_opts[] = {
 
 NM_FLOWOP_OF_VERB(
 	http, NM_VERB_HTTP,
-	"sends a request of HTTP, and takes its whole answer; a status of 400 or more counts "
-	"as refused");
+	"sends a request of HTTP, and takes its whole answer; a status that is not expected "
+	"counts as refused");

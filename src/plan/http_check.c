@@ -69,6 +69,12 @@ void nm_ir_check_http(struct nm_ir *ir, const struct nm_ir_group *group, struct 
 				 step, culprit);
 	else if (!lines || nm_arena_keep(ir->arena, lines) < 0)
 		nm_step_error(ir, step, ": out of memory");
+	else if (opts->expect && !nm_http_lines_expect(lines, opts->expect))
+		nm_origin_option(nm_step_error(ir, step,
+					       " expect=\"%s\": must be statuses of 200 to 599, "
+					       "or classes of them (2xx), with commas between",
+					       opts->expect),
+				 step, "expect");
 	else
 		step->ask.http = lines;
 	if (!opts->keep && !nm_ir_is_to_server(step->opened) && !is_closed_next(group, step))

@@ -100,6 +100,29 @@ def test_nginx_has_answered_as_many(flows: int, netmodel: Netmodel, tmp_path: Pa
     assert own(document)["refused"] == 0
 
 
+@pytest.mark.parametrize(
+    ("expect", "well"),
+    [("", {200, 301}), ("expect=200", {200}), ("expect=404,503", {404, 503}), ("expect=3xx,200", {200, 301}), ("expect=2xx,3xx,4xx,5xx", {200, 301, 404, 503})],
+)
+def test_what_is_expected_is_answered_well(expect: str, well: set[int], netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+    statuses = {"/file": 200, "/moved": 301, "/nowhere": 404, "/down": 503}
+    with nginx(tmp_path, "location = /moved { return 301 /file; }", "location = /down { return 503; }") as server:
+        (server.root / "file").write_bytes(b"x")
+        for path, status in statuses.items():
+            document = netmodel.measure(profile(asking(f"path={path} {expect}", f"server={server.server}", transaction='iterations="9"')))
+            assert_complete(document)
+            assert (own(document)["ok"], own(document)["refused"]) == ((9, 0) if status in well else (0, 9))
+        assert Counter(line[1] for line in server.log()) == {str(status): 9 for status in statuses.values()}
+
+
+@pytest.mark.parametrize("expect", ["", "99", "199", "600", "2x", "6xx", "200,x", ",200", "200-299", "2000"])
+def test_what_cannot_be_expected(expect: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(asking(f"path=/ expect={expect}"))
+    refused = netmodel.run("-m", path, code=1)
+    assert f"{path}:{line_of(path, HTTP)}: error: <flowop http> expect=" in refused.err
+    assert expect in refused.err
+
+
 @pytest.mark.parametrize("flows", [1, 7])
 def test_a_connection_to_nginx_lasts_for_some_requests(flows: int, netmodel: Netmodel, tmp_path: Path) -> None:
     """It says so in its last answer, and nothing is lost."""
