@@ -17,44 +17,12 @@
 #include "app/pool.h"
 #include "app/rope.h"
 #include "app/session.h"
+#include "app/verb.h"
 
 struct nm_command;
 struct nm_http_lines;
 struct nm_store;
 struct nm_transport;
-
-/* What a request asks for; each is a flowop. */
-enum nm_verb {
-	NM_VERB_NONE,
-	NM_VERB_PING,
-	NM_VERB_ECHO,
-	NM_VERB_GET,
-	NM_VERB_SET,
-	NM_VERB_DELETE,
-	NM_VERB_HTTP,
-	NM_VERB_QUERY,
-	NM_VERB_COMMAND,
-	NM_VERB_ADD,
-	NM_VERB_REPLACE,
-	NM_VERB_APPEND,
-	NM_VERB_PREPEND,
-	NM_VERB_INCR,
-	NM_VERB_DECR,
-	NM_VERB_TOUCH,
-	NM_VERB__COUNT
-};
-
-#define NM_VERB_BIT(verb) (UINT64_C(1) << (verb))
-
-/* Those whose answer says whether it could be done, as the key was there, or was not. */
-#define NM_VERBS_CONDITIONAL                                                                       \
-	(NM_VERB_BIT(NM_VERB_ADD) | NM_VERB_BIT(NM_VERB_REPLACE) | NM_VERB_BIT(NM_VERB_APPEND) |   \
-	 NM_VERB_BIT(NM_VERB_PREPEND) | NM_VERB_BIT(NM_VERB_INCR) | NM_VERB_BIT(NM_VERB_DECR) |    \
-	 NM_VERB_BIT(NM_VERB_TOUCH))
-/* And all that have a key. */
-#define NM_VERBS_KEYED                                                                             \
-	(NM_VERB_BIT(NM_VERB_GET) | NM_VERB_BIT(NM_VERB_SET) | NM_VERB_BIT(NM_VERB_DELETE) |       \
-	 NM_VERBS_CONDITIONAL)
 
 struct nm_app_request {
 	enum nm_verb verb;
@@ -230,20 +198,6 @@ struct nm_app_use {
 extern const struct nm_app *const nm_apps[]; /* ends with NULL */
 
 const struct nm_app *nm_app_find(const char *name); /* NULL when unknown */
-const char *nm_verb_name(enum nm_verb verb);
-/* Whether requests of that verb have a key. */
-static inline bool nm_verb_has_key(enum nm_verb verb)
-{
-	return NM_VERBS_KEYED >> verb & 1;
-}
-/* Whether what is asked for is there, or not: the answer is a hit or a miss. */
-static inline bool nm_verb_looks_up(enum nm_verb verb)
-{
-	return (NM_VERB_BIT(NM_VERB_GET) | NM_VERB_BIT(NM_VERB_DELETE) |
-		NM_VERB_BIT(NM_VERB_QUERY) | NM_VERBS_CONDITIONAL) >>
-		       verb &
-	       1;
-}
 /* For servers: adds the text to the answer, which is whole then, and notes what was answered. */
 enum nm_took nm_app_answer(struct nm_app_served *served, enum nm_verb verb, enum nm_class class,
 			   const char *text);

@@ -49,7 +49,8 @@ src_libnm_app_la_SOURCES = \
 	src/app/store.c \
 	src/app/store.h \
 	src/app/value.c \
-	src/app/value.h
+	src/app/value.h \
+	src/app/verb.h
 nodist_src_libnm_app_la_SOURCES = src/app/registry.c
 src_libnm_app_la_CFLAGS = $(ROOM_CFLAGS) $(ZLIB_CFLAGS)
 

@@ -21,8 +21,10 @@
 #define NM_OUTCOMES(X)                                                                             \
 	X(requests, "requests",                                                                    \
 	  "Requests of this end that have ended, each in a class of those below: their sum.")      \
-	X(hits, "hits", "Keys or names that get, delete or query asked for, and that were there.") \
-	X(misses, "misses", "Those that were not there.")                                          \
+	X(hits, "hits",                                                                            \
+	  "Keys or names that get, delete or query asked for, and that were there; or a "          \
+	  "conditional verb of memcached that was done.")                                          \
+	X(misses, "misses", "Those that were not there, or not done.")                             \
 	X(ok, "ok", "Requests that look nothing up (set, ping, echo, http), answered well.")       \
 	X(refused, "refused", "Requests that the server has answered with an error.")              \
 	X(truncated, "truncated",                                                                  \
