@@ -43,6 +43,7 @@ enum nm_verb {
 	(NM_VERB_BIT(NM_VERB_GET) | NM_VERB_BIT(NM_VERB_SET) | NM_VERB_BIT(NM_VERB_DELETE) |       \
 	 NM_VERBS_CONDITIONAL)
 
+/* What its flowop is called. */
 const char *nm_verb_name(enum nm_verb verb);
 /* Whether requests of that verb have a key. */
 static inline bool nm_verb_has_key(enum nm_verb verb)
