@@ -64,6 +64,8 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/observe/observe.h \
 	src/engine/observe/places.c \
 	src/engine/observe/tcp_sampler.c \
+	src/engine/phase/backlog.c \
+	src/engine/phase/backlog.h \
 	src/engine/phase/drain.c \
 	src/engine/phase/drain.h \
 	src/engine/phase/ends.c \

@@ -20,9 +20,8 @@
 
 /* --- open arrivals --- */
 
-/* How long what was due may still begin after the time of the phase; and after an interrupt, which
- * the control thread allows some seconds to end what has begun. */
-#define NM_TUNE_OPEN_DRAIN_NS	  5000000000u
+/* How long what was due may still begin after an interrupt, which the control thread allows some
+ * seconds to end what has begun. */
 #define NM_TUNE_OPEN_INTERRUPT_NS 1000000000u
 /* Arrivals that never began are counted one by one up to so many, which takes a tenth of a second;
  * beyond that by the mean of the law. */

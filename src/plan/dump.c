@@ -260,6 +260,16 @@ static void dump_shapes(FILE *out, const struct nm_group *group, const struct nm
 	dump_shape(out, fewer, group->n_workers - n_more);
 }
 
+static void dump_backlog(FILE *out, const struct nm_backlog_rules *backlog)
+{
+	if (backlog->limited)
+		fprintf(out, ", queue %u", backlog->queue);
+	if (backlog->late_ns) {
+		fputs(", drops what is late by ", out);
+		dump_duration(out, backlog->late_ns);
+	}
+}
+
 static void dump_phase(FILE *out, const struct nm_plan *plan, const struct nm_group *group,
 		       uint32_t number)
 {
@@ -287,6 +297,7 @@ static void dump_phase(FILE *out, const struct nm_plan *plan, const struct nm_gr
 	if (phase->arrivals.law)
 		fprintf(out, ", arrivals %s",
 			nm_arrivals_text(&phase->arrivals, text, sizeof(text)));
+	dump_backlog(out, &phase->arrivals.backlog);
 	if (nm_phase_measures_flows(phase))
 		fprintf(out, ", measures flows by %s",
 			nm_ideal_text(&phase->flows.ideal, text, sizeof(text)));

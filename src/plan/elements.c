@@ -232,6 +232,25 @@ static const struct nm_opt transaction_attrs[] = {
 	 .help = "with arrivals: the parts of their schedule, each with random numbers of its own, "
 		 "which the workers share: at least as many as there are workers. The same seed "
 		 "with another number of lanes is another load"},
+	{.name = "queue",
+	 .type = NM_TYPE_COUNT,
+	 .offset = ATTR(nm_transaction_attrs, queue),
+	 .max = NM_BACKLOG_MAX,
+	 .help = "with arrivals: how many passes that are due may wait for a free flow, of all "
+		 "workers together, which have equal shares of them; one that becomes due while so "
+		 "many wait is dropped. Any number when not given"},
+	{.name = "late",
+	 .type = NM_TYPE_STRING,
+	 .offset = ATTR(nm_transaction_attrs, late),
+	 .def = "send",
+	 .help = "with arrivals: what becomes of a pass that has waited when a flow is free: send, "
+		 "it begins, however late; drop(TIME), as drop(5ms): it is dropped if it was due "
+		 "longer ago"},
+	{.name = "drain",
+	 .type = NM_TYPE_DURATION,
+	 .offset = ATTR(nm_transaction_attrs, drain_ns),
+	 .def = "5s",
+	 .help = "with arrivals: how long after the duration passes that wait may still begin"},
 	{.name = "slowdown",
 	 .type = NM_TYPE_STRING,
 	 .offset = ATTR(nm_transaction_attrs, slowdown),

@@ -42,7 +42,10 @@ struct nm_transaction_attrs {
 	uint64_t period_ns, spacing_ns; /* 0: not given */
 	char *arrivals;			/* as nm_arrivals_parse reads them; "": none */
 	uint64_t lanes;			/* of arrivals */
-	char *slowdown;			/* as nm_ideal_parse reads it; "": none */
+	uint64_t queue;			/* meant only where the attribute is given */
+	char *late;			/* "send", or "drop(T)" */
+	uint64_t drain_ns;
+	char *slowdown; /* as nm_ideal_parse reads it; "": none */
 	uint64_t pipeline;
 	char *fill;  /* the name of a keyspace; NULL: none */
 	char *until; /* as nm_plateau_parse reads it; NULL or "": it does not end earlier */

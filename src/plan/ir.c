@@ -377,6 +377,7 @@ static void read_transaction(struct nm_ir *ir, const struct nm_node *node,
 	nm_ir_attrs(ir, node, &t->attrs);
 	set_rate(ir, node, group, &t->attrs);
 	read_arrivals(ir, node, t);
+	nm_ir_read_backlog(ir, node, t);
 	read_until(ir, node, t);
 	for (size_t i = 0; i < node->n_children; i++)
 		if (!expect(ir, node, node->children[i], in_transaction))

@@ -37,6 +37,7 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/public_check.h \
 	src/plan/plateau.c \
 	src/plan/connect_rate.c \
+	src/plan/backlog.c \
 	src/plan/lanes.c \
 	src/plan/plateau.h \
 	src/plan/notes.c \

@@ -298,9 +298,16 @@ static bool has_load(const struct nm_at *at)
 static const struct nm_figure load_figures[] = {
 	NM_FIGURE(COUNT, struct nm_load, due, "due",
 		  .doc = "Passes that became due in the time of the transaction."),
+	NM_FIGURE(COUNT, struct nm_load, unsent, "unsent",
+		  .doc = "Those that had not begun when the time of drain (5 s, unless the profile "
+			 "says otherwise) was over, or 1 s after an interrupt."),
 	NM_FIGURE(
-		COUNT, struct nm_load, unsent, "unsent",
-		.doc = "Those that had not begun 5 s after that time, or 1 s after an interrupt."),
+		COUNT, struct nm_load, dropped_queue, "dropped_queue",
+		.doc = "Those that were dropped as soon as they were due, since as many waited as "
+		       "queue allows."),
+	NM_FIGURE(COUNT, struct nm_load, dropped_late, "dropped_late",
+		  .doc = "Those that were dropped in their turn, since they had waited longer than "
+			 "late allows."),
 	NM_FIGURE(COUNT, struct nm_load, tardy, "tardy",
 		  .doc = "Those that ended after that time."),
 	NM_FIGURE(COUNT, struct nm_load, failed, "failed",

@@ -30,12 +30,17 @@ static double alone_s(const struct nm_window *whole)
 					  : (double)counts->light_ns / 1e9 / (double)counts->light;
 }
 
+static uint64_t never_begun(const struct nm_load *load)
+{
+	return load->unsent + load->dropped_queue + load->dropped_late;
+}
+
 /* Passes that had not begun in time are too many; or so many were under way when it was over that
  * they have been piling up. */
 static bool is_short(const struct nm_load *load, const struct nm_window *whole)
 {
-	double due = (double)load->due, waiting = (double)(load->unsent + whole->counts.overdue);
-	double late = (double)(load->unsent + load->tardy);
+	double due = (double)load->due, never = (double)never_begun(load);
+	double waiting = never + (double)whole->counts.overdue, late = never + (double)load->tardy;
 
 	return waiting > TOLERANCE * due ||
 	       late > TOLERANCE * due + UNDER_WAY * load->offered_per_s * alone_s(whole) + 1;
@@ -101,12 +106,12 @@ static void advise(struct nm_load *load, const struct nm_window *whole,
 			 100 * (double)load->failed / fmax((double)load->due, 1));
 		break;
 	}
-	if (load->unsent) {
+	if (never_begun(load)) {
 		size_t n = strlen(load->advice);
 
 		snprintf(load->advice + n, size - n,
 			 ", and %llu of the %llu that were due never began",
-			 (unsigned long long)load->unsent, (unsigned long long)load->due);
+			 (unsigned long long)never_begun(load), (unsigned long long)load->due);
 	}
 }
 
@@ -114,8 +119,10 @@ bool nm_phase_judge(const struct nm_result_group *group, const struct nm_result_
 		    struct nm_load *ret_load)
 {
 	const struct nm_counts *counts = &phase->whole.counts;
-	struct nm_load load = {.due = counts->arrivals + counts->unsent,
+	struct nm_load load = {.due = counts->arrivals + nm_counts_never_begun(counts),
 			       .unsent = counts->unsent,
+			       .dropped_queue = counts->dropped_queue,
+			       .dropped_late = counts->dropped_late,
 			       .tardy = counts->tardy,
 			       .failed = counts->unanswered + counts->errors};
 

@@ -23,6 +23,8 @@ enum nm_load_verdict {
 struct nm_load {
 	uint64_t due;			      /* passes, in the time of the transaction */
 	uint64_t unsent;		      /* those that had not begun some time after that */
+	uint64_t dropped_queue;		      /* those that came while too many waited */
+	uint64_t dropped_late;		      /* those that had waited too long */
 	uint64_t tardy;			      /* those that ended after that time */
 	uint64_t failed;		      /* those without an answer, and flowops that failed */
 	double offered_per_s, achieved_per_s; /* due; ended within the time */

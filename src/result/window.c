@@ -104,7 +104,9 @@ int nm_window_fill(struct nm_window *ret_window, const struct nm_tally_snap *sam
 
 	if (!error)
 		error = fill_failing(ret_window->failing, sample->times, sample->kept,
-				     sample->counts.unanswered, percentiles);
+				     sample->counts.unanswered +
+					     nm_counts_never_begun(&sample->counts),
+				     percentiles);
 	return error ? error : fill_verbs(ret_window, sample, percentiles);
 }
 

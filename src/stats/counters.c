@@ -83,6 +83,9 @@ void nm_counts_set_back(struct nm_counts *counts, const struct nm_counts *earlie
 	memcpy(&counts->requests, &outcomes, sizeof outcomes);
 	counts->errors = now.errors;
 	counts->unanswered = now.unanswered;
+	counts->unsent = now.unsent;
+	counts->dropped_queue = now.dropped_queue;
+	counts->dropped_late = now.dropped_late;
 }
 
 void nm_counts_add_outcomes(struct nm_counts *into, const struct nm_outcomes *from)

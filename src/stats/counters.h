@@ -82,6 +82,9 @@
 	X(fallbacks, "fallbacks", "Over mptcp: connections that are, or have become, plain TCP.")  \
 	X(arrivals, NULL, "With open arrivals: passes that became due and were begun.")            \
 	X(unsent, NULL, "Passes that became due and were never begun.")                            \
+	X(dropped_queue, NULL,                                                                     \
+	  "Passes that became due while as many waited as queue= lets wait, and were dropped.")    \
+	X(dropped_late, NULL, "Passes that had waited longer than late= says, and were dropped.")  \
 	X(starved, NULL, "Those of unsent that were given up while most flows had no connection.") \
 	X(overdue, NULL, "Those of arrivals that were begun after the time of their transaction.") \
 	X(tardy, NULL, "Those of iterations that ended after the time of their transaction.")      \
@@ -187,6 +190,12 @@ static inline uint64_t nm_counter_read(const _Atomic uint64_t *counter)
 static inline uint64_t nm_count_passes(const struct nm_counters *count)
 {
 	return nm_counter_read(&count->iterations) + nm_counter_read(&count->unanswered);
+}
+
+/* Passes that were due and never began, as none was free in time. */
+static inline uint64_t nm_counts_never_begun(const struct nm_counts *counts)
+{
+	return counts->unsent + counts->dropped_queue + counts->dropped_late;
 }
 
 /* into += the worker's counts so far. */

@@ -6,14 +6,35 @@
 #include "engine/engine_priv.h"
 #include "engine/tune.h"
 
+/* How many passes may wait with this worker. */
+static uint32_t queue_of(const struct nm_worker *worker, const struct nm_phase *phase)
+{
+	uint32_t n_workers = worker->group->n_workers;
+
+	return phase->arrivals.backlog.queue / n_workers +
+	       (worker->worker_no < phase->arrivals.backlog.queue % n_workers);
+}
+
 int nm_open_init(struct nm_worker *worker)
 {
 	const struct nm_group *group = worker->group;
-	uint32_t most = 0;
+	uint32_t most = 0, room = 0;
 
-	for (uint32_t k = 0; k < group->n_phases; k++)
-		if (nm_phase_is_open(&group->phases[k]) && group->phases[k].arrivals.n_lanes > most)
-			most = group->phases[k].arrivals.n_lanes;
+	for (uint32_t k = 0; k < group->n_phases; k++) {
+		const struct nm_phase *phase = &group->phases[k];
+
+		if (!nm_phase_is_open(phase))
+			continue;
+		if (phase->arrivals.n_lanes > most)
+			most = phase->arrivals.n_lanes;
+		if (phase->arrivals.backlog.limited && queue_of(worker, phase) >= room)
+			room = queue_of(worker, phase) + 1;
+	}
+	/* What the flows are about to take waits, too. */
+	if (room)
+		room += worker->n_flows;
+	if (room && nm_backlog_init(&worker->run.open.backlog, room) < 0)
+		return -ENOMEM;
 	return most ? nm_schedule_init(&worker->run.open.schedule, worker->worker_no,
 				       group->n_workers, most)
 		    : 0;
@@ -22,19 +43,26 @@ int nm_open_init(struct nm_worker *worker)
 void nm_open_fini(struct nm_open *open)
 {
 	nm_schedule_fini(&open->schedule);
+	nm_backlog_fini(&open->backlog);
 }
 
 void nm_open_begin(struct nm_worker *worker)
 {
 	const struct nm_phase *phase = worker->run.phase;
 	struct nm_open *open = &worker->run.open;
+	const struct nm_backlog_rules *rules = &phase->arrivals.backlog;
 	uint64_t begin_ns = worker->commands.begin_ns;
 
 	*open = (struct nm_open){.schedule = open->schedule,
+				 .backlog = {.ring = open->backlog.ring,
+					     .room = open->backlog.room,
+					     .most = queue_of(worker, phase),
+					     .on = rules->limited},
 				 .on = nm_phase_is_open(phase),
+				 .drops = rules->limited || rules->late_ns,
 				 .begin_ns = begin_ns,
 				 .last_ns = begin_ns + phase->duration_ns,
-				 .drain_ns = begin_ns + phase->duration_ns + NM_TUNE_OPEN_DRAIN_NS};
+				 .drain_ns = begin_ns + phase->duration_ns + rules->drain_ns};
 	if (open->on)
 		nm_schedule_begin(&open->schedule, &phase->arrivals,
 				  nm_rng(worker->io.seed, worker->run.number));
@@ -45,8 +73,41 @@ static uint64_t due_ns(const struct nm_open *open)
 {
 	double at_ns = nm_schedule_at_ns(&open->schedule);
 
+	if (open->backlog.count)
+		return open->begin_ns + nm_backlog_head(&open->backlog).at_ns;
 	return at_ns < (double)(open->last_ns - open->begin_ns) ? open->begin_ns + (uint64_t)at_ns
 								: UINT64_MAX;
+}
+
+/* The pass that is due next is made, or dropped. */
+static void step(struct nm_open *open)
+{
+	if (open->backlog.count)
+		nm_backlog_step(&open->backlog);
+	else
+		nm_schedule_step(&open->schedule);
+}
+
+/* Drops what may not begin any more by the rules of the phase. */
+static void drop(struct nm_worker *worker, uint64_t now_ns)
+{
+	struct nm_open *open = &worker->run.open;
+	struct nm_counters *count = worker->io.count;
+	const uint64_t late_ns = worker->run.phase->arrivals.backlog.late_ns;
+	uint64_t to_ns = now_ns < open->last_ns ? now_ns + 1 : open->last_ns, n = 0;
+
+	if (open->backlog.on && to_ns > open->begin_ns)
+		nm_counter_add(&count->dropped_queue,
+			       nm_backlog_admit(&open->backlog, &open->schedule,
+						(double)(to_ns - open->begin_ns), open->n_free));
+	for (; late_ns && n < NM_TUNE_OPEN_COUNTED; n++) {
+		uint64_t at_ns = due_ns(open);
+
+		if (at_ns >= now_ns || now_ns - at_ns <= late_ns)
+			break;
+		step(open);
+	}
+	nm_counter_add(&count->dropped_late, n);
 }
 
 /* Whether most flows have no connection: it is being opened anew, or was given up. */
@@ -63,7 +124,7 @@ static bool is_unconnected(const struct nm_worker *worker)
 }
 
 /* All that is due and has not begun by now never does. */
-static void count_unsent(struct nm_worker *worker)
+static void count_unsent(struct nm_worker *worker, uint64_t now_ns)
 {
 	struct nm_open *open = &worker->run.open;
 
@@ -71,8 +132,13 @@ static void count_unsent(struct nm_worker *worker)
 		return;
 	open->closed = true;
 	bool starved = is_unconnected(worker);
+	if (open->drops)
+		drop(worker, now_ns);
 	uint64_t unsent = nm_schedule_skip(
 		&open->schedule, (double)(open->last_ns - open->begin_ns), NM_TUNE_OPEN_COUNTED);
+
+	unsent += open->backlog.count;
+	open->backlog.count = 0;
 
 	nm_counter_add(&worker->io.count->unsent, unsent);
 	nm_counter_add(&worker->io.count->starved, starved ? unsent : 0);
@@ -88,7 +154,7 @@ void nm_open_end(struct nm_worker *worker)
 	nm_worker_disarm(worker, &open->timer);
 	if (!open->closed && now_ns < open->last_ns)
 		open->last_ns = now_ns;
-	count_unsent(worker);
+	count_unsent(worker, now_ns);
 	nm_counter_add(&worker->io.count->open_ns, open->last_ns - open->begin_ns);
 	open->on = false;
 }
@@ -146,21 +212,28 @@ struct nm_flow *nm_open_take_free(struct nm_worker *worker)
 	return flow;
 }
 
-bool nm_open_is_due(const struct nm_worker *worker, uint64_t now_ns)
+bool nm_open_is_due(struct nm_worker *worker, uint64_t now_ns)
 {
-	return !worker->run.open.closed && due_ns(&worker->run.open) <= now_ns;
+	struct nm_open *open = &worker->run.open;
+
+	if (open->closed)
+		return false;
+	if (open->drops)
+		drop(worker, now_ns);
+	return due_ns(open) <= now_ns;
 }
 
 /* The request is that of the present arrival, whichever flow makes it. */
 static void take_arrival(struct nm_worker *worker, struct nm_request *request)
 {
-	const struct nm_schedule *schedule = &worker->run.open.schedule;
-	uint64_t number = nm_schedule_number(schedule);
+	const struct nm_open *open = &worker->run.open;
+	uint64_t number = open->backlog.count ? nm_backlog_head(&open->backlog).number
+					      : nm_schedule_number(&open->schedule);
 
-	nm_count_load(worker->io.count, number, (uint64_t)nm_schedule_at_ns(schedule));
+	nm_count_load(worker->io.count, number, due_ns(open) - open->begin_ns);
 	worker->io.apps.turns.arrival = number;
 	/* After so many the draws are those of before. */
-	if (schedule->arrivals.draws)
+	if (open->schedule.arrivals.draws)
 		request->arrival = (uint32_t)(number % UINT32_MAX) + 1;
 }
 
@@ -179,7 +252,7 @@ void nm_open_begin_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t
 	uint64_t busy_ns = free_ns > at_ns ? free_ns - at_ns : 0;
 
 	take_arrival(worker, request);
-	nm_schedule_step(&open->schedule);
+	step(open);
 	nm_counter_add(&count->arrivals, 1);
 	nm_counter_add(&count->delay_busy, busy_ns / NM_DELAY_STEP_NS);
 	nm_counter_add(&count->delay_own, (now_ns - at_ns - busy_ns) / NM_DELAY_STEP_NS);
@@ -206,9 +279,12 @@ bool nm_open_close(struct nm_worker *worker, uint64_t now_ns)
 {
 	struct nm_open *open = &worker->run.open;
 
-	if (open->closed || !open->stopped ||
-	    (due_ns(open) != UINT64_MAX && now_ns < open->drain_ns))
+	if (open->closed || !open->stopped)
 		return open->closed;
-	count_unsent(worker);
+	if (open->drops)
+		drop(worker, now_ns);
+	if (due_ns(open) != UINT64_MAX && now_ns < open->drain_ns)
+		return false;
+	count_unsent(worker, now_ns);
 	return true;
 }

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Phases with open arrivals: passes become due by the schedule of the phase, and each is made by a
  * flow that is free. What is due while no flow is free waits in the schedule itself, which goes on
- * when a flow takes it: so there is no queue. On the worker's thread. */
+ * when a flow takes it; where a phase limits how many may wait, in a backlog. On the worker's
+ * thread. */
 #ifndef NM_ENGINE_PHASE_OPEN_H
 #define NM_ENGINE_PHASE_OPEN_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/phase/backlog.h"
 #include "flowop/arrival_law/schedule.h"
 #include "flowop/flow.h"
 
 struct nm_worker;
 
 struct nm_open {
-	struct nm_schedule schedule;  /* without lanes: the group has no open arrivals */
+	struct nm_schedule schedule; /* without lanes: the group has no open arrivals */
+	struct nm_backlog backlog;
 	bool on;		      /* the present phase has some */
 	bool stopped;		      /* the control thread has told the phase to stop */
+	bool drops;		      /* it may drop what waits */
 	bool closed;		      /* no pass begins any more */
 	uint64_t begin_ns;	      /* of the phase, on all workers */
 	uint64_t last_ns;	      /* nothing is due from then on */
@@ -39,8 +43,9 @@ void nm_open_end(struct nm_worker *worker);
 void nm_open_free(struct nm_worker *worker, struct nm_flow *flow);
 /* NULL: no flow is free. */
 struct nm_flow *nm_open_take_free(struct nm_worker *worker);
-/* Whether a pass is due at now_ns that may still begin. */
-bool nm_open_is_due(const struct nm_worker *worker, uint64_t now_ns);
+/* Whether a pass is due at now_ns that may still begin. Those before it that may not are dropped
+ * and counted. */
+bool nm_open_is_due(struct nm_worker *worker, uint64_t now_ns);
 /* The flow, which has none, makes the pass that is due, from now_ns on. Counts it, and how late it
  * is by which cause. */
 void nm_open_begin_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns);

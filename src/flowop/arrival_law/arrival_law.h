@@ -58,6 +58,15 @@ struct nm_trace {
 	uint64_t at_ns[];    /* from the first one, which is at 0; none is before another */
 };
 
+/* What becomes of passes that are due and wait for a free flow. */
+#define NM_BACKLOG_MAX 1000000
+struct nm_backlog_rules {
+	bool limited;	   /* so many may wait, of all workers together: */
+	uint32_t queue;	   /* NM_BACKLOG_MAX at most */
+	uint64_t late_ns;  /* one that was due longer ago is dropped; 0: however long */
+	uint64_t drain_ns; /* they may begin for so long after the time of the transaction */
+};
+
 /* The attribute `arrivals` of a transaction. */
 struct nm_arrivals {
 	const struct nm_arrival_law *law;      /* NULL: there are none */
@@ -72,6 +81,7 @@ struct nm_arrivals {
 	double per_s;		      /* of the whole group, on average over that time */
 	uint32_t n_lanes;	      /* 1 to NM_LANES_MAX */
 	bool draws;		      /* a pass draws from its arrival, not from its flow */
+	struct nm_backlog_rules backlog;
 };
 
 /* The number of the present arrival in one order of those of all lanes, which take turns. */

@@ -16,14 +16,20 @@
 
 static struct nm_open *const open_of = &f.worker.run.open;
 
+#define DRAIN_NS (5 * S)
+
 /* A phase with open arrivals that begins at 1 s, in which both flows are free. */
 static void begin(const char *arrivals, uint64_t duration_ns)
 {
+	const struct nm_backlog_rules rules = f.phase.arrivals.backlog;
 	char why[512];
 
 	ck_assert_int_eq(
 		nm_arrivals_parse(arrivals, duration_ns, &f.phase.arrivals, why, sizeof why), 0);
 	f.phase.duration_ns = duration_ns;
+	f.phase.arrivals.backlog = rules;
+	if (!rules.drain_ns)
+		f.phase.arrivals.backlog.drain_ns = DRAIN_NS;
 	f.worker.commands.begin_ns = S;
 	ck_assert_int_eq(nm_open_init(&f.worker), 0);
 	nm_open_begin(&f.worker);
@@ -218,6 +224,123 @@ START_TEST(an_interrupt_ends_what_is_due)
 }
 END_TEST
 
+static const struct nm_counters *const counted = &f.stats.tally.counters;
+
+/* Each pass that was due has begun, or is in one class of those that have not. */
+static void ck_adds_up(uint64_t begun, uint64_t queue, uint64_t late, uint64_t unsent)
+{
+	ck_assert_uint_eq(count(&counted->arrivals), begun);
+	ck_assert_uint_eq(count(&counted->dropped_queue), queue);
+	ck_assert_uint_eq(count(&counted->dropped_late), late);
+	ck_assert_uint_eq(count(&counted->unsent), unsent);
+}
+
+/* The passes of 0.5 and 1.5 ms take both flows, those of 2.5 to 4.5 ms wait, and of 1000 a second
+ * the others are dropped until a flow is free, 9 ms after the begin. */
+START_TEST(what_comes_to_a_full_queue_is_dropped)
+{
+	struct nm_flow *flow;
+
+	f.phase.arrivals.backlog = (struct nm_backlog_rules){.limited = true, .queue = 3};
+	begin("const(1k)", 10 * S);
+	for (uint32_t i = 0; i < N_FLOWS; i++) {
+		ck_assert(nm_open_is_due(&f.worker, S + MS / 2 + i * MS));
+		nm_open_begin_pass(&f.worker, nm_open_take_free(&f.worker), S + MS / 2 + i * MS);
+	}
+	flow = &f.flows[0].flow;
+	for (uint64_t k = 0; k < 3; k++) {
+		nm_request_end(&f.worker, flow, S + 9 * MS);
+		ck_assert(nm_open_is_due(&f.worker, S + 9 * MS));
+		nm_open_begin_pass(&f.worker, flow, S + 9 * MS);
+		ck_assert_uint_eq(flow->request.due_ns, S + MS / 2 + (2 + k) * MS);
+	}
+	ck_adds_up(5, 4, 0, 0);
+	ck_assert(!nm_open_is_due(&f.worker, S + 9 * MS));
+	/* That of 9.5 ms waits: there is room again. */
+	ck_assert(nm_open_is_due(&f.worker, S + 10 * MS));
+	nm_open_begin_pass(&f.worker, flow, S + 10 * MS);
+	ck_assert_uint_eq(flow->request.due_ns, S + 9 * MS + MS / 2);
+	/* Nothing is free to the end: three wait, and never begin. */
+	nm_open_stop(&f.worker, 11 * S);
+	nm_open_end(&f.worker);
+	ck_adds_up(6, 10000 - 6 - 3, 0, 3);
+	end();
+}
+END_TEST
+
+/* Without a queue a pass is made by a flow that is free as it is due, or by none. */
+START_TEST(nothing_waits_without_a_queue)
+{
+	f.phase.arrivals.backlog = (struct nm_backlog_rules){.limited = true};
+	begin("const(1k)", 10 * S);
+	for (uint32_t i = 0; i < N_FLOWS; i++) {
+		ck_assert(nm_open_is_due(&f.worker, S + 9 * MS));
+		nm_open_begin_pass(&f.worker, nm_open_take_free(&f.worker), S + 9 * MS);
+	}
+	ck_assert(!nm_open_is_due(&f.worker, S + 9 * MS));
+	ck_adds_up(2, 7, 0, 0);
+	nm_request_end(&f.worker, &f.flows[0].flow, S + 12 * MS);
+	ck_assert(!nm_open_is_due(&f.worker, S + 12 * MS));
+	ck_adds_up(2, 10, 0, 0);
+	nm_open_free(&f.worker, &f.flows[0].flow);
+	ck_assert(nm_open_is_due(&f.worker, S + 12 * MS + MS / 2));
+	end();
+}
+END_TEST
+
+/* At 20 ms those of 15.5 ms and later are less than 5 ms late. */
+START_TEST(what_is_too_late_is_dropped_in_its_turn)
+{
+	f.phase.arrivals.backlog.late_ns = 5 * MS;
+	begin("const(1k)", 10 * S);
+	ck_assert(nm_open_is_due(&f.worker, S + 20 * MS));
+	ck_adds_up(0, 0, 15, 0);
+	nm_open_begin_pass(&f.worker, nm_open_take_free(&f.worker), S + 20 * MS);
+	ck_assert_uint_eq(f.flows[0].flow.request.due_ns, S + 15 * MS + MS / 2);
+	/* What is exactly so late is not dropped. */
+	ck_assert(nm_open_is_due(&f.worker, S + 21 * MS + MS / 2));
+	ck_adds_up(1, 0, 15, 0);
+	nm_open_begin_pass(&f.worker, nm_open_take_free(&f.worker), S + 21 * MS + MS / 2);
+	ck_assert_uint_eq(f.flows[1].flow.request.due_ns, S + 16 * MS + MS / 2);
+	/* When all that is left is dropped the phase does not wait for the end of its drain. */
+	nm_open_stop(&f.worker, 11 * S);
+	nm_open_free(&f.worker, &f.flows[0].flow);
+	ck_assert(nm_worker_close_arrivals(&f.worker, 11 * S + 6 * MS));
+	ck_adds_up(2, 0, 9998, 0);
+	end();
+}
+END_TEST
+
+/* Of three that wait at 9 ms, those of 2.5 and 3.5 ms are more than 5 ms late. */
+START_TEST(a_queue_may_have_what_is_too_late)
+{
+	f.phase.arrivals.backlog =
+		(struct nm_backlog_rules){.limited = true, .queue = 3, .late_ns = 5 * MS};
+	begin("const(1k)", 10 * S);
+	for (uint32_t i = 0; i < N_FLOWS; i++) {
+		ck_assert(nm_open_is_due(&f.worker, S + MS / 2 + i * MS));
+		nm_open_begin_pass(&f.worker, nm_open_take_free(&f.worker), S + MS / 2 + i * MS);
+	}
+	ck_assert(nm_open_is_due(&f.worker, S + 9 * MS));
+	ck_adds_up(2, 4, 2, 0);
+	nm_open_begin_pass(&f.worker, &f.flows[0].flow, S + 9 * MS);
+	ck_assert_uint_eq(f.flows[0].flow.request.due_ns, S + 4 * MS + MS / 2);
+	end();
+}
+END_TEST
+
+START_TEST(the_profile_says_for_how_long_what_waits_may_begin)
+{
+	f.phase.arrivals.backlog.drain_ns = MS;
+	begin("const(1k)", 10 * S);
+	nm_open_stop(&f.worker, 11 * S);
+	ck_assert(!nm_worker_close_arrivals(&f.worker, 11 * S + MS - 1));
+	ck_assert(nm_worker_close_arrivals(&f.worker, 11 * S + MS));
+	ck_adds_up(0, 0, 0, 10000);
+	end();
+}
+END_TEST
+
 /* What answers: servers that take each request in its turn. */
 struct system {
 	double service_ns; /* on average */
@@ -376,6 +499,11 @@ int main(void)
 	tcase_add_test(tcase, what_never_began_is_counted);
 	tcase_add_test(tcase, at_the_end_the_rest_is_begun_or_counted);
 	tcase_add_test(tcase, an_interrupt_ends_what_is_due);
+	tcase_add_test(tcase, what_comes_to_a_full_queue_is_dropped);
+	tcase_add_test(tcase, nothing_waits_without_a_queue);
+	tcase_add_test(tcase, what_is_too_late_is_dropped_in_its_turn);
+	tcase_add_test(tcase, a_queue_may_have_what_is_too_late);
+	tcase_add_test(tcase, the_profile_says_for_how_long_what_waits_may_begin);
 	tcase_add_test(tcase, a_stall_is_in_the_response_of_all_that_became_due);
 	tcase_add_loop_test(tcase, queues_respond_as_theory_says, 0,
 			    sizeof queues / sizeof *queues);

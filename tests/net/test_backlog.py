@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Passes with open arrivals that wait: how many may, how long, and what becomes of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from keyed import counts
+from nmtest import Netmodel, assert_complete, phase_of
+from test_apps import serving
+
+WriteProfile = Callable[..., Path]
+
+
+def once(number: int, _line: bytes) -> list[bytes]:
+    """Each connection has one answer."""
+    return [] if number else [b"PONG\r\n"]
+
+
+def asking(server: str, limit: str, attributes: str, flows: int = 2) -> str:
+    connect = f'<flowop type="connect" options="remotehost=local app=ping server={server} reconnect=30s"/>'
+    return f"""<group nflows="{flows}"><transaction>{connect}</transaction>
+      <transaction name="ask" duration="1s" arrivals="const(100/s)" {attributes}><flowop type="ping" options="timeout={limit}"/></transaction></group>"""
+
+
+@pytest.mark.parametrize(
+    ("attributes", "queue", "late", "unsent"),
+    [
+        ('drain="10ms"', 0, 0, 96),
+        ('queue="3" drain="10ms"', 93, 0, 3),
+        ('queue="0"', 96, 0, 0),
+        # The last was due 205 ms before the end of the drain.
+        ('late="drop(100ms)" drain="200ms"', 0, 96, 0),
+        ('late="send" drain="10ms"', 0, 0, 96),
+        ('queue="3" late="drop(100ms)" drain="200ms"', 93, 3, 0),
+    ],
+)
+def test_a_server_that_answers_no_more(attributes: str, queue: int, late: int, unsent: int, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Two of a hundred are answered, two keep the flows busy to the end, and each of the others is in one class."""
+    with serving(once) as server:
+        document = netmodel.measure(profile(asking(server.place, "1500ms", attributes)))
+    assert_complete(document)
+    load = phase_of(document, "ask")["load"]
+    assert [load[name] for name in ("due", "failed", "dropped_queue", "dropped_late", "unsent")] == [100, 2, queue, late, unsent]
+    assert counts(document)["timed_out"] == 2
+    assert document["totals"]["with_failures"]["failures"] == 98
+    assert load["verdict"] == "errors" and "and 96 of the 100 that were due never began" in load["advice"]
+
+
+@pytest.mark.parametrize("attributes", ['queue="4"', 'late="drop(30ms)"', 'queue="4" late="drop(30ms)"', 'drain="50ms"', ""])
+def test_a_slow_server(attributes: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """It answers 40 a second, of 100: what began was answered, and with its failures the median of all that was due has no end."""
+    with serving(lambda _number, _line: [b"", b"PONG\r\n"], pause=0.05) as server:
+        document = netmodel.measure(profile(asking(server.place, "10s", attributes)))
+    assert_complete(document)
+    of = phase_of(document, "ask")
+    load = of["load"]
+    never = load["dropped_queue"] + load["dropped_late"] + load["unsent"]
+    assert load["due"] == 100 == of["transactions"] + never and load["failed"] == 0
+    assert bool(load["dropped_queue"]) == ("queue" in attributes) and bool(load["unsent"]) == ("drain" in attributes)
+    if "drop(" in attributes:
+        assert load["dropped_late"] > 0 or "queue" in attributes
+        # Who began had waited for 30 ms at most, but for what this end takes to begin it.
+        assert of["send_delay_s"]["max"] < 0.030 + 0.050
+    assert load["verdict"] != "ok"
+    if not never:
+        assert "with_failures" not in document["totals"]
+        return
+    assert document["totals"]["with_failures"]["failures"] == never > 40
+    assert document["totals"]["with_failures"]["response_s"]["p99"] is None
+
+
+def test_the_queue_is_shared_by_the_workers(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Of five places three workers have two, two and one."""
+    with serving(once) as server:
+        text = asking(server.place, "1500ms", 'queue="5" drain="10ms"', 3).replace("<group ", '<group nthreads="3" ')
+        document = netmodel.measure(profile(text))
+    load = phase_of(document, "ask")["load"]
+    assert [load[name] for name in ("due", "failed", "dropped_queue", "unsent")] == [100, 3, 89, 5]
+
+
+def test_a_queue_that_is_long_enough_drops_nothing(netmodel: Netmodel, profile: WriteProfile) -> None:
+    with serving(lambda _number, _line: [b"PONG\r\n"]) as server:
+        document = netmodel.measure(profile(asking(server.place, "10s", 'queue="100" late="drop(5s)"')))
+    load = phase_of(document, "ask")["load"]
+    assert load["dropped_queue"] == load["dropped_late"] == load["unsent"] == load["failed"] == 0 < load["due"] == 100
+
+
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        ('late="drop"', 'late="drop": must be send, or drop(TIME) with a time above 0, as drop(5ms)'),
+        ('late="drop(0ms)"', 'late="drop(0ms)": must be send, or drop(TIME)'),
+        ('late="drop(5ms) "', 'late="drop(5ms) ": must be send, or drop(TIME)'),
+        ('late="drop(5m)"', 'late="drop(5m)": must be send, or drop(TIME)'),
+        ('queue="1000001"', 'queue="1000001": must be 0 to 1000000'),
+        ('queue="some"', 'queue="some"'),
+        ('drain="5"', ""),
+    ],
+)
+def test_mistakes(attributes: str, message: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    result = netmodel.run("-m", profile(asking("127.0.0.1:1", "1s", attributes)), "--check")
+    assert (result.code, message in result.err) == (1 if message else 0, True), result.err
+
+
+@pytest.mark.parametrize("attribute", ['queue="3"', 'late="send"', 'drain="1s"'])
+def test_only_with_arrivals(attribute: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    text = asking("127.0.0.1:1", "1s", attribute).replace('arrivals="const(100/s)"', "")
+    result = netmodel.run("-m", profile(text), "--check", code=1)
+    assert f"{attribute}: only with arrivals" in result.err
