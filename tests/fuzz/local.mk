@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # configure --enable-fuzz CC=clang builds these; `make fuzz FUZZ_SECONDS=60` runs each over its seeds and then for so
-# long; with FUZZ_RUNS=N for so many runs instead. FUZZ_TARGETS: which.
-FUZZ_NAMES = apps datagrams frames judge master options params preamble profile results slave
+# long; with FUZZ_RUNS=N for so many runs instead, and with FUZZ_SEED=N, too, the same ones each time. FUZZ_TARGETS: which.
+FUZZ_NAMES = $(patsubst src/app/%.c,apps-%,$(APPS)) \
+	datagrams frames judge master options params preamble profile results slave
 FUZZERS = \
 	tests/fuzz/fuzz_apps \
 	tests/fuzz/fuzz_datagrams \
@@ -26,7 +27,7 @@ FUZZ_TALK = $(FUZZ_MESSAGES) tests/fuzz/talk.c tests/fuzz/talk.h \
 FUZZ_TALK_WRAPS = -Wl,--wrap=clock_gettime,--wrap=ppoll,--wrap=poll \
 	-Wl,--wrap=getsockname,--wrap=getpeername,--wrap=setsockopt
 
-tests_fuzz_fuzz_apps_SOURCES = tests/fuzz/fuzz_apps.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_apps_SOURCES = tests/fuzz/fuzz_apps.c tests/fuzz/splice.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_apps_LDADD = $(APP_LIBS)
 tests_fuzz_fuzz_datagrams_SOURCES = tests/fuzz/fuzz_datagrams.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_datagrams_LDADD = $(FLOWOP_LIBS)
@@ -55,6 +56,7 @@ EXTRA_DIST += tests/fuzz/run tests/fuzz/seeds
 
 FUZZ_SECONDS = 60
 FUZZ_RUNS =
+FUZZ_SEED =
 FUZZ_TARGETS = $(FUZZ_NAMES)
 if FUZZ
 noinst_PROGRAMS += $(FUZZERS)
@@ -62,7 +64,8 @@ noinst_PROGRAMS += $(FUZZERS)
 # What is found is kept in tests/fuzz/NAME of the build folder, and what ends a target in tests/fuzz/found/NAME.
 fuzz: $(FUZZERS)
 	@for name in $(FUZZ_TARGETS); do \
-		$(top_srcdir)/tests/fuzz/run $(top_srcdir) tests/fuzz $$name "$(FUZZ_SECONDS)" "$(FUZZ_RUNS)" || exit 1; \
+		$(top_srcdir)/tests/fuzz/run $(top_srcdir) tests/fuzz $$name "$(FUZZ_SECONDS)" "$(FUZZ_RUNS)" "$(FUZZ_SEED)" || \
+			exit 1; \
 	done
 else
 fuzz:
