@@ -24,4 +24,4 @@ check-vm: all-am
 # What make check would build, for a compiler of which only the opinion is asked.
 check-programs: all-am $(check_PROGRAMS)
 
-.PHONY: check-net check-vm check-programs check-style fuzz
+.PHONY: check-net check-vm check-programs check-style fuzz fuzz-names

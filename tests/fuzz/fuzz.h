@@ -41,6 +41,8 @@ void fuzz_print_and_read(const struct nm_node *root);
  * lines are left out, doubled, moved, or made from the tables of the protocol, and values in them
  * are replaced. Bytes are changed, too. */
 size_t fuzz_messages(uint8_t *data, size_t size, size_t max_size, unsigned seed);
+/* The same without changes of bytes, which depend on what libFuzzer has seen. */
+size_t fuzz_lines(uint8_t *data, size_t size, size_t max_size, unsigned seed);
 
 /* A line of a talk. */
 struct fuzz_line {

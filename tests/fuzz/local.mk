@@ -67,6 +67,8 @@ fuzz: $(FUZZERS)
 		$(top_srcdir)/tests/fuzz/run $(top_srcdir) tests/fuzz $$name "$(FUZZ_SECONDS)" "$(FUZZ_RUNS)" "$(FUZZ_SEED)" || \
 			exit 1; \
 	done
+fuzz-names:
+	@echo $(FUZZ_NAMES)
 else
 fuzz:
 	@echo 'configure --enable-fuzz CC=clang, then make fuzz' >&2; exit 1

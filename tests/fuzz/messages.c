@@ -339,26 +339,30 @@ static size_t drop_line(uint8_t *data, size_t size, size_t max_size, unsigned *s
 	return fuzz_splice(data, size, max_size, line.at, line.length + end, "", 0);
 }
 
-size_t fuzz_messages(uint8_t *data, size_t size, size_t max_size, unsigned seed)
+size_t fuzz_lines(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 {
 	static const char waits[] = "wait 1000000\n";
 
-	switch (pick(&seed, 12)) {
+	switch (pick(&seed, 11)) {
 	case 0:
-		return LLVMFuzzerMutate(data, size, max_size);
-	case 1:
 		return fuzz_splice(data, size, max_size, pick_line(data, size, &seed).at, 0, waits,
 				   sizeof waits - 1);
+	case 1:
 	case 2:
-	case 3:
 		return double_line(data, size, max_size, &seed);
+	case 3:
 	case 4:
-	case 5:
 		return drop_line(data, size, max_size, &seed);
+	case 5:
 	case 6:
-	case 7:
 		return insert_line(data, size, max_size, &seed);
 	default:
 		return change_line(data, size, max_size, &seed);
 	}
+}
+
+size_t fuzz_messages(uint8_t *data, size_t size, size_t max_size, unsigned seed)
+{
+	return pick(&seed, 12) ? fuzz_lines(data, size, max_size, seed)
+			       : LLVMFuzzerMutate(data, size, max_size);
 }

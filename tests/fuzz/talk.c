@@ -146,8 +146,24 @@ const uint8_t *talk_whole(const struct fuzz_line *lines, size_t *ret_size)
 	return (const uint8_t *)whole;
 }
 
+/* An input that depends on nothing but its number. */
+static size_t put_numbered(uint8_t *data, size_t size, size_t max_size)
+{
+	static unsigned number;
+	unsigned seed = ++number * 2654435761u;
+
+	size = fuzz_splice(data, size, max_size, 0, size, whole, whole_size);
+	for (size_t left = 1 + pick(&seed, 8); left; left--) {
+		size = fuzz_lines(data, size, max_size, seed);
+		(void)pick(&seed, 2);
+	}
+	return size;
+}
+
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
 {
+	if (getenv("NETMODEL_FUZZ_NUMBERED"))
+		return put_numbered(data, size, max_size);
 	if (size < 2 && whole_size < max_size)
 		return fuzz_splice(data, size, max_size, 0, size, whole, whole_size);
 	return fuzz_messages(data, size, max_size, seed);

@@ -30,7 +30,7 @@ JOBS = os.cpu_count() or 1
 TOGETHER = ["-n", str(3 * JOBS), "--dist", "loadgroup"]  # tests of the program, which wait most of the time
 ALONE, NOT_ALONE = ["-m", "alone"], ["-m", "not alone"]
 SLOWEST = 25
-FUZZ_SECONDS = 2
+FUZZ_RUNS, FUZZ_SEED = 20000, 1  # the same inputs each time: what fails, fails again
 GIVE_WAY = ["nice", "-n", "10"]
 MAKE_SANITIZED = ["make", "-s", f"-j{JOBS}", "-C", SANITIZED]
 RELEASES = ("bookworm", "trixie")  # of Debian, whose bare roots take turns
@@ -76,7 +76,7 @@ def check(scratch: Path, last: Lane) -> list[Stage]:
     computes = [
         Step("clang, warnings are errors", [*GIVE_WAY, *MAKE_SANITIZED, "check-programs"], LOGS),
         Units("unit tests under ASan and UBSan", SANITIZED, JOBS),
-        Step("fuzz targets", [*MAKE_SANITIZED, "fuzz", f"FUZZ_SECONDS={FUZZ_SECONDS}"], LOGS),
+        Step("fuzz targets", [*MAKE_SANITIZED, "fuzz", f"FUZZ_RUNS={FUZZ_RUNS}", f"FUZZ_SEED={FUZZ_SEED}"], LOGS),
         Style(BUILD),
         *last,
     ]
