@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Application protocols: what comes from a server, and from a client, in pieces. However it is cut,
  * as much is taken of it and it is found to be the same; and no answer has more bytes than it has
- * room for. The first line says what the rest is for, "PROTOCOL END NUMBER PIECE": the rest comes to
- * that end of the protocol, PIECE bytes at a time, and NUMBER says how long the payload of the
+ * room for. The first line says what the rest is for, "PROTOCOL END NUMBER PIECE": the rest comes
+ * to that end of the protocol, PIECE bytes at a time, and NUMBER says how long the payload of the
  * request is, and which key it has. An end is "server"; "greeting", the client that has begun a
  * connection; "message", where messages may be lost; or a verb, whose answers come. */
 #include <stdio.h>
@@ -41,7 +41,7 @@ struct input {
 /* What a server has said. */
 struct said {
 	enum nm_took took;
-	bool over; /* no more is taken of the connection */
+	bool over;		    /* no more is taken of the connection */
 	unsigned requests, answers; /* those that were taken, and those of which all was sent */
 	uint32_t outcomes;
 	size_t taken, n;
@@ -212,9 +212,9 @@ static enum nm_parsed parse(const struct input *input, struct nm_app_parser *par
 			    const char *data, size_t n, size_t *ret_taken)
 {
 	*ret_taken = 0;
-	return input->end == greeting ? input->app->session->parse(parser, data, n, ret_taken)
-				      : input->app->parse(parser, &input->request, data, n,
-							  ret_taken);
+	return input->end == greeting
+		       ? input->app->session->parse(parser, data, n, ret_taken)
+		       : input->app->parse(parser, &input->request, data, n, ret_taken);
 }
 
 /* Hears one answer after the other in what comes from byte `from` on, to a parser that may have
@@ -240,16 +240,15 @@ static struct heard hear(const struct input *input, struct nm_app_parser *parser
 	if (heard.parsed == NM_PARSED_MORE && parser->to_end)
 		heard.outcomes = mixed(heard.outcomes, parser->class);
 	if (heard.parsed == NM_PARSED_BAD && input->end != greeting && input->app->tell)
-		heard.has_told = input->app->tell(parser, &input->request, heard.told,
-						  sizeof heard.told);
+		heard.has_told =
+			input->app->tell(parser, &input->request, heard.told, sizeof heard.told);
 	return heard;
 }
 
 static void demand_same(const struct heard *a, const struct heard *b)
 {
 	demand(a->parsed == b->parsed && a->answers == b->answers && a->outcomes == b->outcomes &&
-	       a->taken == b->taken && a->has_told == b->has_told &&
-	       strcmp(a->told, b->told) == 0);
+	       a->taken == b->taken && a->has_told == b->has_told && strcmp(a->told, b->told) == 0);
 }
 
 /* What comes before a request is sent is as good as what comes before its answer. */
@@ -369,8 +368,8 @@ static void check_message(const struct input *input)
 	const struct nm_app *app = input->app;
 	const char *data = cut(input->data, input->size);
 	char text[TEXT_BYTES];
-	struct nm_app_served served = {.out = {.text = text + sizeof text - app->answer_bytes,
-					       .room = app->answer_bytes}};
+	struct nm_app_served served = {
+		.out = {.text = text + sizeof text - app->answer_bytes, .room = app->answer_bytes}};
 	struct nm_app_parser parser = {.at = 0};
 
 	if (app->datagram->serve(&served, data, input->size))
@@ -449,8 +448,8 @@ static size_t put_exchange(const struct input *input, uint8_t *data, size_t size
 	if (input->end == server)
 		while (!(input->app->verbs & NM_VERB_BIT(verb)) || pick(seed, 3) == 0)
 			verb = (enum nm_verb)pick(seed, NM_VERB__COUNT);
-	other.request = request_of(input->app, verb, input->end == server ? pick(seed, MAX_SIZE + 1)
-									  : input->number);
+	other.request = request_of(input->app, verb,
+				   input->end == server ? pick(seed, MAX_SIZE + 1) : input->number);
 	other.end = nm_verb_name(verb);
 	size_t n = compose(input->app, &other.request, sent);
 
