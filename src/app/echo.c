@@ -80,7 +80,7 @@ static enum nm_took echo_take(struct nm_app_served *served, const struct nm_app_
 		return NM_TOOK_BAD;
 	nm_rope_add(&served->out, data, some);
 	*ret_taken = some;
-	return end ? NM_TOOK_REQUEST : NM_TOOK_MORE;
+	return end ? nm_app_answer(served, NM_VERB_ECHO, NM_CLASS_OK, "") : NM_TOOK_MORE;
 }
 
 const struct nm_app nm_app_echo = {

@@ -48,9 +48,8 @@ static enum nm_took ping_take(struct nm_app_served *served, const struct nm_app_
 	served->at += some;
 	if (some < left)
 		return NM_TOOK_MORE;
-	nm_rope_add(&served->out, ANSWER, strlen(ANSWER));
 	served->at = 0;
-	return NM_TOOK_REQUEST;
+	return nm_app_answer(served, NM_VERB_PING, NM_CLASS_OK, ANSWER);
 }
 
 const struct nm_app nm_app_ping = {

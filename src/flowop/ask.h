@@ -29,6 +29,11 @@ struct nm_opts_ask {
 	bool recursion, dnssec, tcp_fallback;
 };
 
+struct nm_opts_serve {
+	struct nm_opts_ask ask; /* as all have it; there are none */
+	struct nm_law service;	/* ns */
+};
+
 /* Bytes of the state of a connection that asks, or that is served with answers of so many bytes at
  * most; it is behind the flow and its connections in memory. */
 size_t nm_ask_bytes(uint32_t site); /* the highest of what asks */
@@ -65,6 +70,10 @@ bool nm_ask_is_lost(const struct nm_io *io, const struct nm_flow *flow);
 void nm_ask_why(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *instr,
 		char *buf, size_t size);
 
+/* The two halves of a pass of serve over a stream. NEXT: a request is there, and its answer; and,
+ * the answer is sent, and counted. */
+enum nm_step nm_serve_take(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);
+enum nm_step nm_serve_send(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);
 /* Whether the client wants no more answers. */
 bool nm_serve_is_over(const struct nm_io *io, const struct nm_flow *flow);
 /* Whether a request has begun to come whose answer is not sent; *ret: its verb, if known. */

@@ -208,20 +208,31 @@ static enum nm_step take_request(struct nm_io *io, struct nm_flow *flow,
 	return NM_STEP_YIELD;
 }
 
-static enum nm_step serve_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+enum nm_step nm_serve_take(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct serving *serving = nm_app_state(io, flow);
-	enum nm_step answer =
-		serving->answered ? NM_STEP_NEXT : take_request(io, flow, instr, serving);
 
-	if (answer == NM_STEP_NEXT)
-		answer = send_answer(io, flow->conn, &io->apps.services[instr->opening],
-				     &serving->served.out);
+	return serving->answered ? NM_STEP_NEXT : take_request(io, flow, instr, serving);
+}
+
+enum nm_step nm_serve_send(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	struct serving *serving = nm_app_state(io, flow);
+	enum nm_step answer = send_answer(io, flow->conn, &io->apps.services[instr->opening],
+					  &serving->served.out);
+
 	if (answer == NM_STEP_NEXT) {
 		count(io, instr, &serving->served);
 		serving->answered = false;
 	}
 	return answer;
+}
+
+static enum nm_step serve_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	enum nm_step answer = nm_serve_take(io, flow, instr);
+
+	return answer == NM_STEP_NEXT ? nm_serve_send(io, flow, instr) : answer;
 }
 
 /* --- where messages may be lost --- */
@@ -289,7 +300,15 @@ static enum nm_step serve_datagram_step(struct nm_io *io, struct nm_flow *flow,
 	return answer == NM_STEP_NEXT ? send_message(io, flow, serving) : answer;
 }
 
-static const struct nm_opt serve_opts[] = {NM_OPT_END};
+static const struct nm_opt serve_opts[] = {
+	{.name = "service",
+	 .type = NM_TYPE_DURATIONS,
+	 .offset = offsetof(struct nm_opts_serve, service),
+	 .def = "0",
+	 .help = "how long a request is served before its answer is sent; other connections go on. "
+		 "A law draws it anew for each request, as exp(1ms). A connection serves one "
+		 "request after the other"},
+	NM_OPT_END};
 
 const struct nm_flowop nm_flowop_serve = {
 	.name = "serve",
@@ -298,7 +317,7 @@ const struct nm_flowop nm_flowop_serve = {
 		"client ends it",
 	.flags = NM_FLOWOP_USES | NM_FLOWOP_FOLLOWS | NM_FLOWOP_ASKS,
 	.opts = serve_opts,
-	.opts_size = sizeof(struct nm_opts_ask),
+	.opts_size = sizeof(struct nm_opts_serve),
 	.step = serve_step,
 	.lossy_step = serve_datagram_step,
 };

@@ -2,6 +2,7 @@
 /* accept with from=any, and serve: whoever connects is answered for as long as the connection
  * lasts. */
 #include "flowop/ask.h"
+#include "flowop/message.h"
 #include "host/clock.h"
 #include "transport/socket.h"
 
@@ -23,9 +24,55 @@ enum nm_step nm_accept_any_step(struct nm_io *io, struct nm_flow *flow,
 	return NM_STEP_SLEEP;
 }
 
+/* --- a request --- */
+
+/* How far the present request is: flow->progress. */
+enum { TAKING, SERVING };
+
+/* NEXT: the request has been served for its time. What is drawn depends on the connection's number
+ * among those of the flow, and on the request's number among those of the connection. */
+static enum nm_step work(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	const struct nm_law *service = &((const struct nm_opts_serve *)instr->opts)->service;
+
+	if (!service->max)
+		return NM_STEP_NEXT;
+	if (flow->progress == TAKING) {
+		const uint64_t key = nm_step_key(io, flow, instr);
+
+		flow->progress = SERVING;
+		flow->timer.at_ns = nm_clock_ns() + nm_law_draw(service, key, flow->repeated);
+	}
+	if (!flow->timer.at_ns)
+		return NM_STEP_NEXT;
+	if (nm_clock_ns() < flow->timer.at_ns)
+		return NM_STEP_SLEEP;
+	flow->timer.at_ns = 0;
+	return NM_STEP_NEXT;
+}
+
+static enum nm_step serve_one(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	enum nm_step answer = nm_serve_take(io, flow, instr);
+
+	if (answer == NM_STEP_NEXT)
+		answer = work(io, flow, instr);
+	if (answer == NM_STEP_NEXT)
+		answer = nm_serve_send(io, flow, instr);
+	if (answer == NM_STEP_NEXT) {
+		flow->progress = TAKING;
+		flow->repeated++;
+	}
+	return answer;
+}
+
+/* --- a connection --- */
+
 /* The connection is of no more use; what closes it need not wait for the client. */
 static enum nm_step leave(struct nm_flow *flow)
 {
+	flow->progress = TAKING;
+	flow->repeated = 0;
 	flow->conn->flags |= NM_CONN_HUP;
 	flow->error = 0;
 	flow->ended = false;
@@ -47,7 +94,7 @@ static void count_failed(const struct nm_io *io, const struct nm_flow *flow,
 enum nm_step nm_serve_all_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
-		enum nm_step answer = nm_flowop_serve.step(io, flow, instr);
+		enum nm_step answer = serve_one(io, flow, instr);
 
 		if (answer == NM_STEP_FAIL)
 			count_failed(io, flow, instr);
