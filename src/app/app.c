@@ -39,6 +39,13 @@ enum nm_took nm_app_answer(struct nm_app_served *served, enum nm_verb verb, enum
 	return NM_TOOK_REQUEST;
 }
 
+void nm_app_fail(struct nm_app_served *served, const char *text)
+{
+	nm_rope_clear(&served->out);
+	nm_rope_add(&served->out, text, strlen(text));
+	served->class = NM_CLASS_REFUSED;
+}
+
 static size_t add(char *buf, size_t size, size_t used, const char *name)
 {
 	int n = used < size ? snprintf(buf + used, size - used, "%s%s", used ? ", " : "", name) : 0;

@@ -20,6 +20,7 @@
 #include "app/verb.h"
 
 struct nm_command;
+struct nm_faults;
 struct nm_http_lines;
 struct nm_store;
 struct nm_transport;
@@ -165,6 +166,9 @@ struct nm_app {
 	 * puts the answer into served->out. Of NM_APP_KEPT_BYTES it takes some. */
 	enum nm_took (*take)(struct nm_app_served *served, const struct nm_app_service *service,
 			     const char *data, size_t n, size_t *ret_taken);
+	/* Makes an answer over a stream, of which nothing is sent, one that says that the server
+	 * has failed (nm_app_fail). NULL: the protocol has none. */
+	void (*fail)(struct nm_app_served *served);
 	/* NULL: connections begin with requests as they come */
 	const struct nm_app_session *session;
 	const struct nm_app_datagram *datagram; /* NULL: it is spoken over streams alone */
@@ -178,6 +182,7 @@ struct nm_app_use {
 	union {				    /* owned by the plan; NULL: of another verb */
 		const struct nm_http_lines *http;
 		const struct nm_command *command;
+		const struct nm_faults *faults; /* of serve; NULL: none */
 	};
 	/* where what was answered too shortly is asked again (flowop/tcp_fallback.h) */
 	struct nm_app_fallback {
@@ -201,6 +206,8 @@ const struct nm_app *nm_app_find(const char *name); /* NULL when unknown */
 /* For servers: adds the text to the answer, which is whole then, and notes what was answered. */
 enum nm_took nm_app_answer(struct nm_app_served *served, enum nm_verb verb, enum nm_class class,
 			   const char *text);
+/* The text is the answer, instead of the one that is there: the server has failed. */
+void nm_app_fail(struct nm_app_served *served, const char *text);
 /* "ping, echo": the names of all, and of verbs, in buf, which is returned. */
 char *nm_app_names(char *buf, size_t size);
 char *nm_app_verbs(uint64_t verbs, char *buf, size_t size);

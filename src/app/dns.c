@@ -173,5 +173,6 @@ const struct nm_app nm_app_dns = {
 	.encode = dns_encode,
 	.parse = dns_parse,
 	.take = nm_dns_take,
+	.fail = nm_dns_fail,
 	.datagram = &dns_datagram,
 };

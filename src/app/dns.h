@@ -18,6 +18,7 @@
 enum nm_dns_rcode {
 	NM_DNS_NOERROR = 0,
 	NM_DNS_FORMERR = 1,
+	NM_DNS_SERVFAIL = 2,
 	NM_DNS_NXDOMAIN = 3,
 	NM_DNS_NOTIMP = 4,
 	NM_DNS_REFUSED = 5,
@@ -63,6 +64,7 @@ static inline unsigned char *nm_dns_put_opt(unsigned char *at, unsigned bytes, u
 }
 
 /* The server's end, in dns_server.c: of a stream, and of messages. */
+void nm_dns_fail(struct nm_app_served *served);
 enum nm_took nm_dns_take(struct nm_app_served *served, const struct nm_app_service *service,
 			 const char *data, size_t n, size_t *ret_taken);
 bool nm_dns_serve(struct nm_app_served *served, const char *data, size_t n);

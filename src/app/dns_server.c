@@ -216,3 +216,21 @@ enum nm_took nm_dns_take(struct nm_app_served *served, const struct nm_app_servi
 	*ret_taken = NM_DNS_LENGTH_BYTES + length;
 	return NM_TOOK_REQUEST;
 }
+
+/* Of the answer its header and its question are left. */
+void nm_dns_fail(struct nm_app_served *served)
+{
+	unsigned char text[NM_DNS_LENGTH_BYTES + NM_DNS_ANSWER_MAX];
+	unsigned char *header = text + NM_DNS_LENGTH_BYTES, *question = header + NM_DNS_HEADER;
+	size_t n = served->out.n_text, bytes = NM_DNS_HEADER;
+	bool unused;
+
+	memcpy(text, served->out.text, n);
+	if (nm_dns_get(header + 4))
+		bytes += name_of(question, n - (size_t)(question - text), false, &unused) + 4;
+	header[3] = NM_DNS_SERVFAIL;
+	memset(header + 6, 0, 6);
+	(void)nm_dns_put(text, (unsigned)bytes);
+	nm_app_fail(served, "");
+	nm_rope_add(&served->out, (const char *)text, NM_DNS_LENGTH_BYTES + bytes);
+}

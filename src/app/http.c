@@ -388,4 +388,5 @@ const struct nm_app nm_app_http = {
 	.encode = http_encode,
 	.parse = http_parse,
 	.take = nm_http_take,
+	.fail = nm_http_fail,
 };

@@ -170,3 +170,9 @@ enum nm_took nm_http_take(struct nm_app_served *served, const struct nm_app_serv
 	served->left -= some;
 	return served->left ? NM_TOOK_MORE : answer(served, service);
 }
+
+void nm_http_fail(struct nm_app_served *served)
+{
+	nm_app_fail(served, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n");
+	add(served, served->last ? "Connection: close\r\n\r\n" : "\r\n");
+}

@@ -17,6 +17,8 @@ src_libnm_app_la_SOURCES = \
 	src/app/app.h \
 	src/app/command.c \
 	src/app/command.h \
+	src/app/fault.c \
+	src/app/fault.h \
 	src/app/http.h \
 	src/app/http_field.c \
 	src/app/http_server.c \

@@ -15,7 +15,8 @@
 #define NM_MEMCACHE_MEMBERS                                                                        \
 	.verbs = NM_VERBS_KEYED, .unserved = NM_VERBS_CONDITIONAL, .port = 11211, .stores = true,  \
 	.has_flags = true, .head_bytes = NM_MEMCACHE_HEAD_BYTES,                                   \
-	.answer_bytes = NM_MEMCACHE_ANSWER_BYTES, .take = nm_memcache_take
+	.answer_bytes = NM_MEMCACHE_ANSWER_BYTES, .take = nm_memcache_take,                            \
+	.fail = nm_memcache_fail
 
 /* What connections to a server with users begin with, where its protocol is text. */
 extern const struct nm_app_session nm_memcache_session;
@@ -43,6 +44,7 @@ enum nm_parsed nm_memcache_take_error(struct nm_app_parser *parser,
 				      const struct nm_app_request *request,
 				      const struct nm_line_text *line);
 
+void nm_memcache_fail(struct nm_app_served *served);
 enum nm_took nm_memcache_take(struct nm_app_served *served, const struct nm_app_service *service,
 			      const char *data, size_t n, size_t *ret_taken);
 

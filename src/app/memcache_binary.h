@@ -44,6 +44,7 @@ enum nm_binary_status {
 	NM_BINARY_NOT_STORED = 5,
 	NM_BINARY_UNKNOWN = 0x81,
 	NM_BINARY_NO_MEMORY = 0x82,
+	NM_BINARY_INTERNAL = 0x84,
 };
 
 /* A header, but for what names none: bytes of a name, of extras and of all behind the header. */

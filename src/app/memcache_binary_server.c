@@ -149,3 +149,17 @@ enum nm_took nm_memcache_take_binary(struct nm_app_served *served,
 	*ret_taken += nm_value_write(served, service, data + *ret_taken, n - *ret_taken);
 	return served->left ? NM_TOOK_MORE : end_body(served, service);
 }
+
+void nm_memcache_fail_binary(struct nm_app_served *served)
+{
+	struct nm_binary_header header = nm_binary_read(served->out.text);
+	char text[NM_BINARY_HEADER];
+
+	header.status = NM_BINARY_INTERNAL;
+	header.key = header.extras = 0;
+	header.body = 0;
+	header.cas = 0;
+	(void)nm_binary_write(text, &header);
+	nm_app_fail(served, "");
+	nm_rope_add(&served->out, text, sizeof text);
+}

@@ -14,7 +14,7 @@
 
 static void clear(struct nm_app_served *served)
 {
-	nm_rope_advance(&served->out, (size_t)served->out.total);
+	nm_rope_clear(&served->out);
 }
 
 static bool put_text(struct nm_app_served *served, char flag, const char *text, size_t n)

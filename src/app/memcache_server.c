@@ -188,11 +188,19 @@ static enum nm_took take_value(struct nm_app_served *served, const struct nm_app
 		return nm_app_answer(served, NM_VERB_SET, NM_CLASS_REFUSED, "");
 	if (nm_value_publish(served, service))
 		return nm_app_answer(served, NM_VERB_SET, NM_CLASS_OK, "");
-	nm_rope_advance(&served->out, (size_t)served->out.total);
+	nm_rope_clear(&served->out);
 	return nm_app_answer(served, NM_VERB_SET, NM_CLASS_REFUSED,
 			     served->at > NM_VALUE_MAX
 				     ? "SERVER_ERROR object too large for cache\r\n"
 				     : "SERVER_ERROR out of memory storing object\r\n");
+}
+
+void nm_memcache_fail(struct nm_app_served *served)
+{
+	if ((uint8_t)*served->out.text == NM_BINARY_ANSWER)
+		nm_memcache_fail_binary(served);
+	else
+		nm_app_fail(served, "SERVER_ERROR out of order\r\n");
 }
 
 enum nm_took nm_memcache_take(struct nm_app_served *served, const struct nm_app_service *service,

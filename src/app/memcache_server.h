@@ -23,5 +23,7 @@ enum nm_took nm_memcache_take_meta(struct nm_app_served *served,
 enum nm_took nm_memcache_take_binary(struct nm_app_served *served,
 				     const struct nm_app_service *service, const char *data,
 				     size_t n, size_t *ret_taken);
+/* Makes its answer, which is there, an error. */
+void nm_memcache_fail_binary(struct nm_app_served *served);
 
 #endif

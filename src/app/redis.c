@@ -214,4 +214,5 @@ const struct nm_app nm_app_redis = {
 	.aside = redis_aside,
 	.session = &session,
 	.take = nm_redis_take,
+	.fail = nm_redis_fail,
 };

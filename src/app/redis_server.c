@@ -295,3 +295,8 @@ enum nm_took nm_redis_take(struct nm_app_served *served, const struct nm_app_ser
 	}
 	return took;
 }
+
+void nm_redis_fail(struct nm_app_served *served)
+{
+	nm_app_fail(served, "-ERR out of order\r\n");
+}

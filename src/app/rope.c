@@ -68,7 +68,9 @@ size_t nm_rope_next(const struct nm_rope *rope, char *buf, size_t room, char **r
 	}
 	*ret = buf;
 
-	struct copying copying = {.skip = rope->sent, .buf = buf, .room = room};
+	const uint64_t left = rope->total - rope->sent;
+	struct copying copying = {
+		.skip = rope->sent, .buf = buf, .room = left < room ? (size_t)left : room};
 	size_t text = 0;
 
 	for (uint32_t i = 0; i < rope->n_bodies; i++) {
@@ -83,8 +85,12 @@ size_t nm_rope_next(const struct nm_rope *rope, char *buf, size_t room, char **r
 void nm_rope_advance(struct nm_rope *rope, size_t n)
 {
 	rope->sent += n;
-	if (rope->sent < rope->total)
-		return;
+	if (rope->sent >= rope->total)
+		nm_rope_clear(rope);
+}
+
+void nm_rope_clear(struct nm_rope *rope)
+{
 	rope->n_text = rope->n_bodies = 0;
 	rope->total = rope->sent = 0;
 }

@@ -32,6 +32,7 @@ struct nm_opts_ask {
 struct nm_opts_serve {
 	struct nm_opts_ask ask; /* as all have it; there are none */
 	struct nm_law service;	/* ns */
+	char *fault;		/* as app/fault.h has it */
 };
 
 /* Bytes of the state of a connection that asks, or that is served with answers of so many bytes at
@@ -71,9 +72,14 @@ void nm_ask_why(const struct nm_io *io, const struct nm_flow *flow, const struct
 		char *buf, size_t size);
 
 /* The two halves of a pass of serve over a stream. NEXT: a request is there, and its answer; and,
- * the answer is sent, and counted. */
+ * the answer is sent. */
 enum nm_step nm_serve_take(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);
 enum nm_step nm_serve_send(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);
+/* Counts the request as it was answered. */
+void nm_serve_count(const struct nm_io *io, const struct nm_flow *flow,
+		    const struct nm_instr *instr);
+/* The connection as its protocol sees it. */
+struct nm_app_served *nm_serve_served(const struct nm_io *io, const struct nm_flow *flow);
 /* Whether the client wants no more answers. */
 bool nm_serve_is_over(const struct nm_io *io, const struct nm_flow *flow);
 /* Whether a request has begun to come whose answer is not sent; *ret: its verb, if known. */

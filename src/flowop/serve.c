@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "app/fault.h"
 #include "app/store.h"
 #include "flowop/ask.h"
 #include "flowop/datagram.h"
@@ -34,6 +35,11 @@ void nm_serve_reset(const struct nm_io *io, const struct nm_flow *flow)
 		.out = {.text = serving->text, .room = io->behind.app_bytes - sizeof *serving}};
 	serving->n_in = 0;
 	serving->answered = serving->starved = false;
+}
+
+struct nm_app_served *nm_serve_served(const struct nm_io *io, const struct nm_flow *flow)
+{
+	return &((struct serving *)nm_app_state(io, flow))->served;
 }
 
 /* Whether some of a request has come, and not all. */
@@ -221,18 +227,25 @@ enum nm_step nm_serve_send(struct nm_io *io, struct nm_flow *flow, const struct 
 	enum nm_step answer = send_answer(io, flow->conn, &io->apps.services[instr->opening],
 					  &serving->served.out);
 
-	if (answer == NM_STEP_NEXT) {
-		count(io, instr, &serving->served);
-		serving->answered = false;
-	}
+	serving->answered = answer != NM_STEP_NEXT;
 	return answer;
+}
+
+void nm_serve_count(const struct nm_io *io, const struct nm_flow *flow,
+		    const struct nm_instr *instr)
+{
+	count(io, instr, nm_serve_served(io, flow));
 }
 
 static enum nm_step serve_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	enum nm_step answer = nm_serve_take(io, flow, instr);
 
-	return answer == NM_STEP_NEXT ? nm_serve_send(io, flow, instr) : answer;
+	if (answer == NM_STEP_NEXT)
+		answer = nm_serve_send(io, flow, instr);
+	if (answer == NM_STEP_NEXT)
+		nm_serve_count(io, flow, instr);
+	return answer;
 }
 
 /* --- where messages may be lost --- */
@@ -308,6 +321,17 @@ static const struct nm_opt serve_opts[] = {
 	 .help = "how long a request is served before its answer is sent; other connections go on. "
 		 "A law draws it anew for each request, as exp(1ms). A connection serves one "
 		 "request after the other"},
+	{.name = "fault",
+	 .type = NM_TYPE_STRING,
+	 .offset = offsetof(struct nm_opts_serve, fault),
+	 .def = "",
+	 .help = "what happens to some requests instead: " NM_FAULTS_FORM
+		 " several. NAME is stall (no answer, or one that is late by DURATION), close or "
+		 "reset (of the connection, instead of the answer), short (half of the answer, and "
+		 "the end of the connection), hangup (the end of the connection behind the answer), "
+		 "long (a byte more than the answer says), garbage (what is no answer) or error "
+		 "(the answer that the server has failed). SHARE is that of all requests, 0 to 1; "
+		 "with every=N each Nth request of a connection is meant"},
 	NM_OPT_END};
 
 const struct nm_flowop nm_flowop_serve = {

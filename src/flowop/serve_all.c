@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* accept with from=any, and serve: whoever connects is answered for as long as the connection
  * lasts. */
+#include "app/fault.h"
 #include "flowop/ask.h"
 #include "flowop/message.h"
 #include "host/clock.h"
@@ -26,23 +27,39 @@ enum nm_step nm_accept_any_step(struct nm_io *io, struct nm_flow *flow,
 
 /* --- a request --- */
 
-/* How far the present request is: flow->progress. */
-enum { TAKING, SERVING };
+/* How far it is: flow->progress, which is WORKING + its fault while it is served. */
+enum { TAKING, WORKING };
 
-/* NEXT: the request has been served for its time. What is drawn depends on the connection's number
- * among those of the flow, and on the request's number among those of the connection. */
-static enum nm_step work(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+static enum nm_fault fault_of(const struct nm_flow *flow)
+{
+	return (enum nm_fault)(flow->progress - WORKING);
+}
+
+/* What is drawn depends on the connection's number among those of the flow, and on the request's
+ * number among those of the connection. */
+static void begin(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	const struct nm_law *service = &((const struct nm_opts_serve *)instr->opts)->service;
+	const struct nm_faults *faults = instr->ask.faults;
+	const uint64_t key = nm_step_key(io, flow, instr);
+	enum nm_fault fault =
+		faults ? nm_fault_draw(faults, ~key, flow->repeated) : NM_FAULT_NONE;
+	uint64_t ns = service->max ? nm_law_draw(service, key, flow->repeated) : 0;
 
-	if (!service->max)
-		return NM_STEP_NEXT;
-	if (flow->progress == TAKING) {
-		const uint64_t key = nm_step_key(io, flow, instr);
-
-		flow->progress = SERVING;
-		flow->timer.at_ns = nm_clock_ns() + nm_law_draw(service, key, flow->repeated);
+	if (fault == NM_FAULT_STALL && faults->stall_ns) {
+		fault = NM_FAULT_NONE;
+		ns += faults->stall_ns;
 	}
+	nm_fault_spoil(fault, instr->ask.app, nm_serve_served(io, flow));
+	flow->progress = (uint8_t)(WORKING + fault);
+	flow->timer.at_ns = ns ? nm_clock_ns() + ns : 0;
+}
+
+/* NEXT: the request has been served for its time. */
+static enum nm_step work(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	if (flow->progress == TAKING)
+		begin(io, flow, instr);
 	if (!flow->timer.at_ns)
 		return NM_STEP_NEXT;
 	if (nm_clock_ns() < flow->timer.at_ns)
@@ -51,16 +68,41 @@ static enum nm_step work(const struct nm_io *io, struct nm_flow *flow, const str
 	return NM_STEP_NEXT;
 }
 
+static bool is_answered(enum nm_fault fault)
+{
+	return fault != NM_FAULT_STALL && fault != NM_FAULT_CLOSE && fault != NM_FAULT_RESET;
+}
+
+/* As the client has to count it. */
+static void count(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *instr)
+{
+	const enum nm_fault fault = fault_of(flow);
+
+	if (fault == NM_FAULT_NONE || fault == NM_FAULT_HANGUP || fault == NM_FAULT_ERROR) {
+		nm_serve_count(io, flow, instr);
+		return;
+	}
+	struct nm_outcome_counters *outcomes = nm_serve_outcomes(
+		io, instr, (enum nm_verb)nm_serve_served(io, flow)->verb);
+
+	if (fault == NM_FAULT_STALL)
+		nm_counter_add(&outcomes->timed_out, 1);
+	else if (fault == NM_FAULT_LONG || fault == NM_FAULT_GARBAGE)
+		nm_counter_add(&outcomes->malformed, 1);
+	else
+		nm_counter_add(&outcomes->lost, 1);
+}
+
 static enum nm_step serve_one(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	enum nm_step answer = nm_serve_take(io, flow, instr);
 
 	if (answer == NM_STEP_NEXT)
 		answer = work(io, flow, instr);
-	if (answer == NM_STEP_NEXT)
+	if (answer == NM_STEP_NEXT && is_answered(fault_of(flow)))
 		answer = nm_serve_send(io, flow, instr);
 	if (answer == NM_STEP_NEXT) {
-		flow->progress = TAKING;
+		count(io, flow, instr);
 		flow->repeated++;
 	}
 	return answer;
@@ -68,12 +110,27 @@ static enum nm_step serve_one(struct nm_io *io, struct nm_flow *flow, const stru
 
 /* --- a connection --- */
 
-/* The connection is of no more use; what closes it need not wait for the client. */
+/* Whether it is over behind the present request. */
+static bool is_over(const struct nm_io *io, const struct nm_flow *flow)
+{
+	const enum nm_fault fault = fault_of(flow);
+
+	return !is_answered(fault) || fault == NM_FAULT_SHORT || fault == NM_FAULT_HANGUP ||
+	       nm_serve_is_over(io, flow);
+}
+
+/* The connection is of no more use; what closes it need not wait for the client, unless that is to
+ * wait in vain. */
 static enum nm_step leave(struct nm_flow *flow)
 {
+	const enum nm_fault fault = flow->progress ? fault_of(flow) : NM_FAULT_NONE;
+
+	if (fault == NM_FAULT_RESET)
+		nm_conn_linger(flow->conn, 0);
+	if (fault != NM_FAULT_STALL)
+		flow->conn->flags |= NM_CONN_HUP;
 	flow->progress = TAKING;
 	flow->repeated = 0;
-	flow->conn->flags |= NM_CONN_HUP;
 	flow->error = 0;
 	flow->ended = false;
 	return NM_STEP_NEXT;
@@ -98,11 +155,11 @@ enum nm_step nm_serve_all_step(struct nm_io *io, struct nm_flow *flow, const str
 
 		if (answer == NM_STEP_FAIL)
 			count_failed(io, flow, instr);
-		if (answer == NM_STEP_FAIL ||
-		    (answer == NM_STEP_NEXT && nm_serve_is_over(io, flow)))
+		if (answer == NM_STEP_FAIL || (answer == NM_STEP_NEXT && is_over(io, flow)))
 			return leave(flow);
 		if (answer != NM_STEP_NEXT)
 			return answer;
+		flow->progress = TAKING;
 	}
 	return NM_STEP_YIELD;
 }

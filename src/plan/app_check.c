@@ -230,8 +230,10 @@ static void check_verb(struct nm_ir *ir, struct nm_ir_step *step)
 	char list[256];
 
 	step->ask.app = opened->ask.app;
-	if (step->op == &nm_flowop_serve)
+	if (step->op == &nm_flowop_serve) {
+		nm_ir_check_faults(ir, step);
 		return;
+	}
 	if (!step->ask.app) {
 		if (!is_given(((const struct nm_opts_open *)opened->opts)->app))
 			nm_step_error(ir, step,

@@ -10,6 +10,7 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/attributes.h \
 	src/plan/check.c \
 	src/plan/command_check.c \
+	src/plan/fault_check.c \
 	src/plan/compile.c \
 	src/plan/lower.c \
 	src/plan/lower_mix.c \

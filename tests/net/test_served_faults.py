@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Servers of netmodel that were asked to fail: each way is told by its client as what it is, and both ends count the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nmtest import Netmodel, defines, master_of
+from publics import public
+
+WriteProfile = Callable[..., Path]
+
+KEYS = '<keyspace name="k" count="10" length="12"/>'
+ASKED = {
+    "ping": ("ping", ""), "echo": ("echo", "size=1"), "memcache": ("get", "keys=k"), "memcache_meta": ("set", "keys=k size=20"),
+    "memcache_binary": ("get", "keys=k"), "redis": ("get", "keys=k"), "http": ("http", "path=/bytes/3000"), "dns": ("query", "name=a.example"),
+}  # fmt: skip
+FAULTS = {
+    "stall": "timed_out", "close": "lost", "reset": "lost", "short": "lost", "long": "malformed", "garbage": "malformed", "error": "refused",
+    "hangup": "", "stall(every=10,1ms)": "",
+}  # fmt: skip
+
+
+def asking(app: str, port: int, passes: int = 40) -> str:
+    verb, options = ASKED[app]
+    return (
+        f'{KEYS if "keys" in options else ""}<group nflows="2"><transaction><flowop type="connect" options="protocol=tcp app={app} '
+        f'server=127.0.0.1:{port} reconnect=30s"/></transaction><transaction iterations="{passes}"><flowop type="{verb}" '
+        f'options="{options} timeout=500ms"/></transaction><transaction><flowop type="disconnect"/></transaction></group>'
+    )
+
+
+@pytest.mark.parametrize(
+    ("app", "fault"),
+    # No answer of ping and echo is an error.
+    [(app, fault) for app in ASKED for fault in FAULTS if fault != "error" or app not in ("ping", "echo")],
+)
+def test_both_ends_count_the_same(app: str, fault: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    with public(netmodel, app, fault=fault if "(" in fault else f"{fault}(every=10)") as server:
+        document = netmodel.measure(profile(asking(app, server.port)))
+    asked = {name: n for name, n in document["totals"]["outcomes"].items() if n}
+    served = {name: n for name, n in server.result["totals"]["outcomes"].items() if n}
+    again = master_of(document)["counts"].get("reissued", 0)
+    kind = FAULTS[fault]
+    assert asked["requests"] == 80
+    if fault in ("close", "reset") and ASKED[app][0] != "set":
+        # Each is sent once more, and answered then.
+        assert served.pop("lost") == again >= 6
+        assert served.pop("requests") == asked.pop("requests") + again
+    elif kind:
+        assert served[kind] >= 6
+    if kind and fault != "error":
+        assert served.get("refused", 0) == 0
+    assert served == asked
+
+
+def test_shares_are_drawn_from_the_seed(netmodel: Netmodel, profile: WriteProfile) -> None:
+    def refused(seed: int) -> int:
+        with public(netmodel, "redis", "--seed", str(seed), fault="error(0.2),close(every=2000),stall(0.01,1us)", num_flows=1) as server:
+            document = netmodel.measure(profile(asking("redis", server.port, 1000).replace('nflows="2"', 'nflows="1"')))
+        assert server.result["totals"]["outcomes"] == document["totals"]["outcomes"]
+        n: int = document["totals"]["outcomes"]["refused"]
+        return n
+
+    first = refused(1)
+    assert first == pytest.approx(200, abs=5 * (1000 * 0.2 * 0.8) ** 0.5)
+    assert refused(1) == first
+
+
+@pytest.mark.parametrize(
+    ("app", "fault", "said"),
+    [
+        ("redis", "melt(1)", '"melt" is no fault; there are: stall, close, reset, short, hangup, long, garbage, error'),
+        ("redis", "close", '"close" is none of NAME(SHARE), NAME(every=N) or stall(..., DURATION)'),
+        ("redis", "close(2)", "close(2): must be a share of the requests, 0 to 1, or every=N with an N of 1 or more"),
+        ("redis", "close(every=0)", "close(every=0): must be a share"),
+        ("redis", "close(0.1),close(0.1)", "close is there twice"),
+        ("redis", "close(0.6),reset(0.5)", "the shares are more than 1 together"),
+        ("redis", "close(0.1,1ms)", "close has no duration, as stall has"),
+        ("redis", "stall(0.1,0)", 'stall: "0" is no duration'),
+        ("redis", "close(0.1),", '"" is none of'),
+        ("ping", "error(0.1)", "app=ping has no answer that is an error"),
+    ],
+)
+def test_mistakes(app: str, fault: str, said: str, netmodel: Netmodel) -> None:
+    result = netmodel.run("-m", "server", *defines(app=app, fault=fault), "--check", code=1)
+    assert said in result.err and "fault" in result.err, result
