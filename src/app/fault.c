@@ -43,7 +43,7 @@ static int read_when(const char *text, struct nm_fault_when *ret)
 			       ? -EINVAL
 			       : 0;
 	return nm_parse_decimal(text, 9, 1, &ret->share) < 0 || ret->share > NM_FAULT_ALL ? -EINVAL
-											   : 0;
+											  : 0;
 }
 
 /* "NAME(WHEN[,DURATION])", which is cut into pieces. */

@@ -15,7 +15,7 @@
 #define NM_MEMCACHE_MEMBERS                                                                        \
 	.verbs = NM_VERBS_KEYED, .unserved = NM_VERBS_CONDITIONAL, .port = 11211, .stores = true,  \
 	.has_flags = true, .head_bytes = NM_MEMCACHE_HEAD_BYTES,                                   \
-	.answer_bytes = NM_MEMCACHE_ANSWER_BYTES, .take = nm_memcache_take,                            \
+	.answer_bytes = NM_MEMCACHE_ANSWER_BYTES, .take = nm_memcache_take,                        \
 	.fail = nm_memcache_fail
 
 /* What connections to a server with users begin with, where its protocol is text. */

@@ -328,7 +328,8 @@ static const struct nm_opt serve_opts[] = {
 	 .help = "what happens to some requests instead: " NM_FAULTS_FORM
 		 " several. NAME is stall (no answer, or one that is late by DURATION), close or "
 		 "reset (of the connection, instead of the answer), short (half of the answer, and "
-		 "the end of the connection), hangup (the end of the connection behind the answer), "
+		 "the end of the connection), hangup (the end of the connection behind the "
+		 "answer), "
 		 "long (a byte more than the answer says), garbage (what is no answer) or error "
 		 "(the answer that the server has failed). SHARE is that of all requests, 0 to 1; "
 		 "with every=N each Nth request of a connection is meant"},

@@ -42,8 +42,7 @@ static void begin(const struct nm_io *io, struct nm_flow *flow, const struct nm_
 	const struct nm_law *service = &((const struct nm_opts_serve *)instr->opts)->service;
 	const struct nm_faults *faults = instr->ask.faults;
 	const uint64_t key = nm_step_key(io, flow, instr);
-	enum nm_fault fault =
-		faults ? nm_fault_draw(faults, ~key, flow->repeated) : NM_FAULT_NONE;
+	enum nm_fault fault = faults ? nm_fault_draw(faults, ~key, flow->repeated) : NM_FAULT_NONE;
 	uint64_t ns = service->max ? nm_law_draw(service, key, flow->repeated) : 0;
 
 	if (fault == NM_FAULT_STALL && faults->stall_ns) {
@@ -82,8 +81,8 @@ static void count(const struct nm_io *io, const struct nm_flow *flow, const stru
 		nm_serve_count(io, flow, instr);
 		return;
 	}
-	struct nm_outcome_counters *outcomes = nm_serve_outcomes(
-		io, instr, (enum nm_verb)nm_serve_served(io, flow)->verb);
+	struct nm_outcome_counters *outcomes =
+		nm_serve_outcomes(io, instr, (enum nm_verb)nm_serve_served(io, flow)->verb);
 
 	if (fault == NM_FAULT_STALL)
 		nm_counter_add(&outcomes->timed_out, 1);

@@ -26,7 +26,8 @@ void nm_ir_check_faults(struct nm_ir *ir, struct nm_ir_step *step)
 		nm_origin_option(nm_step_error(ir, step, " fault=\"%.128s\": %s", text, why), step,
 				 "fault");
 	else if (nm_faults_has(faults, NM_FAULT_ERROR) && !step->ask.app->fail)
-		nm_origin_option(nm_step_error(ir, step, " fault: app=%s has no answer that is an error",
+		nm_origin_option(nm_step_error(ir, step,
+					       " fault: app=%s has no answer that is an error",
 					       step->ask.app->name),
 				 step, "fault");
 }
