@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* netmodel's own server of RESP2: PING, GET, SET with EX or PX, and DEL of one key; those of
- * one or two words also inline. Any other command is answered with an error. What is stored does
+/* netmodel's own server of RESP2: PING, GET, SET with EX or PX, DEL and EXISTS of one key, and
+ * SELECT of its one database; those of one or two words also inline. Any other command is answered with an error. What is stored does
  * not expire. */
 #include "app/redis.h"
 
@@ -106,6 +106,24 @@ static enum nm_took refuse(struct nm_app_served *served)
 			     "-ERR unknown command or wrong arguments\r\n");
 }
 
+/* A command of two words, which is no flowop. */
+static enum nm_took execute_other(struct nm_app_served *served,
+				  const struct nm_app_service *service, const struct word *name,
+				  const struct word *key)
+{
+	struct nm_stored stored;
+
+	if (word_is(name, "exists"))
+		return nm_app_answer(
+			served, NM_VERB_NONE, NM_CLASS_OK,
+			nm_store_find(service->store, key->bytes, (size_t)key->length, &stored)
+				? ":1\r\n"
+				: ":0\r\n");
+	return word_is(name, "select") && word_is(key, "0")
+		       ? nm_app_answer(served, NM_VERB_NONE, NM_CLASS_OK, "+OK\r\n")
+		       : refuse(served);
+}
+
 /* A command of one word, or of two. */
 static enum nm_took execute(struct nm_app_served *served, const struct nm_app_service *service,
 			    const struct word *name, const struct word *key)
@@ -116,8 +134,10 @@ static enum nm_took execute(struct nm_app_served *served, const struct nm_app_se
 			       : refuse(served);
 	if (is_key(key) && word_is(name, "get"))
 		return get(served, service, key);
-	if (!is_key(key) || !word_is(name, "del"))
+	if (!is_key(key))
 		return refuse(served);
+	if (!word_is(name, "del"))
+		return execute_other(served, service, name, key);
 	return nm_store_delete(service->store, key->bytes, (size_t)key->length)
 		       ? nm_app_answer(served, NM_VERB_DELETE, NM_CLASS_OK, ":1\r\n")
 		       : nm_app_answer(served, NM_VERB_DELETE, NM_CLASS_MISS, ":0\r\n");

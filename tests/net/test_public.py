@@ -21,14 +21,15 @@ from publics import ask, listens, public
 def test_redis_cli(netmodel: Netmodel) -> None:
     with public(netmodel, "redis") as server:
         cli = ["redis-cli", "-p", str(server.port)]
-        words = [("PING",), ("SET", "a", "b"), ("GET", "a"), ("GET", "none"), ("DEL", "a"), ("HGET", "a", "b")]
+        words = [("PING",), ("SET", "a", "b"), ("GET", "a"), ("GET", "none"), ("EXISTS", "a"), ("DEL", "a"), ("EXISTS", "a")]
+        words += [("SELECT", "0"), ("SELECT", "1"), ("HGET", "a", "b")]
         answers = [said(*cli, *of).strip() for of in words]
-    assert answers[:5] == ["PONG", "OK", "b", "", "1"]
-    assert answers[5].startswith("ERR unknown command")
+    assert answers[:8] == ["PONG", "OK", "b", "", "1", "1", "0", "OK"]
+    assert all(answer.startswith("ERR unknown command") for answer in answers[8:])
     assert server.verbs() == {
-        "ping": {"ok": 1}, "set": {"ok": 1}, "get": {"hits": 1, "misses": 1}, "delete": {"hits": 1}, "other": {"refused": 1},
+        "ping": {"ok": 1}, "set": {"ok": 1}, "get": {"hits": 1, "misses": 1}, "delete": {"hits": 1}, "other": {"ok": 3, "refused": 2},
     }  # fmt: skip
-    assert server.connections == 6
+    assert server.connections == 10
 
 
 @pytest.mark.parametrize("pipeline", [1, 16])
