@@ -64,6 +64,7 @@ static inline unsigned char *nm_dns_put_opt(unsigned char *at, unsigned bytes, u
 }
 
 /* The server's end, in dns_server.c: of a stream, and of messages. */
+/* As nm_app's fail does. */
 void nm_dns_fail(struct nm_app_served *served);
 enum nm_took nm_dns_take(struct nm_app_served *served, const struct nm_app_service *service,
 			 const char *data, size_t n, size_t *ret_taken);

@@ -84,7 +84,7 @@ static int read_one(char *text, struct nm_faults *ret, char *why, size_t why_siz
 	return -EINVAL;
 }
 
-/* The end of the fault that begins there: a comma behind its parentheses, or the end of the text. */
+/* The end of the fault that begins there: a comma behind it, or the end of the text. */
 static const char *end_of(const char *at)
 {
 	const char *close = strchr(at, ')');

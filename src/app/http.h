@@ -49,6 +49,7 @@ bool nm_http_lines_expect(struct nm_http_lines *lines, const char *text);
 /* The text of the server's longest answer. */
 #define NM_HTTP_ANSWER_BYTES 128u
 
+/* As nm_app's fail does. */
 void nm_http_fail(struct nm_app_served *served);
 enum nm_took nm_http_take(struct nm_app_served *served, const struct nm_app_service *service,
 			  const char *data, size_t n, size_t *ret_taken);

@@ -44,6 +44,7 @@ enum nm_parsed nm_memcache_take_error(struct nm_app_parser *parser,
 				      const struct nm_app_request *request,
 				      const struct nm_line_text *line);
 
+/* As nm_app's fail does. */
 void nm_memcache_fail(struct nm_app_served *served);
 enum nm_took nm_memcache_take(struct nm_app_served *served, const struct nm_app_service *service,
 			      const char *data, size_t n, size_t *ret_taken);

@@ -8,6 +8,7 @@
 /* The text of its longest answer. */
 #define NM_REDIS_ANSWER_BYTES 64u
 
+/* As nm_app's fail does. */
 void nm_redis_fail(struct nm_app_served *served);
 enum nm_took nm_redis_take(struct nm_app_served *served, const struct nm_app_service *service,
 			   const char *data, size_t n, size_t *ret_taken);

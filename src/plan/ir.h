@@ -205,8 +205,7 @@ void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step);
 void nm_ir_check_apps(struct nm_ir *ir, struct nm_ir_group *group);
 /* Reads the text of a command, where the flowop is one (command_check.c). */
 void nm_ir_check_command(struct nm_ir *ir, struct nm_ir_step *step);
-/* Reads the faults of a serve (fault_check.c). */
-void nm_ir_check_faults(struct nm_ir *ir, struct nm_ir_step *step);
+void nm_ir_check_faults(struct nm_ir *ir, struct nm_ir_step *step); /* of a serve */
 /* Puts the lines of a request of http together (http_check.c). */
 void nm_ir_check_http(struct nm_ir *ir, const struct nm_ir_group *group, struct nm_ir_step *step);
 
