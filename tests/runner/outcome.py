@@ -84,6 +84,7 @@ def _run(lane: Lane, say: Callable[[str], None], over: Event) -> list[tuple[Suit
             break
         say(suite.title)
         outcomes = suite.run() or [Outcome(suite.title, FAILED, why="no test was run")]
+        say(f"{suite.title}: ended")
         ends.append((suite, outcomes))
         for outcome in outcomes:
             if outcome.end == FAILED:

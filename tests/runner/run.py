@@ -70,25 +70,23 @@ def quick(scratch: Path) -> list[Stage]:
     ]
 
 
-def check(scratch: Path, last: Lane) -> list[Stage]:
-    """What computes runs beside what waits, and gives way to it; what measures time runs by itself."""
+def check(scratch: Path, beside: Stage) -> list[Stage]:
+    """What computes runs beside what waits, and gives way to it; what measures time runs by itself. No lane waits for another."""
     folders: list[str | Path] = [TOP / "tests" / name for name in ("docs", "runner", "bench", "net")]
     computes = [
         Step("clang, warnings are errors", [*GIVE_WAY, *MAKE_SANITIZED, "check-programs"], LOGS),
         Units("unit tests under ASan and UBSan", SANITIZED, JOBS),
         Step("fuzz targets", [*MAKE_SANITIZED, "fuzz", f"FUZZ_RUNS={FUZZ_RUNS}", f"FUZZ_SEED={FUZZ_SEED}"], LOGS),
         Style(BUILD),
-        *last,
     ]
-    waits = [
-        net("tests of the program", scratch, folders, [*TOGETHER, *NOT_ALONE]),
-        *lab(scratch),
-        Pytest("tests in a virtual machine", [TOP / "tests/vm/run", "-rs"], [], LOGS, ["-m", "not long"]),
+    here = [net("tests of the program", scratch, folders, [*TOGETHER, *NOT_ALONE]), *lab(scratch)]
+    elsewhere = [
         in_a_cluster(),
+        Pytest("tests in a virtual machine", [TOP / "tests/vm/run", "-rs"], [], LOGS, ["-m", "not long"]),
     ]
     return [
         [[Units("unit tests", BUILD, JOBS)]],
-        [computes, waits],
+        [computes, here, elsewhere, *beside],
         [[net("tests of the program that run alone", scratch, folders, ALONE)]],
     ]
 
@@ -183,7 +181,7 @@ def main(words: list[str]) -> int:
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
     }
     try:
-        stages = quick(scratch) if words == ["quick"] else check(scratch, [bare_root()] * (len(words) > 1))
+        stages = quick(scratch) if words == ["quick"] else check(scratch, [[bare_root()]] * (len(words) > 1))
         return run(stages, temporary, leftovers.mounts())
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

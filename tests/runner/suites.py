@@ -84,7 +84,7 @@ class Units:
         command = ["make", "-k", "-s", "-C", str(self._build), f"-j{jobs}", "check", "CHECKS=", *words]
         done = subprocess.run(
             command,
-            env=os.environ | {"CK_VERBOSITY": "verbose"},
+            env=os.environ | {"CK_VERBOSITY": "verbose", "CK_DEFAULT_TIMEOUT": "60"},  # seconds: much else may run beside it
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
