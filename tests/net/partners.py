@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Servers of others, as Debian has them: fetched once by version, unpacked below the build folder, never installed."""
+"""Servers of others, as Debian has them: fetched once by version, unpacked below the build folder, never installed. As a program it
+fetches all of them, and exits with 77 where the mirror has not answered."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -44,32 +46,35 @@ PACKAGES = {
 }
 
 
+def _has_tools() -> bool:
+    return all(shutil.which(tool) for tool in ("apt-cache", "apt-get", "dpkg-deb"))
+
+
 @cache
-def _version(package: str) -> str | None:
-    """The version that the mirror has, by what this machine knows of it."""
-    shown = subprocess.run(["apt-cache", "policy", package], capture_output=True, text=True, check=False).stdout
-    match = re.search(r"Candidate: (\S+)", shown)
-    return match[1] if match and match[1] != "(none)" else None
+def _missing() -> set[str]:
+    """Packages that cannot be had. All that are not unpacked yet are fetched at once, as each call of apt reads all its lists."""
+    PARTNERS.mkdir(parents=True, exist_ok=True)
+    with (PARTNERS / ".lock").open("w") as lock:  # tests that run at a time want the same
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return _fetch({package for needed in PACKAGES.values() for package in needed})
 
 
-def _fetch(package: str, into: Path) -> bool:
-    """Unpacks a package there, unless it is there already."""
-    version = _version(package)
-    if version is None:
-        return False
-    done = into / f".{package}-{re.sub('[^A-Za-z0-9.+~-]', '_', version)}"
-    if done.exists():
-        return True
-    download = into / "download" / package
-    shutil.rmtree(download, ignore_errors=True)
-    download.mkdir(parents=True)
-    got = subprocess.run(["apt-get", "download", f"{package}={version}"], cwd=download, capture_output=True, check=False)
-    files = list(download.glob("*.deb"))
-    if got.returncode or not files:
-        return False
-    subprocess.run(["dpkg-deb", "-x", str(files[0]), str(into)], check=True)
-    done.touch()
-    return True
+def _fetch(packages: set[str]) -> set[str]:
+    """Those of them that cannot be had."""
+    shown = subprocess.run(["apt-cache", "policy", *sorted(packages)], capture_output=True, text=True, check=False).stdout
+    # The version that the mirror has, by what this machine knows of it.
+    versions = dict(re.findall(r"^(\S+):\n.*\n  Candidate: (\d\S*)$", shown, re.MULTILINE))
+    marks = {package: PARTNERS / f".{package}-{re.sub('[^A-Za-z0-9.+~-]', '_', version)}" for package, version in versions.items()}
+    wanted = [f"{package}={versions[package]}" for package, mark in marks.items() if not mark.exists()]
+    if wanted:
+        download = PARTNERS / "download"
+        shutil.rmtree(download, ignore_errors=True)
+        download.mkdir()
+        subprocess.run(["apt-get", "download", *wanted], cwd=download, capture_output=True, check=False)
+        for file in download.glob("*.deb"):
+            subprocess.run(["dpkg-deb", "-x", str(file), str(PARTNERS)], check=True)
+            marks[file.name.partition("_")[0]].touch()
+    return {package for package in packages if package not in marks or not marks[package].exists()}
 
 
 @cache
@@ -78,15 +83,10 @@ def partner(name: str) -> tuple[Path, dict[str, str]]:
     found = shutil.which(name)
     if found:
         return Path(found), dict(os.environ)
-    if not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
+    if not _has_tools():
         pytest.skip(f"{name}: neither it nor Debian's tools are here")
-    PARTNERS.mkdir(parents=True, exist_ok=True)
-    # Tests that run at a time want the same packages.
-    with (PARTNERS / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        for package in PACKAGES[name]:
-            if not _fetch(package, PARTNERS):
-                pytest.skip(f"{name}: the mirror of Debian's packages does not answer for {package}")
+    if missing := _missing().intersection(PACKAGES[name]):
+        pytest.skip(f"{name}: the mirror of Debian's packages does not answer for {', '.join(sorted(missing))}")
     libraries = ":".join(str(path) for path in (PARTNERS / "usr" / "lib").glob("*-linux-gnu*"))
     folder = next(path for path in (PARTNERS / "usr" / "bin", PARTNERS / "usr" / "sbin") if (path / name).exists())
     return folder / name, {**os.environ, "LD_LIBRARY_PATH": libraries}
@@ -284,3 +284,12 @@ def nsd(folder: Path, zone: str) -> Iterator[Nsd]:
     server = Nsd(folder, port)
     with running([str(program), "-d", "-c", str(folder / "nsd.conf")], env, server.stats):
         yield server
+
+
+if __name__ == "__main__":
+    if not _has_tools():
+        print("Debian's tools are not here")
+        sys.exit(77)
+    if missing := _missing():
+        print(f"the mirror of Debian's packages does not answer for {', '.join(sorted(missing))}")
+        sys.exit(77)

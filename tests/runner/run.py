@@ -85,7 +85,7 @@ def check(scratch: Path, beside: Stage) -> list[Stage]:
         Pytest("tests in a virtual machine", [TOP / "tests/vm/run", "-rs"], [], LOGS, ["-m", "not long"]),
     ]
     return [
-        [[Units("unit tests", BUILD, JOBS)]],
+        [[Units("unit tests", BUILD, JOBS)], [Step("partners of tests", [sys.executable, TOP / "tests/net/partners.py"], LOGS)]],
         [computes, here, elsewhere, *beside],
         [[net("tests of the program that run alone", scratch, folders, ALONE)]],
     ]
