@@ -12,7 +12,7 @@ import pytest
 
 from compose import ask, check, connect, group, lasting, op, times
 from loss import ABORTS, ACKNOWLEDGES, losing_segments
-from nmtest import Json, Netmodel, Node, assert_complete, master_of, slaves_of, slaves_on
+from nmtest import Json, Netmodel, Node, assert_complete, master_of, phase_of, slaves_of, slaves_on
 
 pytestmark = pytest.mark.needs("netns", "xdp")
 
@@ -91,10 +91,9 @@ def test_a_phase_ends_in_which_resets_are_lost(netmodel: Netmodel, nodes: MakeNo
     path = profile(group(lasting("500ms", connect("$far"), ask(9, 7), op("disconnect", "close=rst")), strands=2))
     with two_nodes(netmodel, nodes, 1, ABORTS) as (near, far):
         document = check(measured(netmodel, near, far, path))
-    passes = document["totals"]["transactions"]
+    passes = phase_of(document, "timed")["transactions"]  # the window may close before the last of them have ended
     assert passes >= 2
-    here, there = unseen(document)
-    assert here == 0 and passes <= there <= passes + 2, document["totals"]  # of each flow one may end when the time is over
+    assert unseen(document) == (0, passes)
 
 
 @pytest.mark.parametrize("kind", ["connect", "accept"])
