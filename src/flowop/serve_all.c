@@ -82,7 +82,7 @@ static void count(const struct nm_io *io, const struct nm_flow *flow, const stru
 		return;
 	}
 	struct nm_outcome_counters *outcomes =
-		nm_serve_outcomes(io, instr, (enum nm_verb)nm_serve_served(io, flow)->verb);
+		nm_serve_count_request(io, instr, (enum nm_verb)nm_serve_served(io, flow)->verb);
 
 	if (fault == NM_FAULT_STALL)
 		nm_counter_add(&outcomes->timed_out, 1);
