@@ -85,7 +85,7 @@ struct nm_ir_sequence {
 
 struct nm_ir_transaction {
 	struct nm_transaction_attrs attrs;
-	struct nm_arrivals arrivals; /* by the attribute */
+	struct nm_arrivals arrivals;   /* by the attribute */
 	struct nm_plateau until;       /* by the attribute */
 	struct nm_ideal ideal;	       /* of measured flows, by `slowdown` */
 	const struct nm_ir_step *flow; /* with it, the step whose message is the flow */
@@ -203,9 +203,8 @@ char *nm_ir_tell_apart(const struct nm_ir *ir, unsigned *ret_line);
  * (app_check.c). */
 void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step);
 void nm_ir_check_apps(struct nm_ir *ir, struct nm_ir_group *group);
-/* Reads the text of a command, where the flowop is one (command_check.c). */
-void nm_ir_check_command(struct nm_ir *ir, struct nm_ir_step *step);
-void nm_ir_check_faults(struct nm_ir *ir, struct nm_ir_step *step); /* of a serve */
+void nm_ir_check_command(struct nm_ir *ir, struct nm_ir_step *step); /* command_check.c */
+void nm_ir_check_faults(struct nm_ir *ir, struct nm_ir_step *step);  /* fault_check.c */
 /* Puts the lines of a request of http together (http_check.c). */
 void nm_ir_check_http(struct nm_ir *ir, const struct nm_ir_group *group, struct nm_ir_step *step);
 
@@ -216,7 +215,7 @@ const struct nm_keyspace *nm_ir_find_keys(struct nm_ir *ir, const struct nm_ir_s
 void nm_ir_set_fill(struct nm_ir *ir, struct nm_ir_group *group, struct nm_ir_transaction *t);
 /* Gives transactions that open connections the rate of their group (connect_rate.c). */
 void nm_ir_pace_connects(struct nm_ir *ir, struct nm_ir_group *group);
-/* Reads queue, late and drain (backlog.c); sets lanes, and whether passes draw by them (lanes.c). */
+/* Reads queue, late and drain (backlog.c); sets lanes, and who draws by them (lanes.c). */
 void nm_ir_read_backlog(struct nm_ir *ir, const struct nm_node *node, struct nm_ir_transaction *t);
 void nm_ir_set_lanes(struct nm_ir *ir, const struct nm_ir_group *group,
 		     struct nm_ir_transaction *t);

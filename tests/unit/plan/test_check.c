@@ -122,7 +122,8 @@ static const struct mistake attributes[] = {
 	{DURING("durtion='1s'"),
 	 AT(2, "<transaction>: unknown attribute \"durtion\", did you mean "
 	       "\"duration\"?; allowed are name, iterations, duration, total, "
-	       "rate, period, spacing, arrivals, lanes, slowdown, pipeline, fill, until, measure")},
+	       "rate, period, spacing, arrivals, lanes, queue, late, drain, slowdown, pipeline, "
+	       "fill, until, measure")},
 };
 
 static const struct mistake options[] = {
