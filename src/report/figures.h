@@ -54,6 +54,9 @@ json_t *nm_host_phases_json(const struct nm_at *at, const struct nm_group_report
 extern const struct nm_figure nm_cpu_figures[];
 extern const struct nm_object nm_cpu_object, nm_cpu_load_object;
 
+/* figures_costs.c: struct nm_costs. */
+extern const struct nm_object nm_costs_object;
+
 /* figures_usage.c: struct nm_usage and its parts. */
 extern const struct nm_figure nm_softirqs_figures[];
 extern const struct nm_object nm_unhalted_object, nm_cpufreq_object, nm_interrupts_object,
@@ -77,8 +80,10 @@ json_t *nm_comparison_json(const struct nm_at *at);
 
 /* figures_run.c: the document, from the top. */
 extern const struct nm_object nm_document_object, nm_profile_object, nm_run_object,
-	nm_totals_object, nm_phase_object, nm_group_object, nm_interval_object, nm_summary_object,
-	nm_group_row_object, nm_repeat_object;
+	nm_totals_object, nm_phase_object, nm_group_object, nm_interval_object, nm_group_row_object;
+
+/* figures_repeat.c: a struct nm_summary, and the series. */
+extern const struct nm_object nm_summary_object, nm_repeat_object;
 
 /* sweep.c: all trials; owned, or NULL when out of memory. */
 extern const struct nm_object nm_trial_object, nm_sweep_object;

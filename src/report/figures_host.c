@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The document's part about one host. */
+#include "report/costs.h"
 #include "report/figures.h"
 
 static const struct nm_result_host *host_of(const struct nm_at *at)
@@ -357,6 +358,14 @@ static json_t *make_vectors(const struct nm_at *at)
 			       sizeof(vectors->items[0]));
 }
 
+static json_t *make_costs(const struct nm_at *at)
+{
+	struct nm_costs costs;
+
+	nm_costs_of(at->result, host_of(at), &costs);
+	return part(at, true, "", &nm_costs_object, &costs);
+}
+
 static json_t *make_psp(const struct nm_at *at)
 {
 	const struct nm_usage *usage = &host_of(at)->usage;
@@ -493,6 +502,7 @@ static const struct nm_figure host_figures[] = {
 		.doc = "Over the measured window."),
 	NM_MADE("vectors", make_vectors, NM_SCHEMA_LIST("vector"),
 		.doc = "Interrupts of each vector of the interfaces, over the measured window."),
+	NM_MADE("costs", make_costs, NM_SCHEMA_IF_AVAILABLE("costs"), .object = &nm_costs_object),
 	NM_MADE("tcp", make_tcp, NM_SCHEMA_IF_AVAILABLE("tcp"), .object = &nm_tcp_object),
 	NM_MADE("psp", make_psp, NM_SCHEMA_LIST_IF_AVAILABLE("psp_device"),
 		.doc = "PSP devices over the measured window; none where the kernel has no PSP."),

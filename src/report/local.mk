@@ -18,14 +18,18 @@ src_libnm_report_la_SOURCES = \
 	src/report/compare.c \
 	src/report/compare.h \
 	src/report/compare_priv.h \
+	src/report/costs.c \
+	src/report/costs.h \
 	src/report/end_totals.c \
 	src/report/end_totals.h \
 	src/report/figure.c \
 	src/report/figure.h \
 	src/report/figures.h \
+	src/report/figures_costs.c \
 	src/report/figures_cpu.c \
 	src/report/figures_detail.c \
 	src/report/figures_host.c \
+	src/report/figures_repeat.c \
 	src/report/figures_replay.c \
 	src/report/figures_run.c \
 	src/report/figures_sum.c \
@@ -58,6 +62,7 @@ src_libnm_report_la_SOURCES = \
 	src/report/sweep_read.h \
 	src/report/table.c \
 	src/report/table.h \
+	src/report/text_costs.c \
 	src/report/text_counters.c \
 	src/report/text_counters.h \
 	src/report/text_intervals.c \

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "report/common.h"
 #include "report/compare.h"
+#include "report/costs.h"
 #include "report/end_totals.h"
 #include "report/requirement.h"
 #include "report/sweep.h"
@@ -343,6 +344,7 @@ static void print_hosts(const struct nm_result *result, unsigned width, FILE *ou
 	print_usage_time(result, out);
 	print_interrupts(result, width, out);
 	print_softnet(result, width, out);
+	nm_text_costs_print(result, width, out);
 }
 
 /* What the hosts' encryption has done. */
@@ -460,6 +462,26 @@ static void print_runs(const struct nm_runs *series, unsigned width, FILE *out)
 	nm_table_fini(&table);
 }
 
+/* What each host has cost, with the statistics of the machine. */
+static void add_costs(struct nm_table *table, const struct nm_runs *series)
+{
+	const struct nm_result *last = nm_runs_last(series);
+
+	for (size_t h = 0; (last->statistics & NM_STAT_INTERFACES) && h < last->n_hosts; h++) {
+		const char *name = last->hosts[h].name;
+		struct nm_costs_summary summary;
+
+		nm_costs_summarise(series, h, &summary);
+		for (size_t k = 0; k < NM_COST__COUNT; k++) {
+			char label[2 * TEXT];
+
+			snprintf(label, sizeof(label), "%s, %s", nm_cost_forms[k].label,
+				 name ? name : "");
+			add_summary(table, label, &summary.value[k], nm_cost_forms[k].format);
+		}
+	}
+}
+
 static void print_summary(const struct nm_runs *series, unsigned width, FILE *out)
 {
 	static const char *const names[] = {"over the complete runs", "mean", "stddev", "95% +-"};
@@ -476,6 +498,7 @@ static void print_summary(const struct nm_runs *series, unsigned width, FILE *ou
 	add_summary(&table, "slowdown mean", &summary.slowdown_mean, nm_format_count);
 	add_summary(&table, "slowdown p50", &summary.slowdown_p50, nm_format_count);
 	add_summary(&table, "slowdown p99", &summary.slowdown_p99, nm_format_count);
+	add_costs(&table, series);
 	fputc('\n', out);
 	nm_table_print(&table, 2, out);
 	nm_table_fini(&table);

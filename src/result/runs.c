@@ -70,16 +70,9 @@ static double slowdown_p99(const struct nm_result *run)
 static void summarise(const struct nm_runs *series, figure_fn figure, double *values,
 		      struct nm_summary *ret_summary)
 {
-	size_t count = 0;
-
-	for (size_t i = 0; values && i < series->n_runs; i++) {
-		double value = series->runs[i]->complete ? figure(series->runs[i]) : NAN;
-		if (isfinite(value))
-			values[count++] = value;
-	}
-	*ret_summary = (struct nm_summary){.n = 0};
-	if (count)
-		nm_summary_compute(values, count, ret_summary);
+	for (size_t i = 0; values && i < series->n_runs; i++)
+		values[i] = series->runs[i]->complete ? figure(series->runs[i]) : NAN;
+	nm_summary_of_known(values, values ? series->n_runs : 0, ret_summary);
 }
 
 void nm_runs_summarise(const struct nm_runs *series, struct nm_runs_summary *ret_summary)

@@ -39,3 +39,13 @@ void nm_summary_compute(const double *values, size_t n, struct nm_summary *ret_s
 	}
 	*ret_summary = s;
 }
+
+void nm_summary_of_known(double *values, size_t n, struct nm_summary *ret_summary)
+{
+	size_t known = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (isfinite(values[i]))
+			values[known++] = values[i];
+	nm_summary_compute(values, known, ret_summary);
+}

@@ -16,6 +16,8 @@ struct nm_summary {
 
 /* Sums up n values; 0 values give an empty summary. */
 void nm_summary_compute(const double *values, size_t n, struct nm_summary *ret_summary);
+/* The same of those that are numbers, which it moves to the front. */
+void nm_summary_of_known(double *values, size_t n, struct nm_summary *ret_summary);
 
 /* The lesser of two figures, of which 0 is one that is not known. */
 static inline double nm_least_known(double a, double b)

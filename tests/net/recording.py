@@ -123,7 +123,7 @@ _MASKS = [
     (re.compile(r"\b\d+(?:\.\d+){3}\b"), "ADDRESS"),
     (re.compile(r"\bHIST[\w+/=]+"), "HISTOGRAM"),
 ]
-_OF_THE_MACHINE = re.compile(r"hosts\[\]\.(?!name|role|groups)|(?:.*[.\]])?(?:run_id|run\.id|start|sha256|version)$")
+_OF_THE_MACHINE = re.compile(r"(?:repeat\.)?hosts\[\]\.(?!name|role|groups)|(?:.*[.\]])?(?:run_id|run\.id|start|sha256|version)$")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?" + _UNIT + r"(?=op/s|(?![A-Za-z\d]|\.\d))")
 # Lines that a run has or has not, by what else the machine does.
 _BY_CHANCE = re.compile(
@@ -134,6 +134,8 @@ _BY_CHANCE = re.compile(
     r"|(.*\.)?(complete|slowdown)_(under_|over_)?\d+(_|kb|mb).*[ =]|  .*  (complete|slowdown)  #"
     r"|  #-#s  |.*#/s planned$|hosts\[\]\.(throttling|pressure|unhalted|cpus|cpufreq|vectors)|(remote_)?thrott\w+_periods="
     r"|.*half of its flows have taken less than # of their ideal time"  # the machine's loopback is a fast link
+    # What a machine has cost: which of it is known.
+    r"|  cost  host  value$|  ((CPU|cycles|packets)/(GB|packet|transaction|interrupt)|deviation|busiest queue)(, \w+)?  "
     # A flow that a busy machine keeps from its CPU is late.
     r"|  after that  #|  what hosts have used is over #|(run|groups\[\])\.(transactions_after|after_s)\b"
 )

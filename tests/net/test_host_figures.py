@@ -46,6 +46,31 @@ def test_hosts_are_described(netmodel: Netmodel) -> None:
     assert master_of(document)["rtt_s"] is None
 
 
+def test_what_a_host_has_cost(netmodel: Netmodel, validate: Validate) -> None:
+    """By what stands beside it in the result; over runs, and in a requirement."""
+    words = ("--repeat", "2", "--require", "host.master.costs.cpu_per_transaction > 0")
+    document = netmodel.measure("tcp_rr", *defines(test_length="500ms"), *words)
+    validate(document)
+    assert [met["met"] for met in document["requirements"]] == [True]
+    for host, over_runs in zip(document["hosts"], document["repeat"]["hosts"], strict=True):
+        costs, counted = host["costs"], host["cpu"]["busy"] * host["cpu"]["n_cpus"]
+        loopback = next(nic for nic in host["nics"] if nic["name"] == "lo")
+        packets = loopback["rx_packets"] + loopback["tx_packets"]
+        assert costs["nic"] == "lo"
+        assert costs["cpu_per_packet_s"] == pytest.approx(counted * host["interrupts"]["seconds"] / packets)
+        assert costs["packets_per_nic_interrupt"] is None  # loopback has no vectors
+        assert over_runs["name"] == host["name"]
+        assert over_runs["costs"]["cpu_per_gb_s"]["n"] == 2 and over_runs["costs"]["queue_interrupts_max"]["n"] == 0
+    totals, master = document["totals"], master_of(document)
+    spent_s = master["cpu"]["busy"] * master["cpu"]["n_cpus"] * totals["seconds"]
+    bytes_moved = totals["bytes_sent"] + totals["bytes_received"]
+    assert master["costs"]["cpu_per_transaction_s"] == pytest.approx(spent_s / totals["transactions"])
+    assert master["costs"]["cpu_per_gb_s"] == pytest.approx(spent_s / bytes_moved * 1e9)
+    # Both ends are this machine, and have moved the same.
+    slave = slaves_of(document)[0]["costs"]
+    assert slave["cpu_per_transaction_s"] == pytest.approx(master["costs"]["cpu_per_transaction_s"], rel=0.5)
+
+
 @pytest.mark.alone
 def test_a_window_of_a_few_ticks_has_no_cpu_shares(
     netmodel: Netmodel, profile: WriteProfile, validate: Callable[[Json], None]

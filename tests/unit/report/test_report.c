@@ -128,6 +128,27 @@ START_TEST(text_has_interrupts_per_second)
 }
 END_TEST
 
+/* One CPU was busy: 22 MB and 20000 transactions in 2 s on the master. */
+START_TEST(text_has_costs)
+{
+	render("text");
+	has_not("\n  cost"); /* it is for those who ask for it */
+	run->statistics |= NM_STAT_INTERFACES;
+	render("text");
+	has("\n\n  cost                host       value\n"
+	    "  CPU/GB              master    90.9 s\n"
+	    "  CPU/transaction     master    100 us\n");
+	has_not("CPU/packet"); /* its interfaces are not known */
+	run->hosts[0].usage.has_cpu = run->hosts[1].usage.has_cpu = false;
+	render("text");
+	has("\n  cycles/transaction  master");
+	has_not("CPU/");
+	run->hosts[0].has_usage = run->hosts[1].has_usage = false;
+	render("text");
+	has_not("\n  cost");
+}
+END_TEST
+
 START_TEST(text_has_the_percentiles_that_there_are)
 {
 	ck_assert_int_eq(nm_percentiles_parse("50,90,99", &run->percentiles), 0);
@@ -475,6 +496,7 @@ int main(void)
 	tcase_add_test(tc, text_tells_the_run);
 	tcase_add_test(tc, text_tells_groups_and_hosts);
 	tcase_add_test(tc, text_has_interrupts_per_second);
+	tcase_add_test(tc, text_has_costs);
 	tcase_add_test(tc, text_has_the_percentiles_that_there_are);
 	tcase_add_test(tc, text_tells_what_was_planned_when_less_was_done);
 	tcase_add_test(tc, text_tells_a_reason_once);

@@ -157,6 +157,10 @@ START_TEST(document_tells_hosts)
 	is_text("hosts.2.unhalted.unavailable", "the host did not deliver it");
 	is_text("hosts.2.interrupts.unavailable", "the host did not deliver it");
 	is_text("hosts.2.softirqs.unavailable", "the host did not deliver it");
+	is_real("hosts.0.costs.cpu_per_transaction_s", 1e-4);
+	is_null("hosts.0.costs.cpu_per_packet_s");
+	is_null("hosts.0.costs.nic");
+	is_text("hosts.2.costs.unavailable", "the host did not deliver it");
 	is_count("hosts.1.tcp.retransmitted_segments", 1);
 	is_count("hosts.0.connections.count", 16);
 	is_real("hosts.0.connections.min_rtt_s", 5e-6);
@@ -256,6 +260,9 @@ START_TEST(a_series_has_all_runs_and_their_summary)
 	is_real("repeat.summary.transactions_per_s.stddev", 3535.533905932738);
 	ck_assert_double_eq_tol(json_number_value(at("repeat.summary.transactions_per_s.ci95")),
 				31765.5, 1);
+	is_text("repeat.hosts.0.name", "master");
+	is_count("repeat.hosts.0.costs.cpu_per_transaction_s.n", 2);
+	is_count("repeat.hosts.2.costs.cpu_per_transaction_s.n", 0);
 	is_count("repeat.summary.latency_p99_s.n", 0);
 	is_null("repeat.summary.latency_p99_s.mean");
 

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The document's part about repetitions; the item is the series of runs. */
+#include "report/common.h"
+#include "report/costs.h"
+#include "report/figures.h"
+
+/* One value has a mean but no spread. */
+static bool mean_known(const void *item)
+{
+	return ((const struct nm_summary *)item)->n > 0;
+}
+
+static bool spread_known(const void *item)
+{
+	return ((const struct nm_summary *)item)->n > 1;
+}
+
+static json_t *make_n(const struct nm_at *at)
+{
+	return nm_json_count(((const struct nm_summary *)at->item)->n);
+}
+
+static const struct nm_figure summary_figures[] = {
+	NM_MADE("n", make_n, "count", .doc = "Runs that have the figure."),
+	NM_FIGURE(REAL, struct nm_summary, mean, "mean", .known = mean_known,
+		  .schema = "{'type': ['number', 'null']}"),
+	NM_FIGURE(REAL, struct nm_summary, stddev, "stddev", .known = spread_known,
+		  .schema = NM_SCHEMA_REAL_OR_NULL,
+		  .doc = "Of the sample; null for fewer than two."),
+	NM_FIGURE(
+		REAL, struct nm_summary, ci95, "ci95", .known = spread_known,
+		.schema = NM_SCHEMA_REAL_OR_NULL,
+		.doc = "Half the width of the 95 % confidence interval of the mean (Student's t)."),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_summary_object = {
+	.name = "summary",
+	.doc = "One figure over the complete runs.",
+	.figures = summary_figures,
+};
+
+#define OVER_RUNS(name)                                                                            \
+	{                                                                                          \
+		.json = #name, .kind = NM_FIGURE_OBJECT,                                           \
+		.offset = offsetof(struct nm_runs_summary, name), .object = &nm_summary_object     \
+	}
+
+/* Of measured flows, in a series that has some. */
+#define OVER_FLOWS(name)                                                                           \
+	{                                                                                          \
+		.json = #name, .kind = NM_FIGURE_OBJECT, .has = has_##name,                        \
+		.offset = offsetof(struct nm_runs_summary, name), .object = &nm_summary_object     \
+	}
+#define HAS(name)                                                                                  \
+	static bool has_##name(const struct nm_at *at)                                             \
+	{                                                                                          \
+		return ((const struct nm_runs_summary *)at->item)->name.n > 0;                     \
+	}
+HAS(slowdown_mean)
+HAS(slowdown_p50)
+HAS(slowdown_p99)
+#undef HAS
+
+static const struct nm_figure summaries_figures[] = {
+	OVER_RUNS(transactions_per_s), OVER_RUNS(bits_per_s),	 OVER_RUNS(latency_mean_s),
+	OVER_RUNS(latency_p50_s),      OVER_RUNS(latency_p99_s), OVER_FLOWS(slowdown_mean),
+	OVER_FLOWS(slowdown_p50),      OVER_FLOWS(slowdown_p99), NM_FIGURE_END,
+};
+
+static const struct nm_object summaries_object = {.figures = summaries_figures};
+
+static json_t *make_summaries(const struct nm_at *at)
+{
+	struct nm_runs_summary summary;
+
+	nm_runs_summarise(at->runs, &summary);
+	struct nm_at item = nm_at_item(at, &summary, 0);
+
+	return nm_object_json(&summaries_object, &item);
+}
+
+/* What each host has cost; the item is a struct nm_costs_summary. */
+static const struct nm_figure costs_figures[] = {
+#define OVER_COSTS(word, its_name, label, format, its_doc)                                         \
+	{.json = its_name,                                                                         \
+	 .kind = NM_FIGURE_OBJECT,                                                                 \
+	 .offset = offsetof(struct nm_costs_summary, value[NM_COST_##word]),                       \
+	 .object = &nm_summary_object},
+	NM_COSTS(OVER_COSTS)
+#undef OVER_COSTS
+		NM_FIGURE_END,
+};
+
+static const struct nm_object costs_object = {.figures = costs_figures};
+
+static json_t *make_name(const struct nm_at *at)
+{
+	return nm_json_text(((const struct nm_result_host *)at->item)->name);
+}
+
+static json_t *make_costs(const struct nm_at *at)
+{
+	struct nm_costs_summary summary;
+
+	nm_costs_summarise(at->runs, at->index, &summary);
+	struct nm_at item = nm_at_item(at, &summary, 0);
+
+	return nm_object_json(&costs_object, &item);
+}
+
+static const struct nm_figure host_figures[] = {
+	NM_MADE("name", make_name, NM_SCHEMA_TEXT),
+	NM_MADE("costs", make_costs, NULL, .object = &costs_object),
+	NM_FIGURE_END,
+};
+
+static const struct nm_object hosts_object = {.figures = host_figures, .is_list = true};
+
+static json_t *make_hosts(const struct nm_at *at)
+{
+	const struct nm_result *last = nm_runs_last(at->runs);
+
+	return nm_objects_json(&hosts_object, at, last->hosts, last->n_hosts,
+			       sizeof(last->hosts[0]));
+}
+
+static const struct nm_figure run_of_series_figures[] = {
+	{.json = "run", .kind = NM_FIGURE_OBJECT, .object = &nm_run_object},
+	{.json = "totals", .kind = NM_FIGURE_OBJECT, .object = &nm_totals_object},
+	NM_FIGURE_END,
+};
+
+static const struct nm_object runs_object = {.figures = run_of_series_figures, .is_list = true};
+
+static json_t *make_runs(const struct nm_at *at)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; list && i < at->runs->n_runs; i++) {
+		struct nm_at item = nm_at_item(at, at->runs->runs[i], i);
+
+		item.result = at->runs->runs[i];
+		if (json_array_append_new(list, nm_object_json(&runs_object, &item)) != 0) {
+			json_decref(list);
+			list = NULL;
+		}
+	}
+	return list;
+}
+
+static json_t *make_n_runs(const struct nm_at *at)
+{
+	return nm_json_count(at->runs->n_runs);
+}
+
+static const struct nm_figure repeat_figures[] = {
+	NM_MADE("n", make_n_runs, "{'type': 'integer', 'minimum': 2}"),
+	NM_MADE("runs", make_runs, NULL, .object = &runs_object),
+	NM_MADE("summary", make_summaries, NULL, .object = &summaries_object),
+	NM_MADE("hosts", make_hosts, NULL, .object = &hosts_object,
+		.doc = "What each has cost, over the complete runs."),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_repeat_object = {
+	.name = "repeat",
+	.doc = "With --repeat: every run in short. The rest of the document is the last run's.",
+	.figures = repeat_figures,
+};
