@@ -4,8 +4,6 @@ from. What is not known is None, never 0."""
 
 from __future__ import annotations
 
-import re
-import statistics
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -99,19 +97,8 @@ def _flows(document: Json) -> float | None:
     return _sum(reach(group, "flows") for group in groups) if isinstance(groups, list) and groups else None
 
 
-def _cycles(host: Json) -> float | None:
-    """Of all CPUs while they were awake."""
-    awake_s, frequency_hz = reach(host, "unhalted", "awake_s"), reach(host, "unhalted", "frequency_hz")
-    return None if awake_s is None or frequency_hz is None else awake_s * frequency_hz
-
-
-def _cycles_per(what: str) -> Callable[[Json, Json], float | None]:
-    """By what was on the interface."""
-    return lambda _document, host: ratio(_cycles(host), _on_wire(host, what))
-
-
-def _cycles_per_transaction(document: Json, host: Json) -> float | None:
-    return ratio(_cycles(host), reach(document, "totals", "transactions"))
+def _cost(name: str, scale: float = 1.0) -> Callable[[Json, Json], float | None]:
+    return lambda _document, host: ratio(reach(host, "costs", name), 1.0, scale)
 
 
 def _cpu_together(*names: str) -> Callable[[Json, Json], float | None]:
@@ -138,23 +125,6 @@ def _rate(group: str, *names: str, scale: float = 1e-3) -> Callable[[Json, Json]
     return take
 
 
-def _busy_s(host: Json, seconds: float | None) -> float | None:
-    """CPU time of the machine in so many seconds. The CPUs' ticks are coarse, so their share is taken of a window that
-    is known better."""
-    busy, cpus = reach(host, "cpu", "busy"), reach(host, "cpu", "n_cpus")
-    return None if busy is None or cpus is None or not seconds else busy * cpus * seconds
-
-
-def _cpu_per(*path: str, scale: float) -> Callable[[Json, Json], float | None]:
-    """Seconds of CPU that the host was busy for, by what the run has done meanwhile."""
-
-    def take(document: Json, host: Json) -> float | None:
-        whole = _sum(reach(document, "totals", name) for name in path)
-        return ratio(_busy_s(host, reach(document, "totals", "seconds")), whole, scale)
-
-    return take
-
-
 def _counted_s(host: Json) -> float | None:
     """The window of the counters that have no length of their own."""
     return reach(host, "interrupts", "seconds")
@@ -169,12 +139,9 @@ def _both_ways(nic: Json, what: str) -> float | None:
 
 
 def _interface(host: Json) -> Json:
-    """The one with the most packets."""
-    nics = host.get("nics")
-    if not isinstance(nics, list) or not nics:
-        return {}
-    found: Json = max(nics, key=lambda nic: _both_ways(nic, "packets") or 0.0)
-    return found
+    """The one that costs are by."""
+    nics, name = host.get("nics"), (host.get("costs") or {}).get("nic")
+    return next((nic for nic in nics if nic["name"] == name), {}) if isinstance(nics, list) else {}
 
 
 def _on_wire(host: Json, what: str) -> float | None:
@@ -185,46 +152,12 @@ def _wire(what: str, scale: float) -> Callable[[Json, Json], float | None]:
     return lambda _document, host: ratio(_on_wire(host, what), _counted_s(host), scale)
 
 
-def _cpu_us_per_packet(_document: Json, host: Json) -> float | None:
-    return ratio(_busy_s(host, _counted_s(host)), _on_wire(host, "packets"), 1e6)
-
-
 def _packets_per(event: str) -> Callable[[Json, Json], float | None]:
     return lambda _document, host: ratio(_on_wire(host, "packets"), reach(host, "interrupts", event))
 
 
 def _nic_interrupts(_document: Json, host: Json) -> float | None:
     return ratio(reach(_interface(host), "interrupts"), _counted_s(host), 1e-3)
-
-
-def _packets_per_nic_interrupt(_document: Json, host: Json) -> float | None:
-    return ratio(_on_wire(host, "packets"), reach(_interface(host), "interrupts"))
-
-
-# "eth0-TxRx-3", "virtio2-input.3", "mlx5_comp3@pci:0000:3b:00.0": the number of a queue.
-_QUEUE = re.compile(r"(\d+)(?:@.*)?$")
-
-
-def _queues(host: Json) -> list[float]:
-    """The interrupts of each queue of the interface, by the names of its vectors. A queue may have one vector for each
-    direction; vectors for other things are named after the interface alone, or have no number."""
-    nic, found = _interface(host).get("name"), dict[str, float]()
-    for vector in host.get("vectors") or []:
-        name = vector.get("name") or ""
-        queue = _QUEUE.search(name)
-        if queue and vector.get("nic") == nic != name and "async" not in name:
-            found[queue[1]] = found.get(queue[1], 0.0) + vector["interrupts"]
-    return list(found.values())
-
-
-def _over_queues(figure: Callable[[list[float]], float], scale: float) -> Callable[[Json, Json], float | None]:
-    """A figure of the interrupts of the queues, by their mean. Of one queue there is none."""
-
-    def take(_document: Json, host: Json) -> float | None:
-        queues = _queues(host)
-        return ratio(figure(queues), statistics.fmean(queues), scale) if len(queues) > 1 else None
-
-    return take
 
 
 def _per_wire(busy: Callable[[Json, Json], float | None]) -> Callable[[Json, Json], float | None]:
@@ -262,9 +195,9 @@ END = (
     ),
     OfEnd(Column("busiest_cpu_TL", "% of a CPU", "The busiest CPU, by the kernel", is_ratio=False), _busiest),
     OfEnd(Column("freq_GHz", "GHz", "Frequency of CPUs that are awake"), _frequency),
-    OfEnd(Column("cycles_per_byte", "", "Cycles per byte on the interface", "lower"), _cycles_per("bytes")),
-    OfEnd(Column("cycles_per_packet", "", "Cycles per packet", "lower"), _cycles_per("packets")),
-    OfEnd(Column("cycles_per_transaction", "", "Cycles per transaction", "lower"), _cycles_per_transaction),
+    OfEnd(Column("cycles_per_byte", "", "Cycles per byte of payload", "lower"), _cost("cycles_per_gb", 1e-9)),
+    OfEnd(Column("cycles_per_packet", "", "Cycles per packet", "lower"), _cost("cycles_per_packet")),
+    OfEnd(Column("cycles_per_transaction", "", "Cycles per transaction", "lower"), _cost("cycles_per_transaction")),
     OfEnd(
         Column("psi_cpu_pct", "%", "Time in which a task waited for a CPU", "lower", is_ratio=False),
         _rate("pressure", "cpu_some_s", scale=100),
@@ -274,13 +207,10 @@ END = (
         for name in ("user", "system", "irq", "softirq", "steal", "iowait")
     ),
     OfEnd(Column("user_sys_TL", "% of a CPU", "CPU user and system", is_ratio=False), _cpu_together("user", "system")),
-    OfEnd(
-        Column("cpu_s_per_GB", "s/GB", "CPU time per payload", "lower"),
-        _cpu_per("bytes_sent", "bytes_received", scale=1e9),
-    ),
+    OfEnd(Column("cpu_s_per_GB", "s/GB", "CPU time per payload", "lower"), _cost("cpu_per_gb_s")),
     OfEnd(
         Column("cpu_us_per_transaction", "us", "CPU time per transaction", "lower"),
-        _cpu_per("transactions", scale=1e6),
+        _cost("cpu_per_transaction_s", 1e6),
     ),
     OfEnd(
         Column("busy_TL_per_GBps", "% of a CPU per GB/s", "CPU busy per GB/s on the interface", "lower"),
@@ -293,11 +223,11 @@ END = (
     OfEnd(Column("irq_nic_kps", "1000/s", "Interrupts of the interface", "lower"), _nic_interrupts),
     OfEnd(
         Column("irq_nic_spread_pct", "%", "Deviation of interrupts over the queues", "lower", is_ratio=False),
-        _over_queues(statistics.pstdev, 100.0),
+        _cost("queue_interrupts_deviation", 100.0),
     ),
     OfEnd(
         Column("irq_nic_max_over_mean", "", "Interrupts of the busiest queue, by their mean", "lower"),
-        _over_queues(max, 1.0),
+        _cost("queue_interrupts_max"),
     ),
     OfEnd(Column("irq_all_kps", "1000/s", "Hardware interrupts", "lower"), _rate("interrupts", "hardware")),
     OfEnd(
@@ -311,10 +241,12 @@ END = (
         )
     ),
     OfEnd(Column("cs_kps", "1000/s", "Context switches", "lower"), _rate("interrupts", "context_switches")),
-    OfEnd(Column("cpu_us_per_packet", "us", "CPU time per packet", "lower"), _cpu_us_per_packet),
+    OfEnd(Column("cpu_us_per_packet", "us", "CPU time per packet", "lower"), _cost("cpu_per_packet_s", 1e6)),
     OfEnd(Column("wire_MBps", "MB/s", "On the interface, both directions"), _wire("bytes", 1e-6)),
     OfEnd(Column("wire_kpps", "1000/s", "Packets, both directions"), _wire("packets", 1e-3)),
-    OfEnd(Column("packets_per_nic_irq", "", "Packets per interrupt of the interface"), _packets_per_nic_interrupt),
+    OfEnd(
+        Column("packets_per_nic_irq", "", "Packets per interrupt of the interface"), _cost("packets_per_nic_interrupt")
+    ),
     OfEnd(Column("packets_per_irq", "", "Packets per interrupt of all"), _packets_per("hardware")),
     OfEnd(Column("packets_per_cs", "", "Packets per context switch"), _packets_per("context_switches")),
     *(

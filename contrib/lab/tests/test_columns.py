@@ -39,22 +39,12 @@ def host(role: str, boot: str) -> Json:
                 **{"vectors": 2, "interrupts": 500},
             },
         ],
-        # The last is of no queue: the interface's own name, whose number is not one of a queue.
-        "vectors": [
-            {"nic": nic, "irq": irq, "name": name, "interrupts": interrupts}
-            for irq, (nic, name, interrupts) in enumerate(
-                (
-                    ("eth0", "eth0-rx-0", 100),
-                    ("eth0", "eth0-tx-0", 100),
-                    ("eth0", "mlx5_comp1@pci:0000:3b:00.0", 300),
-                    ("eth0", "virtio2-config", 90),
-                    ("eth0", "mlx5_async0@pci:0000:3b:00.0", 90),
-                    ("eth1", "eth1-rx-2", 90),
-                    ("eth0", None, 90),
-                    ("eth0", "eth0", 90),
-                )
-            )
-        ],
+        "costs": {
+            "nic": "eth0",
+            **{"cpu_per_gb_s": 0.5, "cpu_per_packet_s": 750e-6, "cpu_per_transaction_s": 3e-3},
+            **{"cycles_per_gb": 3e9, "cycles_per_packet": 3e6, "cycles_per_transaction": None},
+            **{"packets_per_nic_interrupt": 8, "queue_interrupts_deviation": 0.2, "queue_interrupts_max": 1.2},
+        },
         "tcp": {"retransmitted_segments": 100, "resets_sent": None, "delayed_acks": 8},
     }
 
@@ -89,7 +79,8 @@ def host(role: str, boot: str) -> Json:
         ("tcp_retransmitted_segments_ps", 50),
         ("tcp_resets_sent_ps", None),
         ("tcp_delayed_acks_ps", 4),
-        ("cpu_us_per_transaction", None),
+        ("cpu_s_per_GB", 0.5),
+        ("cpu_us_per_transaction", 3000),
         ("cycles_per_transaction", None),
     ],
 )
@@ -98,24 +89,6 @@ def test_a_figure_of_an_end(name: str, value: float | None) -> None:
     expected = None if value is None else pytest.approx(value)
     assert found[f"{name}.master"] == expected
     assert found[f"{name}.slave"] == expected
-
-
-def test_cost_of_a_transaction() -> None:
-    totals = {"transactions": 1000, "seconds": 2.0}
-    found = dict(figures({"totals": totals, "hosts": [host("master", "a")]}))
-    assert found["cycles_per_transaction.master"] == 4 * 3e9 / 1000
-    assert found["cpu_us_per_transaction.master"] == pytest.approx(3e6 / 1000)
-
-
-def test_one_queue_has_no_spread() -> None:
-    alone = host("master", "a")
-    alone["vectors"] = [{"nic": "eth0", "irq": 1, "name": "virtio2-input.0", "interrupts": 5}]
-    quiet = host("slave", "b")
-    for vector in quiet["vectors"]:
-        vector["interrupts"] = 0
-    found = dict(figures({"totals": {}, "hosts": [alone, quiet]}))
-    for end in ("master", "slave"):
-        assert found[f"irq_nic_spread_pct.{end}"] is found[f"irq_nic_max_over_mean.{end}"] is None
 
 
 def test_ends_on_one_machine_are_told_once() -> None:
@@ -130,7 +103,7 @@ def test_what_a_host_does_not_know_is_none() -> None:
     assert all(found[f"{end.column.name}.master"] is None for end in END)
 
 
-GROUPS = ("cpu", "cpus", "cpufreq", "unhalted", "pressure", "softnet", "softirqs", "interrupts", "nics", "tcp")
+GROUPS = ("cpu", "cpus", "cpufreq", "unhalted", "pressure", "softnet", "softirqs", "interrupts", "nics", "tcp", "costs")
 
 
 # The frequency is by cpufreq where it is not by what counts cycles.
