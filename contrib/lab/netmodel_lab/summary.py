@@ -24,7 +24,8 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Summary:
-    """A cell's figure. centre: the typical value, which the 95 % interval from low to high is about; None: one run."""
+    """A cell's figure. centre: the typical value, which the 95 % interval from low to high is about; None: one run.
+    middle: the interval of the median, by order, which holds where runs were disturbed, too; None: too few runs."""
 
     n: int
     mean: float
@@ -33,6 +34,7 @@ class Summary:
     centre: float
     low: float | None
     high: float | None
+    middle: tuple[float, float] | None = None
     mild: tuple[int, ...] = ()  # indices of outliers, which are kept
     far: tuple[int, ...] = ()
 
@@ -66,6 +68,7 @@ def summarise(values: Sequence[float], *, is_ratio: bool = True, confidence: flo
         centre=back(centre),
         low=None if half is None else back(centre - half),
         high=None if half is None else back(centre + half),
+        middle=_middle(x, confidence),
         mild=mild,
         far=far,
     )
@@ -75,6 +78,21 @@ def summarise(values: Sequence[float], *, is_ratio: bool = True, confidence: flo
 def _student(confidence: float, df: int) -> float:
     """The same for all cells of so many runs."""
     return float(special.stdtrit(df, (1 + confidence) / 2))
+
+
+def _middle(x: Array, confidence: float) -> tuple[float, float] | None:
+    left_out = _left_out(confidence, x.size)
+    if left_out is None:
+        return None
+    ordered = np.sort(x)
+    return float(ordered[left_out]), float(ordered[-1 - left_out])
+
+
+@functools.cache
+def _left_out(confidence: float, n: int) -> int | None:
+    """The most values that the interval of the median leaves out at each of its ends. None: it needs more than n."""
+    held = [k for k in range(n // 2) if 1 - 2 * special.bdtr(k, n, 0.5) >= confidence]
+    return held[-1] if held else None
 
 
 def outliers(y: Array) -> tuple[tuple[int, ...], tuple[int, ...]]:

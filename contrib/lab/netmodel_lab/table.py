@@ -4,6 +4,7 @@ from it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +25,15 @@ class Cell:
     dimensions: dict[str, str]
     rows: list[Row]
     summaries: dict[str, Summary]
+
+    def outliers(self, name: str) -> list[tuple[int, bool]]:
+        """Runs that do not lie with the others in a figure, and whether they lie far from them."""
+        rows, summary = _known(self.rows, name), self.summaries[name]
+        return sorted((int(rows[i]["seq"]), i in summary.far) for i in (*summary.far, *summary.mild))
+
+
+def _known(rows: Sequence[Row], name: str) -> list[Row]:
+    return [row for row in rows if row.get(name) is not None and math.isfinite(row[name])]
 
 
 class Table:
@@ -81,7 +91,7 @@ class Table:
     def _cell(self, rows: list[Row]) -> Cell:
         summaries = {}
         for column in self.columns:
-            values = [row[column.name] for row in rows if row.get(column.name) is not None]
+            values = [row[column.name] for row in _known(rows, column.name)]
             summary = summarise(values, is_ratio=column.is_ratio)
             if summary:
                 summaries[column.name] = summary

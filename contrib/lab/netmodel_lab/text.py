@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from netmodel_lab import spread
 from netmodel_lab.table import Cell, Table
 from netmodel_lab.words import interval
-
-SHOWN = ("transactions_per_s", "payload_MBps", "p50_us", "p99_us", "busy_kernel_TL")
 
 
 def aligned(lines: Sequence[Sequence[str]], left: int, last: Sequence[str] = ()) -> str:
@@ -28,7 +27,7 @@ def aligned(lines: Sequence[Sequence[str]], left: int, last: Sequence[str] = ())
 
 def cells(table: Table) -> str:
     """A line for each cell, with its typical values and how sure they are."""
-    shown = [column for column in table.columns if column.name.partition(".")[0] in SHOWN]
+    shown = spread.shown(table)
     places = table.dimensions or ["profile"]
     head = [*places, "runs", *(column.name for column in shown)]
     lines = [
@@ -40,6 +39,16 @@ def cells(table: Table) -> str:
         for cell in table.cells
     ]
     return aligned([head, *lines], len(places)) if lines else "no run has come to its end\n"
+
+
+def statistics(table: Table) -> str:
+    """How the runs lie about them: a line for each cell and figure."""
+    places = table.dimensions or ["profile"]
+    lines = [
+        [*(line.cell.dimensions.get(name, line.cell.profile) for name in places), *line.texts]
+        for line in spread.lines(table)
+    ]
+    return "\n" + aligned([[*places, *spread.HEAD], *lines], len(places) + 1) if lines else ""
 
 
 def _figure(cell: Cell, name: str, unit: str) -> str:

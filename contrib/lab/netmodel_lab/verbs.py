@@ -356,7 +356,8 @@ def report(options: argparse.Namespace) -> Exit:
     if options.scaling_study:
         sys.stdout.write(scaling(Table(folder)))
     elif options.text:
-        sys.stdout.write(text.cells(Table(folder)))
+        table = Table(folder)
+        sys.stdout.write(text.cells(table) + text.statistics(table))
     else:
         _report(folder, Path(options.output or folder.path / "report.html"), is_quiet=True)
     return Exit.DONE

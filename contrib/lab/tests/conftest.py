@@ -116,6 +116,8 @@ def apart_study(wide_study: Path, tmp_path_factory: pytest.TempPathFactory) -> P
         slave["cpu"] = {**master["cpu"], "busy": master["cpu"]["busy"] / 2}
         for nic in slave["nics"]:
             nic |= {"vectors": 2, "interrupts": 1 + nic["rx_packets"] // 10}
+        halves = {name: value / 2 for name, value in master["costs"].items() if name.startswith("cpu_") and value}
+        slave["costs"] = {**master["costs"], **halves, "packets_per_nic_interrupt": 20}
         slave["softirqs"] = {"unavailable": "the kernel does not count them"}
         file.write_text(json.dumps({**document, "hosts": [master, slave]}))
     done = call(path, "report", path)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from conftest import Lab
+from large import enlarge
 
 from netmodel_lab.page import html
 
@@ -191,4 +192,30 @@ def test_text(study: Path, lab: Lab) -> None:
         *("num_flows", "runs", "transactions_per_s", "payload_MBps", "p50_us", "p99_us"),
         "busy_kernel_TL.shared",
     ]
-    assert [line.split()[:2] for line in lines[1:]] == [["1", "2"], ["2", "2"]]
+    assert [line.split()[:2] for line in lines[1:3]] == [["1", "2"], ["2", "2"]]
+    assert lines[4].split()[:6] == ["num_flows", "figure", "n", "mean", "median", "sd"]
+    assert [line.split()[:3] for line in lines[5:7]] == [["1", name, "2"] for name in lines[0].split()[2:4]]
+
+
+def test_statistics_and_outliers(wide_study: Path, lab: Lab, tmp_path: Path) -> None:
+    """Of ten cells with ten runs each, one of which lies far from the others of its cell."""
+    path = tmp_path / "s"
+    enlarge(wide_study, path, 100)
+    manifest = json.loads((path / "manifest.json").read_text())
+    seqs = [point["seq"] for point in manifest["plan"] if point["cell"] == manifest["plan"][0]["cell"]]
+    assert len(seqs) == 10
+    for i, seq in enumerate(seqs):
+        result = path / "runs" / f"{seq:06d}-a1" / "result.json"
+        document = json.loads(result.read_text())
+        document["totals"]["transactions_per_s"] = 5000 if i == 3 else 1000 + i
+        result.write_text(json.dumps(document))
+    text = lab("report", path, "--text").stdout
+    mine = [line for line in text.splitlines() if f"run {seqs[3]} far" in line]
+    assert len(mine) == 1  # the other figures of that run lie with the others
+    # Of 1000 .. 1009 without 1003, and 5000: mean, median and deviation, and all but one at either end.
+    figures = re.split("  +", mine[0])[3:]
+    assert figures == ["10", "1.40 k/s", "1.01 k/s", "1.26 k/s", "1.00 k/s .. 1.01 k/s", f"run {seqs[3]} far"]
+    assert lab("report", path).returncode == 0
+    _, reader = read(path / "report.html")
+    assert f"Run {seqs[3]} lies far from the others of its cell in transactions_per_s" in reader.texts["li#"]
+    assert f"run {seqs[3]} far" in reader.texts["td#"]

@@ -50,6 +50,27 @@ def test_few_runs_and_equal_ones() -> None:
     assert same.far == ()
 
 
+def test_the_interval_of_the_median_is_by_order() -> None:
+    """The widest share of values that a binomial distribution leaves 5 % outside of, or less."""
+    for n, ends in ((5, None), (6, (1, 6)), (8, (1, 8)), (9, (2, 8)), (10, (2, 9)), (30, (10, 21))):
+        found = summarise([float(value) for value in reversed(range(1, n + 1))])
+        assert found and found.middle == ends
+        if ends:
+            assert 1 - 2 * stats.binom.cdf(ends[0] - 1, n, 0.5) >= 0.95 > 1 - 2 * stats.binom.cdf(ends[0], n, 0.5)
+
+
+def test_spoilt_runs_do_not_move_the_interval_of_the_median() -> None:
+    """Of one run in ten that is slower by 30 %, as the interval about the typical value does not hold then."""
+    random = np.random.default_rng(77)
+    held = 0
+    for values in np.exp(random.normal(math.log(50), 0.05, (CELLS, 10))):
+        values[random.random(10) < 0.1] *= 1.3
+        found = summarise(list(values))
+        assert found and found.middle
+        held += found.middle[0] <= 50 <= found.middle[1]
+    assert held / CELLS >= 0.95
+
+
 def test_outliers_are_told_and_kept() -> None:
     found = summarise([100, 101, 99, 100.5, 99.5, 300])
     assert found

@@ -18,7 +18,7 @@ from typing import Any
 
 import vl_convert
 
-from netmodel_lab import slopes
+from netmodel_lab import slopes, spread
 from netmodel_lab.folder import write_whole
 from netmodel_lab.page import charts as charts_
 from netmodel_lab.page import data, details
@@ -34,7 +34,7 @@ _BUNDLE = "window.vegaEmbed = vegaEmbed;"
 _MOST_REASONS = 10
 _MOST_RUNS = 2000
 _MOST_COMMANDS = 200
-_SHOWN = ("transactions_per_s", "payload_MBps", "p50_us", "p99_us", "busy_kernel_TL", "cpu_us_per_transaction")
+_SHOWN = (*spread.SHOWN, "cpu_us_per_transaction")
 
 
 def page(tables: Sequence[Table]) -> str:
@@ -55,6 +55,7 @@ def page(tables: Sequence[Table]) -> str:
         _inside(found["details"]),
         each(lambda table: _slopes(table, along)),
         each(_cells),
+        each(_statistics),
         each(_runs),
         each(_facts),
         each(_commands),
@@ -372,7 +373,7 @@ def _table(head: list[tuple[str, str]], lines: list[list[tuple[str, Any]]]) -> s
 
 
 def _cells(table: Table) -> str:
-    shown = [column for column in table.columns if column.name.partition(".")[0] in _SHOWN]
+    shown = spread.shown(table, _SHOWN)
     head = [(name, "t") for name in table.dimensions or ["profile"]]
     head += [("runs", "n"), *((column.title, "n") for column in shown)]
     lines = [
@@ -382,6 +383,29 @@ def _cells(table: Table) -> str:
     if not lines:
         return ""
     return f'<section class="cells"><h2>Cells</h2>{_table(head, lines)}</section>'
+
+
+def _statistics(table: Table) -> str:
+    head = [(name, "t") for name in table.dimensions or ["profile"]]
+    head += [(name, "t" if name in ("figure", "outliers") else "n") for name in spread.HEAD]
+    found = spread.lines(table, _SHOWN)
+    lines = []
+    for line in found[:_MOST_RUNS]:
+        one = line.summary
+        outside = len(one.far) + len(one.mild)
+        by = (line.column.name, one.n, one.mean, one.median, one.sd, one.median, outside)
+        lines.append([*_place(line.cell), *zip(line.texts, by, strict=True)])
+    if not lines:
+        return ""
+    title = "Statistics of the cells"
+    if len(lines) < len(found):
+        title = f"The first {len(lines)} of {len(found)} statistics of the cells"
+    return (
+        f"<details><summary>{title}</summary>{_table(head, lines)}"
+        '<p class="note">The 95 % interval of the median is by order, of 6 runs or more; it holds where some runs were '
+        "disturbed, too. Outliers, of 5 runs or more, lie beyond 1.5 times the distance of the quartiles, far ones "
+        "beyond 3 times. All are kept.</p></details>"
+    )
 
 
 def _place(cell: Cell) -> list[tuple[str, Any]]:
@@ -401,7 +425,7 @@ def _figure(cell: Cell, column: Any) -> tuple[str, float | None]:
 
 
 def _runs(table: Table) -> str:
-    shown = [column for column in table.columns if column.name.partition(".")[0] in _SHOWN]
+    shown = spread.shown(table, _SHOWN)
     head = [("run", "n"), ("block", "n"), *((name, "t") for name in table.dimensions)]
     head += [("started", "t"), ("attempt", "n"), *((column.title, "n") for column in shown), ("failed", "t")]
     lines = []

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from netmodel_lab import spread
 from netmodel_lab.table import Table
 from netmodel_lab.words import percent
 
 _DRIFTS = ("transactions_per_s", "p50_us")
+_MOST_FAR = 10
 
 
 def warnings(table: Table) -> list[str]:
@@ -32,11 +34,9 @@ def warnings(table: Table) -> list[str]:
         found.append("The order was as given: differences between cells contain whatever changed meanwhile")
     if len(table.manifest.epochs) > 1:
         found.append("The study was resumed after a change of the host or of the program: see epoch in its facts")
-    far = sum(
-        len(summary.far) for cell in table.cells for summary in [cell.summaries.get("transactions_per_s")] if summary
-    )
-    if far:
-        found.append(
-            f"{far} {'run lies' if far == 1 else 'runs lie'} far from the others of the cell in transactions_per_s"
-        )
+    far = spread.far_runs(table)
+    for run, names in list(far.items())[:_MOST_FAR]:
+        found.append(f"Run {run} lies far from the others of its cell in {', '.join(names)}")
+    if len(far) > _MOST_FAR:
+        found.append(f"So do {len(far) - _MOST_FAR} more runs, see the statistics of the cells")
     return found
