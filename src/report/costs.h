@@ -40,6 +40,7 @@ struct nm_costs {
 	double value[NM_COST__COUNT]; /* NAN: not known, and never 0 for that */
 };
 
+/* Of a host of the result. */
 void nm_costs_of(const struct nm_result *result, const struct nm_result_host *host,
 		 struct nm_costs *ret_costs);
 

@@ -18,7 +18,7 @@ from netmodel_lab.columns import Column, find
 from netmodel_lab.folder import Folder
 from netmodel_lab.inference import Difference
 from netmodel_lab.problems import Exit, UsageProblem, nearest
-from netmodel_lab.rows import Row
+from netmodel_lab.rows import Row, from_csv
 from netmodel_lab.table import Table
 from netmodel_lab.values import percentage
 
@@ -136,7 +136,7 @@ def _typed(name: str, value: str) -> Any:
         return value == "true"
     if find(name) or name == "block":
         return float(value) if value else None
-    return value
+    return from_csv(value)
 
 
 def read_metric(text: str, sides: Sequence[Side], same: float) -> Metric:
@@ -218,6 +218,8 @@ def _of_cell(a: Side, b: Side, metric: Metric, cell: Key, rows_a: list[Row] | No
         line.verdict, line.note = "undecided", ": neither has a good run"
     elif not x or not y:
         line.verdict, line.note = "failed", f": {'A' if not x else 'B'} has no good run"
+    elif a.source == b.source and rows_a == rows_b:
+        line.difference = inference.of_itself(len(x))
     elif min(*x, *y) <= 0:
         line.difference = inference.by_rank(x, y)
     else:
@@ -250,6 +252,10 @@ def _overall(
     together: Sequence[Difference],
 ) -> Difference | None:
     """The geometric mean of the ratios. Cells of one block share what disturbed it: then the block is the unit."""
+    if all(one.test == "itself" for one in together):
+        return inference.of_itself(sum(one.n_a for one in together))
+    if any(one.se is None for one in together):
+        return None
     pairs = {
         cell: _pairs(a, b, cells_a[cell], cells_b[cell], metric.column.name) for cell in cells_a if cell in cells_b
     }
@@ -280,6 +286,8 @@ def _verdict(line: Line, alpha: float, same: float) -> tuple[str, str]:
     difference = line.difference
     assert difference
     assert line.p is not None
+    if difference.test == "itself":
+        return "same", ""
     if min(difference.n_a, difference.n_b) < inference.MIN_RUNS:
         return "undecided", f": at least {inference.MIN_RUNS} runs each are needed"
     if difference.test == "all equal":

@@ -89,6 +89,11 @@ def of_differences(d: Array) -> Difference:
     return Difference("paired t", n, n, _two_sided(effect / se, n - 1), effect, se, float(n - 1))
 
 
+def of_itself(n: int) -> Difference:
+    """Of the same runs on both sides, however few."""
+    return Difference("itself", n, n, 1.0, 0.0, 0.0, float(max(n - 1, 1)))
+
+
 def by_rank(a: Sequence[float], b: Sequence[float]) -> Difference:
     """Of values that have no logarithms: whether those of B tend to be higher or lower."""
     x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)

@@ -84,12 +84,36 @@ def as_jsonl(rows: Sequence[Row]) -> str:
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
+_RECKONED = ("=", "+", "-", "@", "\t", "\r")
+
+
+def _is_reckoned(text: str) -> bool:
+    """Whether a spreadsheet would take a text for a formula."""
+    if not text.startswith(_RECKONED):
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return True
+    return False
+
+
+def _to_csv(value: Any) -> Any:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"'{value}" if isinstance(value, str) and _is_reckoned(value) else value
+
+
+def from_csv(text: str) -> str:
+    return text[1:] if text.startswith("'") and _is_reckoned(text[1:]) else text
+
+
 def as_csv(rows: Sequence[Row]) -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, names(rows), lineterminator="\n", restval="")
     writer.writeheader()
     for row in rows:
-        writer.writerow({key: str(value).lower() if isinstance(value, bool) else value for key, value in row.items()})
+        writer.writerow({key: _to_csv(value) for key, value in row.items()})
     return out.getvalue()
 
 
