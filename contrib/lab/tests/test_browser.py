@@ -4,7 +4,9 @@ light and dark, wide and narrow."""
 
 from __future__ import annotations
 
+import csv
 import json
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -74,6 +76,73 @@ def test_page_in_a_browser(
             "cell",
             "sort",
         } <= set(found["changed"])
+
+
+TOOLTIPS = """
+const told = [];
+for (const mark of document.querySelectorAll(".chart .mark-symbol path")) {
+  const at = mark.getBoundingClientRect(), [clientX, clientY] = [at.x + at.width / 2, at.y + at.height / 2];
+  for (const kind of ["pointermove", "pointerover"]) mark.dispatchEvent(new PointerEvent(kind, { bubbles: true, clientX, clientY }));
+  await wait(5);
+  const tooltip = document.getElementById("vg-tooltip-element");
+  if (tooltip) told.push(tooltip.textContent);
+}
+return { told, hit: window.hit ?? null, text: document.querySelector("main").textContent,
+  made: document.querySelectorAll("main img, main script, #vg-tooltip-element :is(img, script)").length }"""
+
+
+def test_texts_of_others_are_shown_and_not_run(wide_study: Path, lab: Lab, tmp_path: Path) -> None:
+    """Among them the values of a dimension, which stand in legends, lists and tooltips."""
+    evil = "<img src=x onerror=hit=1></script><script>hit=2</script>\u202e\u05d0\U0001f40d"
+    path = tmp_path / "s"
+    shutil.copytree(wide_study, path)
+    values = {"64": evil, "16k": "=cmd()|'/c calc'!A0"}
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["study"]["profile"] = evil
+    sizes = manifest["study"]["dimensions"][1]
+    assert sizes["names"] == ["request_size"]
+    sizes["values"] = [[values[value]] for (value,) in sizes["values"]]
+    for point in manifest["plan"]:
+        point["dimensions"]["request_size"] = values[point["dimensions"]["request_size"]]
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    assert lab("report", path).returncode == 0
+    assert {row["d.request_size"] for row in csv.DictReader((path / "rows.csv").open(newline=""))} == {
+        *(evil, f"'{values['16k']}")
+    }
+    with Browser(tmp_path, width=1400) as browser:
+        browser.open(path / "report.html")
+        browser.play(LOOK + DONE)
+        found = browser.play(TOOLTIPS)
+        assert not browser.console
+    assert (found["hit"], found["made"]) == (None, 0)
+    for text in values.values():
+        assert text in found["text"]
+        assert any(text in told for told in found["told"]), found["told"][:3]
+
+
+def test_a_page_of_what_is_not_known_and_below_nothing(wide_study: Path, lab: Lab, tmp_path: Path) -> None:
+    """One run of each cell, with nulls, zeros, and hidden CPU below 0."""
+    path = tmp_path / "s"
+    shutil.copytree(wide_study, path)
+    for number, file in enumerate(sorted(path.glob("runs/*/result.json"))):
+        document = json.loads(file.read_text())
+        document["totals"] |= {"bits_per_s": None if number % 2 else 0, "retransmits": 0}
+        document["totals"]["latency_s"] |= {"p99": None, "p50": 0.0}
+        for host in document["hosts"]:
+            host["unhalted"] = {"source": "msr", "n_cpus": 2, "busy": 0.2, "hidden": -0.01 * number}
+            host["costs"] = {"unavailable": "not here"}
+            host["nics"] = []
+        file.write_text(json.dumps(document))
+    assert lab("report", path).returncode == 0
+    with Browser(tmp_path, width=1400) as browser:
+        browser.open(path / "report.html")
+        found = browser.play(LOOK + DONE)
+        figures = browser.play("return [...document.querySelectorAll('[data-figure]')].map((at) => at.dataset.figure)")
+        assert not browser.console
+    assert found["drawn"] == found["figures"] > 5
+    assert found["overlaps"] == []
+    assert "hidden_TL" in figures
+    assert not {"p99_us", "cpu_us_per_transaction"} & set(figures)
 
 
 def test_what_is_printed(wide_study: Path, tmp_path: Path) -> None:
