@@ -82,7 +82,8 @@ TOOLTIPS = """
 const told = [];
 for (const mark of document.querySelectorAll(".chart .mark-symbol path")) {
   const at = mark.getBoundingClientRect(), [clientX, clientY] = [at.x + at.width / 2, at.y + at.height / 2];
-  for (const kind of ["pointermove", "pointerover"]) mark.dispatchEvent(new PointerEvent(kind, { bubbles: true, clientX, clientY }));
+  for (const kind of ["pointermove", "pointerover"])
+    mark.dispatchEvent(new PointerEvent(kind, { bubbles: true, clientX, clientY }));
   await wait(5);
   const tooltip = document.getElementById("vg-tooltip-element");
   if (tooltip) told.push(tooltip.textContent);
@@ -157,7 +158,27 @@ def test_what_is_printed(wide_study: Path, tmp_path: Path) -> None:
             "return [...document.querySelectorAll('.controls')].every((at) => !at.getClientRects().length)"
         )
         assert not browser.console
-    assert 2 <= pages <= 12
+    assert 2 <= pages <= 20  # with facts, runs and commands
+
+
+PRINTED = """
+const all = () => [...document.querySelectorAll("details")].map((at) => at.open);
+const before = all();
+dispatchEvent(new Event("beforeprint"));
+const open = all(), cut = [...document.querySelectorAll(".scroll, pre")]
+  .filter((at) => at.scrollWidth > at.clientWidth + 1 || !at.clientHeight).map((at) => at.textContent.slice(0, 40));
+dispatchEvent(new Event("afterprint"));
+return { before, open, cut, after: all() }"""
+
+
+def test_what_is_closed_or_wide_is_printed_whole(wide_study: Path, tmp_path: Path) -> None:
+    with Browser(tmp_path, width=720, media="print") as browser:
+        browser.open(wide_study / "report.html")
+        found = browser.play(PRINTED)
+    assert not all(found["before"])
+    assert all(found["open"])
+    assert found["cut"] == []
+    assert found["after"] == found["before"]
 
 
 def test_what_a_study_has_not_varied_is_told(study: Path, lab: Lab, tmp_path: Path) -> None:

@@ -282,8 +282,15 @@ if (data.charts.length) {
     redraw(".picture");
   });
   dark.addEventListener("change", () => redraw());
-  addEventListener("beforeprint", () => document.querySelectorAll(".chart, .picture").forEach((element) => {
-    if (!views.has(element)) draw(element);
-  }));
+  const closed = [];
+  addEventListener("beforeprint", () => {
+    // What is closed on the screen cannot be opened on paper.
+    closed.push(...document.querySelectorAll("details:not([open])"));
+    closed.forEach((element) => { element.open = true; });
+    document.querySelectorAll(".chart, .picture").forEach((element) => {
+      if (!views.has(element)) draw(element);
+    });
+  });
+  addEventListener("afterprint", () => closed.splice(0).forEach((element) => { element.open = false; }));
   document.querySelectorAll(".chart, .picture").forEach((element) => seen.observe(element));
 }
