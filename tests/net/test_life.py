@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -163,19 +164,22 @@ def test_a_server_that_is_away_to_the_end(netmodel: Netmodel, profile: WriteProf
     """Few passes wait long, as those that would do never begin. None of those that are counted began without being due."""
 
     def answer(number: int, line: bytes) -> list[bytes]:
-        if number == 9:
+        if number == 3 and time.monotonic() > until:
             with suppress(OSError):  # another connection was sooner
                 server.close()
         return pong(number, line)
 
     server = Server(answer, 0)
+    until = time.monotonic() + 0.1
     how = 'duration="1s" arrivals="const(1k/s)"'
     document = netmodel.measure(profile(living(f"app=ping server={server.place} lifetime=20ms reconnect=30s", how=how)))
     load = phase_of(document, "ask")["load"]
     assert load["verdict"] == "connections" and load["unsent"] > 500
     assert "as the server was away" in load["advice"]
-    assert counts(document)["requests"] == counts(document)["ok"] == load["due"] - load["unsent"]
-    assert load["failed"] == 0
+    of = counts(document)
+    assert of["requests"] == load["due"] - load["unsent"]
+    # Connections that the server had not accepted when it went away have lost their requests.
+    assert 0 <= of["requests"] - of["ok"] == load["failed"] <= 3
     # What is closed and not opened anew is none of them.
     assert opened(document)[1] == opened(document)[0] - 3
 

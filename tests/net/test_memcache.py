@@ -28,7 +28,7 @@ def test_memcached_counts_the_same(flows: int, app: str, netmodel: Netmodel) -> 
         stats = server.stats()
     assert_complete(document)
     assert stats["cmd_set"] == stats["curr_items"] == 95
-    assert stats["cmd_get"] == stats["get_hits"] == counts(document)["hits"] > 100
+    assert stats["cmd_get"] == stats["get_hits"] == counts(document)["hits"] > 20
     assert counts(document)["misses"] == counts(document)["refused"] == 0
 
 
@@ -45,7 +45,7 @@ def test_hits_misses_and_deletes(app: str, netmodel: Netmodel, profile: WritePro
     own = counts(document)
     assert own["hits"] == stats["get_hits"] + stats["delete_hits"]
     assert own["misses"] == stats["get_misses"] + stats["delete_misses"] > 0
-    assert stats["cmd_get"] == 2 * stats["cmd_set"] > 100
+    assert stats["cmd_get"] == 2 * stats["cmd_set"] > 20
 
 
 def test_each_of_several_servers_is_filled(netmodel: Netmodel) -> None:
@@ -95,6 +95,7 @@ def test_conditional_verbs(app: str, netmodel: Netmodel, profile: WriteProfile) 
     )
     numbers = '<flowop type="incr" options="keys=n by=1000"/><flowop type="decr" options="keys=n"/><flowop type="touch" options="keys=n ttl=100s"/>'
     body = asking(app, numbers + flowops + '<flowop type="add" options="keys=a size=9"/>', "server={server}", "nflows='3'", 20)
+    body = body.replace('duration="200ms"', 'iterations="100"')  # all keys come several times, on any machine
     more = '<keyspace name="n" count="20" length="12" prefix="n:"/><keyspace name="a" count="20" length="12" prefix="a:"/>'
     with memcached() as server:
         for prefix in "kna":
