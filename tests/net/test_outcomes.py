@@ -496,10 +496,10 @@ def test_each_outage_has_its_own_limit(netmodel: Netmodel, profile: WriteProfile
 def test_a_connection_for_each_request(bad: list[bytes], flows: int, netmodel: Netmodel, profile: WriteProfile) -> None:
     """One that is to be closed next is not opened anew before that, where nobody would end it."""
     asked = iter(range(1 << 30))
-    with serving(lambda _number, _line: bad if next(asked) % 10 == 9 else [b"PONG\r\n", b""], pause=0.3) as server:
+    with serving(lambda _number, _line: bad if next(asked) % 10 == 9 else [b"PONG\r\n", b""], pause=1) as server:
         passes = (
             f'<flowop type="connect" options="remotehost=local app=ping server={server.place} reconnect=5s"/>'
-            '<flowop type="ping" options="timeout=100ms"/><flowop type="disconnect"/>'
+            '<flowop type="ping" options="timeout=500ms"/><flowop type="disconnect"/>'
         )
         body = f"<group nflows='{flows}'><transaction name='ask' iterations='20'>{passes}</transaction></group>"
         document = netmodel.measure(profile(body), "-f")

@@ -65,6 +65,17 @@ static void lose_stranger(struct nm_master *master, struct nm_link *link, const 
 	lose(master, link, text);
 }
 
+static void lose_silent(struct nm_master *master, struct nm_link *link, uint64_t limit_ns)
+{
+	char why[64];
+
+	(void)snprintf(why, sizeof why, "no sign of life for %.3g s", (double)limit_ns / 1e9);
+	if (is_stranger(link))
+		lose_stranger(master, link, ", or does not answer", why);
+	else
+		lose(master, link, why);
+}
+
 static void take_messages(struct nm_master *master, struct nm_link *link)
 {
 	char why[256], text[288];
@@ -139,14 +150,7 @@ static void serve_link(struct nm_master *master, struct nm_link *link)
 			due = NM_HEARTBEAT_LOST;
 	}
 	if (due == NM_HEARTBEAT_LOST) {
-		char why[64];
-
-		(void)snprintf(why, sizeof why, "no sign of life for %.3g s",
-			       (double)limit_ns / 1e9);
-		if (is_stranger(link))
-			lose_stranger(master, link, ", or does not answer", why);
-		else
-			lose(master, link, why);
+		lose_silent(master, link, limit_ns);
 	} else if (due == NM_HEARTBEAT_SEND && link->peer.state != NM_SESSION_HELLO) {
 		nm_master_send(master, link, NM_MESSAGE_HEARTBEAT,
 			       nm_number_pack(NM_MESSAGE_HEARTBEAT, nm_master_progress(master)));
@@ -259,9 +263,13 @@ bool nm_master_await(struct nm_master *master, enum nm_session_state state, uint
 		if (!late)
 			return true;
 		if (nm_clock_ns() >= until_ns) {
-			nm_master_fail(master, late, NM_FAILURE_LOSS, "waited %.3g s for %s",
-				       (double)master->options->timeout_ns / 1e9,
-				       nm_session_state_waits(late->peer.state));
+			if (is_stranger(late))
+				lose_silent(master, late, master->options->timeout_ns);
+			else
+				nm_master_fail(master, late, NM_FAILURE_LOSS,
+					       "waited %.3g s for %s",
+					       (double)master->options->timeout_ns / 1e9,
+					       nm_session_state_waits(late->peer.state));
 			return false;
 		}
 		nm_master_poll(master, until_ns);
