@@ -88,10 +88,9 @@ bool nm_serve_is_under_way(const struct nm_io *io, const struct nm_flow *flow, e
  * counted. */
 enum nm_step nm_accept_any_step(struct nm_io *io, struct nm_flow *flow,
 				const struct nm_instr *instr);
-/* Answers all requests over a connection of whoever connects, until its end: what a client does
- * wrong is counted, and ends its connection alone. */
-enum nm_step nm_serve_all_step(struct nm_io *io, struct nm_flow *flow,
-			       const struct nm_instr *instr);
+/* The step that answers all requests over a connection of whoever connects, until its end, by these
+ * options of serve: what a client does wrong is counted, and ends its connection alone. */
+nm_step_fn nm_serve_all_step(const void *opts, const struct nm_faults *faults);
 
 /* Of a connection that asks, while no request of it is under way: where an answer is parsed, and
  * what is noted of one that is none, of NM_SAID_MAX bytes. */

@@ -80,8 +80,9 @@ static bool is_intact(const struct nm_app_service *service, const struct nm_rope
 }
 
 /* NEXT: the kernel has all of it. */
-static enum nm_step send_answer(struct nm_io *io, struct nm_conn *conn,
-				const struct nm_app_service *service, struct nm_rope *out)
+static inline __attribute__((always_inline)) enum nm_step
+send_answer(struct nm_io *io, struct nm_conn *conn, const struct nm_app_service *service,
+	    struct nm_rope *out)
 {
 	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
 		char *data;
@@ -214,16 +215,11 @@ static enum nm_step take_request(struct nm_io *io, struct nm_flow *flow,
 	return NM_STEP_YIELD;
 }
 
-enum nm_step nm_serve_take(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+static inline __attribute__((always_inline)) enum nm_step send_all(struct nm_io *io,
+								   struct nm_flow *flow,
+								   const struct nm_instr *instr,
+								   struct serving *serving)
 {
-	struct serving *serving = nm_app_state(io, flow);
-
-	return serving->answered ? NM_STEP_NEXT : take_request(io, flow, instr, serving);
-}
-
-enum nm_step nm_serve_send(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
-{
-	struct serving *serving = nm_app_state(io, flow);
 	enum nm_step answer = send_answer(io, flow->conn, &io->apps.services[instr->opening],
 					  &serving->served.out);
 
@@ -231,21 +227,42 @@ enum nm_step nm_serve_send(struct nm_io *io, struct nm_flow *flow, const struct 
 	return answer;
 }
 
-void nm_serve_count(const struct nm_io *io, const struct nm_flow *flow,
-		    const struct nm_instr *instr)
+/* A pass, or the first half of one. There is one of both, or the usual one would be made of
+ * calls. */
+static __attribute__((noinline)) enum nm_step serve(struct nm_io *io, struct nm_flow *flow,
+						    const struct nm_instr *instr, bool answers)
 {
-	count(io, instr, nm_serve_served(io, flow));
+	struct serving *serving = nm_app_state(io, flow);
+	enum nm_step answer =
+		serving->answered ? NM_STEP_NEXT : take_request(io, flow, instr, serving);
+
+	if (answer != NM_STEP_NEXT || !answers)
+		return answer;
+	answer = send_all(io, flow, instr, serving);
+	if (answer == NM_STEP_NEXT)
+		count(io, instr, &serving->served);
+	return answer;
 }
 
 static enum nm_step serve_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
-	enum nm_step answer = nm_serve_take(io, flow, instr);
+	return serve(io, flow, instr, true);
+}
 
-	if (answer == NM_STEP_NEXT)
-		answer = nm_serve_send(io, flow, instr);
-	if (answer == NM_STEP_NEXT)
-		nm_serve_count(io, flow, instr);
-	return answer;
+enum nm_step nm_serve_take(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	return serve(io, flow, instr, false);
+}
+
+enum nm_step nm_serve_send(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	return send_all(io, flow, instr, nm_app_state(io, flow));
+}
+
+void nm_serve_count(const struct nm_io *io, const struct nm_flow *flow,
+		    const struct nm_instr *instr)
+{
+	count(io, instr, nm_serve_served(io, flow));
 }
 
 /* --- where messages may be lost --- */

@@ -32,7 +32,7 @@ enum { TAKING, WORKING };
 
 static enum nm_fault fault_of(const struct nm_flow *flow)
 {
-	return (enum nm_fault)(flow->progress - WORKING);
+	return flow->progress > WORKING ? (enum nm_fault)(flow->progress - WORKING) : NM_FAULT_NONE;
 }
 
 /* What is drawn depends on the connection's number among those of the flow, and on the request's
@@ -92,7 +92,9 @@ static void count(const struct nm_io *io, const struct nm_flow *flow, const stru
 		nm_counter_add(&outcomes->lost, 1);
 }
 
-static enum nm_step serve_one(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+/* A pass of serve with a service time or faults. */
+static enum nm_step serve_altered(struct nm_io *io, struct nm_flow *flow,
+				  const struct nm_instr *instr)
 {
 	enum nm_step answer = nm_serve_take(io, flow, instr);
 
@@ -122,7 +124,7 @@ static bool is_over(const struct nm_io *io, const struct nm_flow *flow)
  * wait in vain. */
 static enum nm_step leave(struct nm_flow *flow)
 {
-	const enum nm_fault fault = flow->progress ? fault_of(flow) : NM_FAULT_NONE;
+	const enum nm_fault fault = fault_of(flow);
 
 	if (fault == NM_FAULT_RESET)
 		nm_conn_linger(flow->conn, 0);
@@ -147,10 +149,11 @@ static void count_failed(const struct nm_io *io, const struct nm_flow *flow,
 		nm_counter_add(&nm_serve_count_request(io, instr, verb)->lost, 1);
 }
 
-enum nm_step nm_serve_all_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+static inline __attribute__((always_inline)) enum nm_step
+serve_all(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr, nm_step_fn serve)
 {
 	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
-		enum nm_step answer = serve_one(io, flow, instr);
+		enum nm_step answer = serve(io, flow, instr);
 
 		if (answer == NM_STEP_FAIL)
 			count_failed(io, flow, instr);
@@ -161,4 +164,22 @@ enum nm_step nm_serve_all_step(struct nm_io *io, struct nm_flow *flow, const str
 		flow->progress = TAKING;
 	}
 	return NM_STEP_YIELD;
+}
+
+static enum nm_step all_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	return serve_all(io, flow, instr, nm_flowop_serve.step);
+}
+
+static enum nm_step all_altered_step(struct nm_io *io, struct nm_flow *flow,
+				     const struct nm_instr *instr)
+{
+	return serve_all(io, flow, instr, serve_altered);
+}
+
+nm_step_fn nm_serve_all_step(const void *opts, const struct nm_faults *faults)
+{
+	const struct nm_opts_serve *o = opts;
+
+	return faults || o->service.max ? all_altered_step : all_step;
 }

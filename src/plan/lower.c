@@ -141,7 +141,7 @@ static nm_step_fn step_of(const struct nm_ir_step *step, const struct nm_flowop 
 	if (is_lossy(step) && op->lossy_step)
 		return op->lossy_step;
 	if (op == &nm_flowop_serve && step->op == op)
-		return nm_serve_all_step;
+		return nm_serve_all_step(opts, step->ask.faults);
 	if (nm_ir_is_public(step))
 		return nm_accept_any_step;
 	if (op == &nm_flowop_connect && nm_lives(opts))

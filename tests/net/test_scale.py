@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+import socket
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,9 +23,12 @@ from nmtest import (
     assert_ends_agree,
     at_most,
     defines,
+    free_port,
     inside,
     run_and_weigh,
+    wait_until,
 )
+from publics import listens
 
 
 FLOWS = 10_000
@@ -174,3 +179,38 @@ def test_instructions_of_a_transaction(netmodel: Netmodel, tmp_path: Path, flows
         return (many - few) / 25_600
 
     at_most(of_each, 220)
+
+
+def count_served_instructions(netmodel: Netmodel, folder: Path, requests: int) -> int:
+    """User-space instructions of a server that one client asks, request after request."""
+    port = free_port()
+    words = defines(app="redis", port=port, num_flows=1, test_length="300s")
+    grind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/served-{requests}"]
+    with netmodel.started("-m", "server", *words, prefix=grind) as process:
+        wait_until(lambda: listens(port), what="it listens")
+        with socket.create_connection(("127.0.0.1", port), PATIENCE_S) as client:
+            client.settimeout(PATIENCE_S)
+            client.sendall(b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$5\r\nhello\r\n")
+            assert client.recv(100) == b"+OK\r\n"
+            for _ in range(requests):
+                client.sendall(b"*2\r\n$3\r\nGET\r\n$1\r\nk\r\n")
+                assert client.recv(100) == b"$5\r\nhello\r\n"
+        process.signal(signal.SIGINT)
+        result = process.finish()
+    match = re.search(r"Collected : (\d+)", result.err)
+    assert match, result
+    return int(match[1])
+
+
+@pytest.mark.needs("valgrind")
+@pytest.mark.alone
+def test_instructions_of_a_request_that_is_served(netmodel: Netmodel, tmp_path: Path) -> None:
+    """Where there is neither a service time nor a fault, they cost nothing."""
+    if netmodel.binary.read_bytes()[:2] == b"#!":
+        pytest.skip("the program is a script here, which valgrind does not follow")
+
+    def of_each() -> float:
+        few, many = (count_served_instructions(netmodel, tmp_path, n) for n in (1000, 5000))
+        return (many - few) / 4000
+
+    at_most(of_each, 1850)
