@@ -49,6 +49,9 @@ static void begin(const struct nm_io *io, struct nm_flow *flow, const struct nm_
 		fault = NM_FAULT_NONE;
 		ns += faults->stall_ns;
 	}
+	/* or the client would send its next request in between */
+	if (fault == NM_FAULT_HANGUP)
+		nm_conn_hold(flow->conn);
 	nm_fault_spoil(fault, instr->ask.app, nm_serve_served(io, flow));
 	flow->progress = (uint8_t)(WORKING + fault);
 	flow->timer.at_ns = ns ? nm_clock_ns() + ns : 0;
@@ -128,6 +131,8 @@ static enum nm_step leave(struct nm_flow *flow)
 
 	if (fault == NM_FAULT_RESET)
 		nm_conn_linger(flow->conn, 0);
+	else if (fault == NM_FAULT_HANGUP)
+		nm_conn_end_stream(flow->conn);
 	if (fault != NM_FAULT_STALL)
 		flow->conn->flags |= NM_CONN_HUP;
 	flow->progress = TAKING;

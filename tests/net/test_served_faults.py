@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from nmtest import Netmodel, defines, master_of
+from nmtest import PATIENCE_S, Netmodel, defines, master_of
 from publics import public
 
 WriteProfile = Callable[..., Path]
@@ -55,6 +57,27 @@ def test_both_ends_count_the_same(app: str, fault: str, netmodel: Netmodel, prof
     if kind and fault != "error":
         assert served.get("refused", 0) == 0
     assert served == asked
+
+
+def test_no_request_is_sent_behind_the_last_answer(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """As it would be lost where the end of the connection came later than the answer."""
+    with public(netmodel, "memcache_meta", fault="hangup(0.5)") as server:
+        document = netmodel.measure(profile(asking("memcache_meta", server.port, 2000)))
+    assert document["totals"]["outcomes"]["ok"] == document["totals"]["outcomes"]["requests"] == 4000
+    assert server.verbs()["set"] == {"ok": 4000}
+
+
+def test_an_answer_comes_where_the_next_request_has_come(netmodel: Netmodel) -> None:
+    with public(netmodel, "memcache", fault="hangup(every=3)", service="50ms") as server:
+        answer = b""
+        with socket.create_connection(("127.0.0.1", server.port), PATIENCE_S) as client:
+            client.settimeout(PATIENCE_S)
+            client.sendall(b"get k\r\n" * 4000)
+            with contextlib.suppress(ConnectionResetError):
+                while more := client.recv(100):
+                    answer += more
+    assert answer == b"END\r\n" * 3
+    assert server.verbs() == {"get": {"misses": 3}}
 
 
 def test_shares_are_drawn_from_the_seed(netmodel: Netmodel, profile: WriteProfile) -> None:
