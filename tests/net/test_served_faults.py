@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nmtest import PATIENCE_S, Netmodel, defines, master_of
-from publics import public
+from publics import ask, public
 
 WriteProfile = Callable[..., Path]
 
@@ -65,6 +65,15 @@ def test_no_request_is_sent_behind_the_last_answer(netmodel: Netmodel, profile: 
         document = netmodel.measure(profile(asking("memcache_meta", server.port, 2000)))
     assert document["totals"]["outcomes"]["ok"] == document["totals"]["outcomes"]["requests"] == 4000
     assert server.verbs()["set"] == {"ok": 4000}
+
+
+@pytest.mark.parametrize("fault", ["error(1),hangup(every=3)", "hangup(every=3),error(1)"])
+def test_the_first_of_two_strikes(fault: str, netmodel: Netmodel) -> None:
+    """Of those that come to the same request: in the order of the table, not in that of the option."""
+    with public(netmodel, "memcache", fault=fault) as server:
+        answer = ask(server, b"get k\r\n" * 3, 1000)
+    assert answer == b"SERVER_ERROR out of order\r\n" * 2 + b"END\r\n"
+    assert server.verbs() == {"get": {"misses": 1, "refused": 2}}
 
 
 def test_an_answer_comes_where_the_next_request_has_come(netmodel: Netmodel) -> None:

@@ -42,6 +42,15 @@ def test_queues(servers: int, spread: float, netmodel: Netmodel) -> None:
     assert totals["response_s"]["mean"] / mean == pytest.approx(1 + wait_by_erlang(servers, load), rel=spread)
 
 
+def test_a_request_takes_what_the_law_says(netmodel: Netmodel) -> None:
+    """The mean of some 200 draws, and what a busy machine adds."""
+    with public(netmodel, "ping", "--seed", "1", service="exp(80ms)") as server:
+        more = defines(server=f"127.0.0.1:{server.port}", num_flows=8, test_length="2s")
+        latency = netmodel.measure("ping", *more)["totals"]["latency_s"]
+    assert latency["count"] > 100
+    assert 0.06 < latency["mean"] < 0.11
+
+
 def test_connections_are_served_at_a_time_and_keep_their_order(netmodel: Netmodel) -> None:
     with public(netmodel, "memcache", service="250ms", num_flows=4) as server:
         clients = [socket.create_connection(("127.0.0.1", server.port), PATIENCE_S) for _ in range(4)]
