@@ -164,8 +164,8 @@ void nm_conn_resets(struct nm_conn *conn);
 /* Hands an open connection over to `to`, which is closed; conn may be opened again. */
 void nm_conn_move(struct nm_conn *conn, struct nm_conn *to);
 
-/* Has the last bytes that are sent from now on wait for the end of the stream, which then comes with
- * them: TCP_CORK. */
+/* Has the last bytes that are sent from now on wait for the end of the stream, which then comes
+ * with them: TCP_CORK. */
 void nm_conn_hold(struct nm_conn *conn);
 /* Sends that end. A close alone would drop what waits where something came that nobody has read. */
 void nm_conn_end_stream(struct nm_conn *conn);
