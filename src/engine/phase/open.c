@@ -88,18 +88,27 @@ static void step(struct nm_open *open)
 		nm_schedule_step(&open->schedule);
 }
 
+/* What has become due by now_ns waits for one of the flows that are free, or for any, or is
+ * dropped. */
+static void admit(struct nm_worker *worker, uint64_t now_ns)
+{
+	struct nm_open *open = &worker->run.open;
+	uint64_t to_ns = now_ns < open->last_ns ? now_ns + 1 : open->last_ns;
+
+	if (open->backlog.on && to_ns > open->begin_ns)
+		nm_counter_add(&worker->io.count->dropped_queue,
+			       nm_backlog_admit(&open->backlog, &open->schedule,
+						(double)(to_ns - open->begin_ns), open->n_free));
+}
+
 /* Drops what may not begin any more by the rules of the phase. */
 static void drop(struct nm_worker *worker, uint64_t now_ns)
 {
 	struct nm_open *open = &worker->run.open;
-	struct nm_counters *count = worker->io.count;
 	const uint64_t late_ns = worker->run.phase->arrivals.backlog.late_ns;
-	uint64_t to_ns = now_ns < open->last_ns ? now_ns + 1 : open->last_ns, n = 0;
+	uint64_t n = 0;
 
-	if (open->backlog.on && to_ns > open->begin_ns)
-		nm_counter_add(&count->dropped_queue,
-			       nm_backlog_admit(&open->backlog, &open->schedule,
-						(double)(to_ns - open->begin_ns), open->n_free));
+	admit(worker, now_ns);
 	for (; late_ns && n < NM_TUNE_OPEN_COUNTED; n++) {
 		uint64_t at_ns = due_ns(open);
 
@@ -107,7 +116,7 @@ static void drop(struct nm_worker *worker, uint64_t now_ns)
 			break;
 		step(open);
 	}
-	nm_counter_add(&count->dropped_late, n);
+	nm_counter_add(&worker->io.count->dropped_late, n);
 }
 
 /* Whether most flows have no connection: it is being opened anew, or was given up. */
@@ -181,6 +190,8 @@ void nm_open_free(struct nm_worker *worker, struct nm_flow *flow)
 {
 	struct nm_open *open = &worker->run.open;
 
+	/* For what has become due until now this flow was not free. */
+	admit(worker, flow->request.sent_ns);
 	flow->state = NM_FLOW_ASLEEP;
 	flow->paced = true;
 	flow->next = NULL;

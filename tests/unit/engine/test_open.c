@@ -288,6 +288,28 @@ START_TEST(nothing_waits_without_a_queue)
 }
 END_TEST
 
+/* A flow that is free from 9 ms on takes the first of those that wait, not one more that came while
+ * it was busy; and what comes after that waits beside it. */
+START_TEST(a_flow_takes_nothing_that_came_to_a_full_queue)
+{
+	struct nm_flow *flow = &f.flows[0].flow;
+
+	f.phase.arrivals.backlog = (struct nm_backlog_rules){.limited = true, .queue = 3};
+	begin("const(1k)", 10 * S);
+	for (uint32_t i = 0; i < N_FLOWS; i++) {
+		ck_assert(nm_open_is_due(&f.worker, S + MS / 2 + i * MS));
+		nm_open_begin_pass(&f.worker, nm_open_take_free(&f.worker), S + MS / 2 + i * MS);
+	}
+	nm_request_end(&f.worker, flow, S + 9 * MS);
+	nm_open_free(&f.worker, flow);
+	ck_adds_up(2, 4, 0, 0);
+	ck_assert(nm_open_is_due(&f.worker, S + 10 * MS));
+	ck_adds_up(2, 4, 0, 0);
+	ck_assert_uint_eq(open_of->backlog.count, 4);
+	end();
+}
+END_TEST
+
 /* At 20 ms those of 15.5 ms and later are less than 5 ms late. */
 START_TEST(what_is_too_late_is_dropped_in_its_turn)
 {
@@ -501,6 +523,7 @@ int main(void)
 	tcase_add_test(tcase, an_interrupt_ends_what_is_due);
 	tcase_add_test(tcase, what_comes_to_a_full_queue_is_dropped);
 	tcase_add_test(tcase, nothing_waits_without_a_queue);
+	tcase_add_test(tcase, a_flow_takes_nothing_that_came_to_a_full_queue);
 	tcase_add_test(tcase, what_is_too_late_is_dropped_in_its_turn);
 	tcase_add_test(tcase, a_queue_may_have_what_is_too_late);
 	tcase_add_test(tcase, the_profile_says_for_how_long_what_waits_may_begin);
