@@ -43,9 +43,9 @@ static bool add_verb(struct extra *extra, const char *name)
 /* What the window of a row has. */
 static bool add_window(struct extra *extra, const struct nm_window *window)
 {
-	extra->failing = extra->failing || nm_failing_first(window->failing);
+	extra->failing = extra->failing || nm_failing_most(window->failing);
 	for (size_t v = 0; v < window->n_verbs; v++) {
-		extra->failing = extra->failing || nm_failing_first(window->verbs[v].failing);
+		extra->failing = extra->failing || nm_failing_most(window->verbs[v].failing);
 		if (!add_verb(extra, window->verbs[v].name))
 			return false;
 	}

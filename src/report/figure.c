@@ -87,13 +87,14 @@ static json_t *latency_json(const struct nm_latency *latency,
 	return object;
 }
 
-const struct nm_failing *nm_failing_first(struct nm_failing *const failing[NM_TIME__SIZED])
+const struct nm_failing *nm_failing_most(struct nm_failing *const failing[NM_TIME__SIZED])
 {
-	unsigned i = 0;
+	const struct nm_failing *most = NULL;
 
-	while (i + 1 < NM_TIME__SIZED && !failing[i])
-		i++;
-	return failing[i];
+	for (unsigned i = 0; i < NM_TIME__SIZED; i++)
+		if (failing[i] && (!most || failing[i]->failures > most->failures))
+			most = failing[i];
+	return most;
 }
 
 static json_t *percentiles_json(const struct nm_failing *failing,
@@ -113,7 +114,7 @@ static json_t *failing_json(struct nm_failing *const failing[NM_TIME__SIZED],
 			    const struct nm_percentiles *percentiles)
 {
 	json_t *object =
-		json_pack("{s:o}", "failures", nm_json_count(nm_failing_first(failing)->failures));
+		json_pack("{s:o}", "failures", nm_json_count(nm_failing_most(failing)->failures));
 	char name[32];
 
 	for (unsigned i = 0; object && i < NM_TIME__SIZED; i++) {
@@ -342,11 +343,11 @@ static void print_failing_keys(FILE *out, const char *prefix,
 			       struct nm_failing *const failing[NM_TIME__SIZED],
 			       const struct nm_percentiles *percentiles)
 {
-	const struct nm_failing *first = nm_failing_first(failing);
+	const struct nm_failing *most = nm_failing_most(failing);
 	char key[32];
 
-	if (first)
-		fprintf(out, "%s_failures=%" PRIu64 "\n", prefix, first->failures);
+	if (most)
+		fprintf(out, "%s_failures=%" PRIu64 "\n", prefix, most->failures);
 	for (unsigned t = 0; t < NM_TIME__SIZED; t++)
 		for (size_t i = 0; failing[t] && i < percentiles->count; i++)
 			fprintf(out, "%s_%s_%s=%.9f\n", prefix, nm_time_names[t],
@@ -381,9 +382,9 @@ static void print_failing_cells(FILE *out, struct nm_failing *const failing[NM_T
 				const struct nm_percentiles *percentiles,
 				const char *const *without)
 {
-	const struct nm_failing *first = nm_failing_first(failing);
+	const struct nm_failing *most = nm_failing_most(failing);
 
-	fprintf(out, ",%" PRIu64, first ? first->failures : 0);
+	fprintf(out, ",%" PRIu64, most ? most->failures : 0);
 	for (unsigned t = 0; t < NM_TIME__SIZED; t++) {
 		if (!nm_time_may_fail(t) || is_left_out(nm_time_names[t], without))
 			continue;

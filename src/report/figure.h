@@ -141,8 +141,8 @@ json_t *nm_json_count(uint64_t value); /* at most 2^63 - 1 */
 /* Puts all members of `from` (taken) into `into`, which is returned; NULL if either is NULL. */
 json_t *nm_json_join(json_t *into, json_t *from);
 
-/* Some distribution's percentiles with failures; NULL: there are none. */
-const struct nm_failing *nm_failing_first(struct nm_failing *const failing[NM_TIME__SIZED]);
+/* The percentiles with failures of the distribution that has the most; NULL: there are none. */
+const struct nm_failing *nm_failing_most(struct nm_failing *const failing[NM_TIME__SIZED]);
 
 /* --- kv and csv --- */
 

@@ -114,12 +114,12 @@ const struct nm_object nm_with_failures_object = {
 
 static bool has_failing(const struct nm_at *at)
 {
-	return nm_failing_first(((const struct nm_window *)at->item)->failing);
+	return nm_failing_most(((const struct nm_window *)at->item)->failing);
 }
 
 static bool has_failing_of_verb(const struct nm_at *at)
 {
-	return nm_failing_first(((const struct nm_verb_window *)at->item)->failing);
+	return nm_failing_most(((const struct nm_verb_window *)at->item)->failing);
 }
 
 /* --- verbs --- */

@@ -2,6 +2,7 @@
 /* The verdict on an open loop. */
 #include "result/load.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,7 +51,18 @@ static bool is_short(const struct nm_load *load, const struct nm_window *whole)
  * for tells nothing of that. */
 static bool is_starved(const struct nm_window *whole)
 {
-	return whole->counts.starved > whole->counts.unsent / 2;
+	return whole->counts.starved > nm_counts_never_begun(&whole->counts) / 2;
+}
+
+/* This end took longer to begin what was due than flows took to be free. What waits in vain is
+ * dropped, so that those that begin have hardly waited for a flow: then flows must have been
+ * without a pass for longer than with one. */
+static bool is_own(const struct nm_load *load, const struct nm_window *whole)
+{
+	bool drops = load->dropped_queue + load->dropped_late > 0;
+
+	return load->generator_s >
+	       fmax(load->busy_s, drops ? nm_window_passes(whole)->mean_s : 0);
 }
 
 static enum nm_load_verdict judge(const struct nm_load *load, const struct nm_window *whole)
@@ -61,10 +73,36 @@ static enum nm_load_verdict judge(const struct nm_load *load, const struct nm_wi
 		return NM_LOAD_OK;
 	if (is_starved(whole))
 		return NM_LOAD_CONNECTIONS;
-	if (load->generator_s > load->busy_s)
+	if (is_own(load, whole))
 		return NM_LOAD_GENERATOR;
 	return nm_window_passes(whole)->mean_s < SLOWER * alone_s(whole) ? NM_LOAD_CONNECTIONS
 									 : NM_LOAD_OVERLOAD;
+}
+
+/* How many never began, and which limits of the profile have dropped them. */
+static void advise_never_begun(struct nm_load *load)
+{
+	const struct {
+		const char *name;
+		uint64_t count;
+	} limits[] = {{"queue", load->dropped_queue}, {"late", load->dropped_late}};
+	size_t size = sizeof(load->advice), n = strlen(load->advice);
+	const char *before = " (";
+
+	if (!never_begun(load))
+		return;
+	n += (size_t)snprintf(load->advice + n, size - n,
+			      ", and %" PRIu64 " of the %" PRIu64 " that were due never began",
+			      never_begun(load), load->due);
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+		if (!limits[i].count)
+			continue;
+		n += (size_t)snprintf(load->advice + n, size - n, "%s%s dropped %" PRIu64, before,
+				      limits[i].name, limits[i].count);
+		before = ", ";
+	}
+	if (*before == ',')
+		snprintf(load->advice + n, size - n, ")");
 }
 
 static void advise(struct nm_load *load, const struct nm_window *whole,
@@ -106,13 +144,7 @@ static void advise(struct nm_load *load, const struct nm_window *whole,
 			 100 * (double)load->failed / fmax((double)load->due, 1));
 		break;
 	}
-	if (never_begun(load)) {
-		size_t n = strlen(load->advice);
-
-		snprintf(load->advice + n, size - n,
-			 ", and %llu of the %llu that were due never began",
-			 (unsigned long long)never_begun(load), (unsigned long long)load->due);
-	}
+	advise_never_begun(load);
 }
 
 bool nm_phase_judge(const struct nm_result_group *group, const struct nm_result_phase *phase,

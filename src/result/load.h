@@ -33,7 +33,7 @@ struct nm_load {
 	double busy_s, generator_s;
 	enum nm_load_verdict verdict;
 	const char *name; /* of the verdict, static */
-	char advice[200]; /* a sentence */
+	char advice[256]; /* a sentence */
 };
 
 /* False: the transaction has no open arrivals, is not measured, or did not come to its end. */

@@ -29,13 +29,16 @@ static int fill_flows(struct nm_window *window, const struct nm_tally_snap *samp
 	return 0;
 }
 
-/* Percentiles with failures, where there are any, of the distributions that are kept. */
+/* Percentiles with failures, where there are any, of the distributions that are kept. What never
+ * began has no service time that could have been long: its response is what never came. */
 static int fill_failing(struct nm_failing *failing[NM_TIME__SIZED],
-			const struct nm_hist_snap *times, unsigned kept, uint64_t failures,
-			const struct nm_percentiles *percentiles)
+			const struct nm_hist_snap *times, unsigned kept, uint64_t unanswered,
+			uint64_t never_begun, const struct nm_percentiles *percentiles)
 {
-	for (unsigned i = 0; failures && i < NM_TIME__SIZED; i++) {
-		if (!(kept >> i & 1) || !nm_time_may_fail(i))
+	for (unsigned i = 0; i < NM_TIME__SIZED; i++) {
+		uint64_t failures = unanswered + (i == NM_TIME_RESPONSE ? never_begun : 0);
+
+		if (!failures || !(kept >> i & 1) || !nm_time_may_fail(i))
 			continue;
 		failing[i] = nm_failing_from_hist(&times[i], failures, percentiles);
 		if (!failing[i])
@@ -69,7 +72,7 @@ static int fill_verb(struct nm_verb_window *verb, const struct nm_verb_snap *fro
 			return -ENOMEM;
 		memcpy(verb->times[i], &latency, latency_bytes(percentiles->count));
 	}
-	return fill_failing(verb->failing, from->times, from->kept, nm_outcomes_failed(outcomes),
+	return fill_failing(verb->failing, from->times, from->kept, nm_outcomes_failed(outcomes), 0,
 			    percentiles);
 }
 
@@ -104,9 +107,8 @@ int nm_window_fill(struct nm_window *ret_window, const struct nm_tally_snap *sam
 
 	if (!error)
 		error = fill_failing(ret_window->failing, sample->times, sample->kept,
-				     sample->counts.unanswered +
-					     nm_counts_never_begun(&sample->counts),
-				     percentiles);
+				     sample->counts.unanswered,
+				     nm_counts_never_begun(&sample->counts), percentiles);
 	return error ? error : fill_verbs(ret_window, sample, percentiles);
 }
 

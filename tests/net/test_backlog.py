@@ -46,16 +46,21 @@ def test_a_server_that_answers_no_more(attributes: str, queue: int, late: int, u
     load = phase_of(document, "ask")["load"]
     assert [load[name] for name in ("due", "failed", "dropped_queue", "dropped_late", "unsent")] == [100, 2, queue, late, unsent]
     assert counts(document)["timed_out"] == 2
-    assert document["totals"]["with_failures"]["failures"] == 98
+    failing = document["totals"]["with_failures"]
+    assert failing["failures"] == 98
+    # What never began has no service time: of the four that began two were not answered.
+    assert (failing["latency_s"]["p50"] is None, failing["latency_s"]["p99"], failing["response_s"]["p50"]) == (False, None, None)
     assert load["verdict"] == "errors" and "and 96 of the 100 that were due never began" in load["advice"]
 
 
-@pytest.mark.parametrize("attributes", ['queue="4"', 'late="drop(30ms)"', 'queue="4" late="drop(30ms)"', 'drain="50ms"', ""])
+@pytest.mark.parametrize("attributes", ['queue="0"', 'queue="4"', 'late="drop(30ms)"', 'queue="4" late="drop(30ms)"', 'drain="50ms"', ""])
 def test_a_slow_server(attributes: str, netmodel: Netmodel, profile: WriteProfile) -> None:
     """It answers 40 a second, of 100: what began was answered, and with its failures the median of all that was due has no end."""
     with serving(lambda _number, _line: [b"", b"PONG\r\n"], pause=0.05) as server:
-        document = netmodel.measure(profile(asking(server.place, "10s", attributes)))
+        path = profile(asking(server.place, "10s", attributes))
+        document = netmodel.measure(path, "--require", "latency.p99 <= 9s response.p99 <= 9s", code=4 if attributes else 0)
     assert_complete(document)
+    assert [required["met"] for required in document["requirements"]] == [True, not attributes]
     of = phase_of(document, "ask")
     load = of["load"]
     never = load["dropped_queue"] + load["dropped_late"] + load["unsent"]
@@ -65,12 +70,15 @@ def test_a_slow_server(attributes: str, netmodel: Netmodel, profile: WriteProfil
         assert load["dropped_late"] > 0 or "queue" in attributes
         # Who began had waited for 30 ms at most, but for what this end takes to begin it.
         assert of["send_delay_s"]["max"] < 0.030 + 0.050
-    assert load["verdict"] != "ok"
+    assert load["verdict"] in ("connections", "overload")
+    for name in ("queue", "late"):
+        assert (f"{name} dropped" in load["advice"]) == bool(load[f"dropped_{name}"])
     if not never:
         assert "with_failures" not in document["totals"]
         return
-    assert document["totals"]["with_failures"]["failures"] == never > 40
-    assert document["totals"]["with_failures"]["response_s"]["p99"] is None
+    failing = document["totals"]["with_failures"]
+    assert failing["failures"] == never > 40
+    assert failing["response_s"]["p99"] is None and "latency_s" not in failing
 
 
 def test_the_queue_is_shared_by_the_workers(netmodel: Netmodel, profile: WriteProfile) -> None:

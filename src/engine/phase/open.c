@@ -88,27 +88,28 @@ static void step(struct nm_open *open)
 		nm_schedule_step(&open->schedule);
 }
 
-/* What has become due by now_ns waits for one of the flows that are free, or for any, or is
- * dropped. */
-static void admit(struct nm_worker *worker, uint64_t now_ns)
+/* What has become due by now_ns waits for a flow, or is dropped. Returns how many are dropped. */
+static uint64_t admit(struct nm_worker *worker, uint64_t now_ns)
 {
 	struct nm_open *open = &worker->run.open;
 	uint64_t to_ns = now_ns < open->last_ns ? now_ns + 1 : open->last_ns;
 
-	if (open->backlog.on && to_ns > open->begin_ns)
-		nm_counter_add(&worker->io.count->dropped_queue,
-			       nm_backlog_admit(&open->backlog, &open->schedule,
-						(double)(to_ns - open->begin_ns), open->n_free));
+	if (!open->backlog.on || to_ns <= open->begin_ns)
+		return 0;
+	uint64_t n = nm_backlog_admit(&open->backlog, &open->schedule,
+				      (double)(to_ns - open->begin_ns), open->n_free);
+
+	nm_counter_add(&worker->io.count->dropped_queue, n);
+	return n;
 }
 
-/* Drops what may not begin any more by the rules of the phase. */
-static void drop(struct nm_worker *worker, uint64_t now_ns)
+/* Drops what may not begin any more by the rules of the phase. Returns how many. */
+static uint64_t drop(struct nm_worker *worker, uint64_t now_ns)
 {
 	struct nm_open *open = &worker->run.open;
 	const uint64_t late_ns = worker->run.phase->arrivals.backlog.late_ns;
-	uint64_t n = 0;
+	uint64_t n = 0, n_queue = admit(worker, now_ns);
 
-	admit(worker, now_ns);
 	for (; late_ns && n < NM_TUNE_OPEN_COUNTED; n++) {
 		uint64_t at_ns = due_ns(open);
 
@@ -117,12 +118,14 @@ static void drop(struct nm_worker *worker, uint64_t now_ns)
 		step(open);
 	}
 	nm_counter_add(&worker->io.count->dropped_late, n);
+	return n_queue + n;
 }
 
-/* Whether most flows have no connection: it is being opened anew, or was given up. */
-static bool is_unconnected(const struct nm_worker *worker)
+/* Whether most flows have no connection, or had none until now, as those n_back: it is being opened
+ * anew, or was given up. */
+static bool is_unconnected(const struct nm_worker *worker, uint32_t n_back)
 {
-	uint32_t count = 0;
+	uint32_t count = n_back;
 
 	for (uint32_t i = 0; worker->reconnect.openings && i < worker->n_flows; i++) {
 		const struct nm_flow *flow = nm_worker_flow(worker, i);
@@ -140,9 +143,8 @@ static void count_unsent(struct nm_worker *worker, uint64_t now_ns)
 	if (open->closed)
 		return;
 	open->closed = true;
-	bool starved = is_unconnected(worker);
-	if (open->drops)
-		drop(worker, now_ns);
+	bool starved = is_unconnected(worker, 0);
+	uint64_t dropped = open->drops ? drop(worker, now_ns) : 0;
 	uint64_t unsent = nm_schedule_skip(
 		&open->schedule, (double)(open->last_ns - open->begin_ns), NM_TUNE_OPEN_COUNTED);
 
@@ -150,7 +152,16 @@ static void count_unsent(struct nm_worker *worker, uint64_t now_ns)
 	open->backlog.count = 0;
 
 	nm_counter_add(&worker->io.count->unsent, unsent);
-	nm_counter_add(&worker->io.count->starved, starved ? unsent : 0);
+	nm_counter_add(&worker->io.count->starved, starved ? unsent + dropped : 0);
+}
+
+void nm_open_reconnected(struct nm_worker *worker, uint64_t now_ns)
+{
+	struct nm_open *open = &worker->run.open;
+	uint64_t dropped = open->drops && !open->closed ? drop(worker, now_ns) : 0;
+
+	if (dropped && is_unconnected(worker, 1))
+		nm_counter_add(&worker->io.count->starved, dropped);
 }
 
 void nm_open_end(struct nm_worker *worker)
@@ -191,7 +202,7 @@ void nm_open_free(struct nm_worker *worker, struct nm_flow *flow)
 	struct nm_open *open = &worker->run.open;
 
 	/* For what has become due until now this flow was not free. */
-	admit(worker, flow->request.sent_ns);
+	(void)admit(worker, flow->request.sent_ns);
 	flow->state = NM_FLOW_ASLEEP;
 	flow->paced = true;
 	flow->next = NULL;
@@ -230,7 +241,7 @@ bool nm_open_is_due(struct nm_worker *worker, uint64_t now_ns)
 	if (open->closed)
 		return false;
 	if (open->drops)
-		drop(worker, now_ns);
+		(void)drop(worker, now_ns);
 	return due_ns(open) <= now_ns;
 }
 
@@ -278,10 +289,13 @@ void nm_open_begin_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t
 void nm_open_stop(struct nm_worker *worker, uint64_t now_ns)
 {
 	struct nm_open *open = &worker->run.open;
+	uint64_t drain_ns = open->drain_ns - open->last_ns;
 
 	if (!open->stopped && now_ns < open->last_ns) {
 		open->last_ns = now_ns;
-		open->drain_ns = now_ns + NM_TUNE_OPEN_INTERRUPT_NS;
+		open->drain_ns = now_ns + (drain_ns < NM_TUNE_OPEN_INTERRUPT_NS
+						   ? drain_ns
+						   : NM_TUNE_OPEN_INTERRUPT_NS);
 	}
 	open->stopped = true;
 }
@@ -293,7 +307,7 @@ bool nm_open_close(struct nm_worker *worker, uint64_t now_ns)
 	if (open->closed || !open->stopped)
 		return open->closed;
 	if (open->drops)
-		drop(worker, now_ns);
+		(void)drop(worker, now_ns);
 	if (due_ns(open) != UINT64_MAX && now_ns < open->drain_ns)
 		return false;
 	count_unsent(worker, now_ns);

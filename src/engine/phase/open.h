@@ -41,6 +41,8 @@ void nm_open_end(struct nm_worker *worker);
 
 /* The flow, which is on no queue, makes no pass until nm_open_take_free returns it. */
 void nm_open_free(struct nm_worker *worker, struct nm_flow *flow);
+/* A flow has its connection again, and is not free yet: what was dropped meanwhile is counted. */
+void nm_open_reconnected(struct nm_worker *worker, uint64_t now_ns);
 /* NULL: no flow is free. */
 struct nm_flow *nm_open_take_free(struct nm_worker *worker);
 /* Whether a pass is due at now_ns that may still begin. Those before it that may not are dropped

@@ -363,6 +363,18 @@ START_TEST(the_profile_says_for_how_long_what_waits_may_begin)
 }
 END_TEST
 
+START_TEST(an_interrupt_lengthens_no_drain)
+{
+	f.phase.arrivals.backlog.drain_ns = MS;
+	begin("const(1k)", 10 * S);
+	nm_open_stop(&f.worker, 2 * S);
+	ck_assert(!nm_worker_close_arrivals(&f.worker, 2 * S + MS - 1));
+	ck_assert(nm_worker_close_arrivals(&f.worker, 2 * S + MS));
+	ck_adds_up(0, 0, 0, 1000);
+	end();
+}
+END_TEST
+
 /* What answers: servers that take each request in its turn. */
 struct system {
 	double service_ns; /* on average */
@@ -527,6 +539,7 @@ int main(void)
 	tcase_add_test(tcase, what_is_too_late_is_dropped_in_its_turn);
 	tcase_add_test(tcase, a_queue_may_have_what_is_too_late);
 	tcase_add_test(tcase, the_profile_says_for_how_long_what_waits_may_begin);
+	tcase_add_test(tcase, an_interrupt_lengthens_no_drain);
 	tcase_add_test(tcase, a_stall_is_in_the_response_of_all_that_became_due);
 	tcase_add_loop_test(tcase, queues_respond_as_theory_says, 0,
 			    sizeof queues / sizeof *queues);

@@ -2,6 +2,7 @@
 #include "result/load.h"
 
 #include <check.h>
+#include <string.h>
 
 #include "../suite.h"
 #include "result/result.h"
@@ -135,6 +136,28 @@ START_TEST(this_end_is_the_limit)
 }
 END_TEST
 
+/* Passes that begin at once or never do not wait for a flow, but for this end; that is the limit
+ * only where it takes longer than the passes of 1 ms. */
+START_TEST(what_would_have_waited_was_dropped)
+{
+	phase.whole.counts.iterations = phase.whole.counts.arrivals = 200;
+	phase.whole.counts.dropped_queue = 700;
+	phase.whole.counts.dropped_late = 60;
+	phase.whole.counts.unsent = 40;
+	phase.whole.counts.delay_own = UINT64_C(200) * NS_OF_MS / NM_DELAY_STEP_NS;
+	ck_assert_str_eq(judged().name, "connections");
+	ck_assert_str_eq(judged().advice,
+			 "10 connections carry 10000/s at most, as each pass takes 1 ms: use more "
+			 "flows, and 800 of the 1000 that were due never began (queue dropped 700, "
+			 "late dropped 60)");
+	phase.whole.counts.delay_own = phase.whole.counts.delay_own * 11 / 10;
+	ck_assert_str_eq(judged().name, "generator");
+	phase.whole.counts.starved = 401;
+	ck_assert_str_eq(judged().name, "connections");
+	ck_assert_ptr_nonnull(strstr(judged().advice, "as the server was away"));
+}
+END_TEST
+
 START_TEST(too_many_fail)
 {
 	phase.whole.counts.iterations = 989;
@@ -187,6 +210,7 @@ int main(void)
 	tcase_add_test(tcase, the_other_end_is_the_limit);
 	tcase_add_test(tcase, the_connections_are_the_limit);
 	tcase_add_test(tcase, this_end_is_the_limit);
+	tcase_add_test(tcase, what_would_have_waited_was_dropped);
 	tcase_add_test(tcase, too_many_fail);
 	tcase_add_test(tcase, some_fail_and_others_never_begin);
 	tcase_add_test(tcase, the_worst_counts);
