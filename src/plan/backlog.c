@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "plan/diag.h"
 #include "plan/ir.h"
+#include "plan/plan.h"
 
 /* Reads "send" or "drop(5ms)": the time, 0 for send. */
 static int read_late(const char *text, uint64_t *ret_ns)
@@ -34,6 +35,9 @@ void nm_ir_read_backlog(struct nm_ir *ir, const struct nm_node *node, struct nm_
 							"become due whether or not a flow is free",
 							attrs[i], nm_node_attr(node, attrs[i])),
 					  node, attrs[i]);
+	/* Centuries are as good as for ever, and can still be added to. */
+	if (t->attrs.drain_ns > NM_PLAN_MAX_WAIT_NS)
+		t->attrs.drain_ns = NM_PLAN_MAX_WAIT_NS;
 	t->arrivals.backlog =
 		(struct nm_backlog_rules){.limited = nm_node_attr(node, "queue") != NULL,
 					  .queue = (uint32_t)t->attrs.queue,

@@ -268,6 +268,8 @@ static void dump_backlog(FILE *out, const struct nm_backlog_rules *backlog)
 		fputs(", drops what is late by ", out);
 		dump_duration(out, backlog->late_ns);
 	}
+	fputs(", drain ", out);
+	dump_duration(out, backlog->drain_ns);
 }
 
 static void dump_phase(FILE *out, const struct nm_plan *plan, const struct nm_group *group,
@@ -294,10 +296,11 @@ static void dump_phase(FILE *out, const struct nm_plan *plan, const struct nm_gr
 		fprintf(out, " or %llu passes in all", (unsigned long long)phase->total);
 	if (phase->rate_per_s > 0)
 		fprintf(out, ", %g a second", phase->rate_per_s);
-	if (phase->arrivals.law)
+	if (phase->arrivals.law) {
 		fprintf(out, ", arrivals %s",
 			nm_arrivals_text(&phase->arrivals, text, sizeof(text)));
-	dump_backlog(out, &phase->arrivals.backlog);
+		dump_backlog(out, &phase->arrivals.backlog);
+	}
 	if (nm_phase_measures_flows(phase))
 		fprintf(out, ", measures flows by %s",
 			nm_ideal_text(&phase->flows.ideal, text, sizeof(text)));

@@ -114,6 +114,31 @@ def test_mistakes(attributes: str, message: str, netmodel: Netmodel, profile: Wr
     assert (result.code, message in result.err) == (1 if message else 0, True), result.err
 
 
+@pytest.mark.parametrize(
+    ("attributes", "shown"),
+    [
+        ("", "drain 5s"),
+        ('late="send" drain="0s"', "drain 0s"),
+        ('queue="0" late="drop(30ms)" drain="1ms"', "queue 0, drops what is late by 30ms, drain 1ms"),
+        ('drain="18446744073s"', "drain 1000000000s"),
+    ],
+)
+def test_the_plan_has_them(attributes: str, shown: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    plan = netmodel.run("-m", profile(asking("127.0.0.1:1", "1s", attributes)), "--dump-plan", code=0)
+    assert f"arrivals const(100/s), {shown}, leads" in plan.out
+
+
+def test_a_drain_may_be_long(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """What --timeout allows after the time of a phase, five times it and the longest wait, 5 s here, begins when the drain is over."""
+    with serving(lambda _number, _line: [b"", b"PONG\r\n"], pause=0.3) as server:
+        text = asking(server.place, "600ms", 'drain="60s"', 1).replace("reconnect=30s", "timeout=400ms")
+        path = profile(text.replace('duration="1s"', 'duration="100ms"').replace("const(100/s)", "const(200/s)"))
+        document = netmodel.measure(path, "--timeout", "400ms")
+    assert_complete(document)
+    load = phase_of(document, "ask")["load"]
+    assert load["due"] == 20 == phase_of(document, "ask")["transactions"] + load["failed"]
+
+
 @pytest.mark.parametrize("attribute", ['queue="3"', 'late="send"', 'drain="1s"'])
 def test_only_with_arrivals(attribute: str, netmodel: Netmodel, profile: WriteProfile) -> None:
     text = asking("127.0.0.1:1", "1s", attribute).replace('arrivals="const(100/s)"', "")

@@ -60,7 +60,7 @@ void nm_phases_begin(struct nm_phases *phases, uint32_t phase, uint64_t now_ns)
 	phases->phase = phase;
 	phases->begin_ns = phases->progress_at_ns = phases->own_at_ns = now_ns;
 	phases->flow_at_ns = now_ns;
-	phases->duration_ns = 0;
+	phases->duration_ns = phases->backlog_ns = 0;
 	phases->was_late = false;
 	phases->was_quiet = false;
 	phases->waits = 0;
@@ -73,6 +73,8 @@ void nm_phases_begin(struct nm_phases *phases, uint32_t phase, uint64_t now_ns)
 		group->from_ns = 0;
 		if (group->runs && group->duration_ns > phases->duration_ns)
 			phases->duration_ns = group->duration_ns;
+		if (group->runs && group->backlog_ns > phases->backlog_ns)
+			phases->backlog_ns = group->backlog_ns;
 	}
 	for (uint32_t h = 0; h < phases->n_hosts; h++) {
 		phases->hosts[h].began = false;
@@ -322,7 +324,7 @@ static uint64_t overdue_ns(const struct nm_phases *phases)
  * NM_PHASE_LATE has been told. */
 static uint64_t late_ns(const struct nm_phases *phases)
 {
-	uint64_t over_ns = phases->begin_ns + phases->duration_ns;
+	uint64_t over_ns = phases->begin_ns + phases->duration_ns + phases->backlog_ns;
 	uint64_t most_ns = over_ns + NM_PHASES_MOST_FLOW * phases->stall_ns;
 	uint64_t since_ns = phases->flow_at_ns > over_ns ? phases->flow_at_ns : over_ns;
 	uint64_t late_ns = since_ns + NM_PHASES_MOST_STALLS * phases->stall_ns;

@@ -50,6 +50,7 @@ struct nm_phase_run {
 	bool drains;	   /* some of its hosts are free */
 	uint32_t leader;   /* the host that leads, or NM_PHASES_HERE */
 	uint64_t duration_ns; /* 0: the group ends by itself */
+	uint64_t backlog_ns;  /* passes that wait may begin for so long after that */
 	uint32_t n_workers;   /* in all phases */
 	/* When its time began, which is not before its first flow here has entered the phase; 0: it
 	 * has not. Set before each step. */
@@ -101,6 +102,7 @@ struct nm_phases {
 	uint64_t flow_at_ns;
 	uint64_t late_by_ns;   /* with NM_PHASE_LATE: how long its time is over */
 	uint64_t duration_ns;  /* of its longest timed group */
+	uint64_t backlog_ns;   /* the longest of its groups */
 	uint32_t waits;	       /* times that it was waited for a kernel since the last progress */
 	bool was_late;	       /* NM_PHASE_LATE has been told */
 	bool was_quiet;	       /* NM_PHASE_QUIET has been told, and nothing has moved since */

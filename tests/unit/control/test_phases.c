@@ -395,6 +395,24 @@ START_TEST(a_timed_phase_has_its_time_and_some_timeouts)
 }
 END_TEST
 
+START_TEST(what_waits_may_begin_before_a_phase_lasts_too_long)
+{
+	uint32_t group = 9;
+
+	phases.groups[0].duration_ns = S;
+	phases.groups[0].backlog_ns = 60u * S;
+	phases.bounded = true;
+	both_begin(0, 0);
+	for (uint64_t t = 1; t < 111; t++) {
+		nm_phases_progress(&phases, t, 1, t * S);
+		ck_assert_int_eq(nm_phases_check(&phases, t * S, &group), NM_PHASE_GOES_ON);
+	}
+	nm_phases_progress(&phases, 111, 1, 111u * S);
+	ck_assert_int_eq(nm_phases_check(&phases, 111u * S, &group), NM_PHASE_LATE);
+	ck_assert_uint_eq(phases.late_by_ns, 110u * S);
+}
+END_TEST
+
 /* The master has sent so much, and the slave takes it over a slow link. */
 #define SENT 60000000u
 
@@ -577,6 +595,7 @@ int main(void)
 	tcase_add_test(machine, what_flows_without_end_is_not_waited_for_without_end);
 	tcase_add_test(machine, data_that_flows_keeps_a_phase_by_count);
 	tcase_add_test(machine, a_timed_phase_has_its_time_and_some_timeouts);
+	tcase_add_test(machine, what_waits_may_begin_before_a_phase_lasts_too_long);
 	tcase_add_test(machine, beside_a_group_by_count_a_timed_one_does_not_end_the_phase);
 	tcase_add_test(machine, a_phase_that_is_over_does_not_stall);
 	tcase_add_test(machine, an_interrupted_phase_has_only_so_much_time);
