@@ -61,8 +61,7 @@ static bool is_own(const struct nm_load *load, const struct nm_window *whole)
 {
 	bool drops = load->dropped_queue + load->dropped_late > 0;
 
-	return load->generator_s >
-	       fmax(load->busy_s, drops ? nm_window_passes(whole)->mean_s : 0);
+	return load->generator_s > fmax(load->busy_s, drops ? nm_window_passes(whole)->mean_s : 0);
 }
 
 static enum nm_load_verdict judge(const struct nm_load *load, const struct nm_window *whole)

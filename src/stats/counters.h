@@ -85,7 +85,7 @@
 	X(dropped_queue, NULL,                                                                     \
 	  "Passes that became due while as many waited as queue= lets wait, and were dropped.")    \
 	X(dropped_late, NULL, "Passes that had waited longer than late= says, and were dropped.")  \
-	X(starved, NULL, "Those of these three that were given up while most flows had no connection.") \
+	X(starved, NULL, "Those of these three that no flow took as most had no connection.")      \
 	X(overdue, NULL, "Those of arrivals that were begun after the time of their transaction.") \
 	X(tardy, NULL, "Those of iterations that ended after the time of their transaction.")      \
 	X(delay_busy, NULL,                                                                        \

@@ -160,7 +160,8 @@ def test_a_server_that_goes_away_is_told(netmodel: Netmodel, profile: WriteProfi
     assert f"server {server.place}" in result.err
 
 
-def test_a_server_that_is_away_to_the_end(netmodel: Netmodel, profile: WriteProfile) -> None:
+@pytest.mark.parametrize(("limit", "name"), [("", "unsent"), ('queue="2"', "dropped_queue"), ('late="drop(9ms)"', "dropped_late")])
+def test_a_server_that_is_away_to_the_end(limit: str, name: str, netmodel: Netmodel, profile: WriteProfile) -> None:
     """Few passes wait long, as those that would do never begin. None of those that are counted began without being due."""
 
     def answer(number: int, line: bytes) -> list[bytes]:
@@ -171,13 +172,13 @@ def test_a_server_that_is_away_to_the_end(netmodel: Netmodel, profile: WriteProf
 
     server = Server(answer, 0)
     until = time.monotonic() + 0.1
-    how = 'duration="1s" arrivals="const(1k/s)"'
+    how = f'duration="1s" arrivals="const(1k/s)" {limit}'
     document = netmodel.measure(profile(living(f"app=ping server={server.place} lifetime=20ms reconnect=30s", how=how)))
     load = phase_of(document, "ask")["load"]
-    assert load["verdict"] == "connections" and load["unsent"] > 500
+    assert load["verdict"] == "connections" and load[name] > 500
     assert "as the server was away" in load["advice"]
     of = counts(document)
-    assert of["requests"] == load["due"] - load["unsent"]
+    assert of["requests"] == load["due"] - load["unsent"] - load["dropped_queue"] - load["dropped_late"]
     # Connections that the server had not accepted when it went away have lost their requests.
     assert 0 <= of["requests"] - of["ok"] == load["failed"] <= 3
     # What is closed and not opened anew is none of them.

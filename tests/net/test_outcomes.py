@@ -281,7 +281,9 @@ def begun(netmodel: Netmodel, profile: WriteProfile, server: Failing, connect: s
     return ("-m", str(profile(body)), "-f", "--format", "json")
 
 
-@pytest.mark.parametrize("how", ['duration="3s"', 'duration="3s" arrivals="const(1k/s)"'])
+@pytest.mark.parametrize(
+    "how", ['duration="3s"', *(f'duration="3s" arrivals="const(1k/s)" {limit}' for limit in ("", 'queue="50"', 'late="drop(50ms)"'))]
+)
 def test_killed_and_started_again(how: str, netmodel: Netmodel, profile: WriteProfile) -> None:
     with failing() as server:
         with netmodel.started(*begun(netmodel, profile, server, "reconnect=10s", "", how)) as run:
@@ -296,6 +298,10 @@ def test_killed_and_started_again(how: str, netmodel: Netmodel, profile: WritePr
     assert 6 <= of["failed_connects"] <= 60  # refused in 0.7 s, after pauses from 10 ms on
     assert of["lost"] + of["reissued"] <= 6  # of each flow one, that is sent again over a connection which dies, too
     assert of["hits"] > 100 and result.json()["run"]["complete"]
+    if "queue" in how or "late" in how:
+        load = phase_of(result.json(), "ask")["load"]
+        assert load["dropped_queue"] + load["dropped_late"] > 300
+        assert load["verdict"] == "connections" and "as the server was away" in load["advice"]
 
 
 @pytest.mark.parametrize("for_ever", [False, True])

@@ -95,9 +95,8 @@ static void set_traits(struct nm_master *master, uint32_t phase)
 
 			run->leader = traits->leader;
 			run->duration_ns = traits->duration_ns;
-			run->backlog_ns = nm_phase_is_open(traits)
-						  ? traits->arrivals.backlog.drain_ns
-						  : 0;
+			run->backlog_ns =
+				nm_phase_is_open(traits) ? traits->arrivals.backlog.drain_ns : 0;
 			run->drains = traits->drains;
 			run->by_agreement = traits->duration_ns > 0 || traits->counts.may_lose ||
 					    traits->waits.may_miss;

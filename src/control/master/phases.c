@@ -60,7 +60,7 @@ void nm_phases_begin(struct nm_phases *phases, uint32_t phase, uint64_t now_ns)
 	phases->phase = phase;
 	phases->begin_ns = phases->progress_at_ns = phases->own_at_ns = now_ns;
 	phases->flow_at_ns = now_ns;
-	phases->duration_ns = phases->backlog_ns = 0;
+	phases->duration_ns = 0;
 	phases->was_late = false;
 	phases->was_quiet = false;
 	phases->waits = 0;
@@ -73,8 +73,6 @@ void nm_phases_begin(struct nm_phases *phases, uint32_t phase, uint64_t now_ns)
 		group->from_ns = 0;
 		if (group->runs && group->duration_ns > phases->duration_ns)
 			phases->duration_ns = group->duration_ns;
-		if (group->runs && group->backlog_ns > phases->backlog_ns)
-			phases->backlog_ns = group->backlog_ns;
 	}
 	for (uint32_t h = 0; h < phases->n_hosts; h++) {
 		phases->hosts[h].began = false;
@@ -320,11 +318,22 @@ static uint64_t overdue_ns(const struct nm_phases *phases)
 						  : phases->interrupt_ns + phases->patience_ns;
 }
 
+/* For how long after the time of the phase passes that wait may begin. */
+static uint64_t backlog_ns(const struct nm_phases *phases)
+{
+	uint64_t longest_ns = 0;
+
+	for (uint32_t g = 0; g < phases->n_groups; g++)
+		if (phases->groups[g].runs && phases->groups[g].backlog_ns > longest_ns)
+			longest_ns = phases->groups[g].backlog_ns;
+	return longest_ns;
+}
+
 /* The time from which a timed phase has lasted too long; UINT64_MAX: there is none, or
  * NM_PHASE_LATE has been told. */
 static uint64_t late_ns(const struct nm_phases *phases)
 {
-	uint64_t over_ns = phases->begin_ns + phases->duration_ns + phases->backlog_ns;
+	uint64_t over_ns = phases->begin_ns + phases->duration_ns + backlog_ns(phases);
 	uint64_t most_ns = over_ns + NM_PHASES_MOST_FLOW * phases->stall_ns;
 	uint64_t since_ns = phases->flow_at_ns > over_ns ? phases->flow_at_ns : over_ns;
 	uint64_t late_ns = since_ns + NM_PHASES_MOST_STALLS * phases->stall_ns;

@@ -102,7 +102,6 @@ struct nm_phases {
 	uint64_t flow_at_ns;
 	uint64_t late_by_ns;   /* with NM_PHASE_LATE: how long its time is over */
 	uint64_t duration_ns;  /* of its longest timed group */
-	uint64_t backlog_ns;   /* the longest of its groups */
 	uint32_t waits;	       /* times that it was waited for a kernel since the last progress */
 	bool was_late;	       /* NM_PHASE_LATE has been told */
 	bool was_quiet;	       /* NM_PHASE_QUIET has been told, and nothing has moved since */

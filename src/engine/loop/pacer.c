@@ -101,10 +101,7 @@ void nm_worker_release_paced(struct nm_worker *worker)
 void nm_worker_resume_pass(struct nm_worker *worker, struct nm_flow *flow)
 {
 	if (worker->run.open.on) {
-		uint64_t now_ns = nm_clock_ns();
-
-		nm_open_reconnected(worker, now_ns);
-		(void)nm_worker_begin_due(worker, flow, now_ns, false);
+		(void)nm_worker_begin_due(worker, flow, nm_clock_ns(), false);
 		return;
 	}
 	if (!nm_pacer_paces(&worker->run.pacer) || flow->request.due_ns <= flow->request.sent_ns) {

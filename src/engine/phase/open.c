@@ -103,8 +103,22 @@ static uint64_t admit(struct nm_worker *worker, uint64_t now_ns)
 	return n;
 }
 
-/* Drops what may not begin any more by the rules of the phase. Returns how many. */
-static uint64_t drop(struct nm_worker *worker, uint64_t now_ns)
+/* Whether most flows have no connection: it is being opened anew, or was given up. */
+static bool is_unconnected(const struct nm_worker *worker)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; worker->reconnect.openings && i < worker->n_flows; i++) {
+		const struct nm_flow *flow = nm_worker_flow(worker, i);
+
+		count += nm_is_reopening(worker, flow->at) || flow->conn->flags == NM_CONN_HUP;
+	}
+	return 2 * count > worker->n_flows;
+}
+
+/* Drops what may not begin any more by the rules of the phase. Flows may have been away at its end,
+ * and when one has come back: at other times some make passes. */
+static void drop(struct nm_worker *worker, uint64_t now_ns, bool is_back)
 {
 	struct nm_open *open = &worker->run.open;
 	const uint64_t late_ns = worker->run.phase->arrivals.backlog.late_ns;
@@ -118,21 +132,9 @@ static uint64_t drop(struct nm_worker *worker, uint64_t now_ns)
 		step(open);
 	}
 	nm_counter_add(&worker->io.count->dropped_late, n);
-	return n_queue + n;
-}
-
-/* Whether most flows have no connection, or had none until now, as those n_back: it is being opened
- * anew, or was given up. */
-static bool is_unconnected(const struct nm_worker *worker, uint32_t n_back)
-{
-	uint32_t count = n_back;
-
-	for (uint32_t i = 0; worker->reconnect.openings && i < worker->n_flows; i++) {
-		const struct nm_flow *flow = nm_worker_flow(worker, i);
-
-		count += nm_is_reopening(worker, flow->at) || flow->conn->flags == NM_CONN_HUP;
-	}
-	return 2 * count > worker->n_flows;
+	n += n_queue;
+	if (n && (open->stopped || is_back) && is_unconnected(worker))
+		nm_counter_add(&worker->io.count->starved, n);
 }
 
 /* All that is due and has not begun by now never does. */
@@ -143,8 +145,9 @@ static void count_unsent(struct nm_worker *worker, uint64_t now_ns)
 	if (open->closed)
 		return;
 	open->closed = true;
-	bool starved = is_unconnected(worker, 0);
-	uint64_t dropped = open->drops ? drop(worker, now_ns) : 0;
+	bool starved = is_unconnected(worker);
+	if (open->drops)
+		drop(worker, now_ns, false);
 	uint64_t unsent = nm_schedule_skip(
 		&open->schedule, (double)(open->last_ns - open->begin_ns), NM_TUNE_OPEN_COUNTED);
 
@@ -152,16 +155,13 @@ static void count_unsent(struct nm_worker *worker, uint64_t now_ns)
 	open->backlog.count = 0;
 
 	nm_counter_add(&worker->io.count->unsent, unsent);
-	nm_counter_add(&worker->io.count->starved, starved ? unsent + dropped : 0);
+	nm_counter_add(&worker->io.count->starved, starved ? unsent : 0);
 }
 
 void nm_open_reconnected(struct nm_worker *worker, uint64_t now_ns)
 {
-	struct nm_open *open = &worker->run.open;
-	uint64_t dropped = open->drops && !open->closed ? drop(worker, now_ns) : 0;
-
-	if (dropped && is_unconnected(worker, 1))
-		nm_counter_add(&worker->io.count->starved, dropped);
+	if (!worker->run.open.closed)
+		drop(worker, now_ns, true);
 }
 
 void nm_open_end(struct nm_worker *worker)
@@ -241,7 +241,7 @@ bool nm_open_is_due(struct nm_worker *worker, uint64_t now_ns)
 	if (open->closed)
 		return false;
 	if (open->drops)
-		(void)drop(worker, now_ns);
+		drop(worker, now_ns, false);
 	return due_ns(open) <= now_ns;
 }
 
@@ -293,9 +293,9 @@ void nm_open_stop(struct nm_worker *worker, uint64_t now_ns)
 
 	if (!open->stopped && now_ns < open->last_ns) {
 		open->last_ns = now_ns;
-		open->drain_ns = now_ns + (drain_ns < NM_TUNE_OPEN_INTERRUPT_NS
-						   ? drain_ns
-						   : NM_TUNE_OPEN_INTERRUPT_NS);
+		open->drain_ns =
+			now_ns + (drain_ns < NM_TUNE_OPEN_INTERRUPT_NS ? drain_ns
+								       : NM_TUNE_OPEN_INTERRUPT_NS);
 	}
 	open->stopped = true;
 }
@@ -307,7 +307,7 @@ bool nm_open_close(struct nm_worker *worker, uint64_t now_ns)
 	if (open->closed || !open->stopped)
 		return open->closed;
 	if (open->drops)
-		(void)drop(worker, now_ns);
+		drop(worker, now_ns, false);
 	if (due_ns(open) != UINT64_MAX && now_ns < open->drain_ns)
 		return false;
 	count_unsent(worker, now_ns);

@@ -41,7 +41,8 @@ void nm_open_end(struct nm_worker *worker);
 
 /* The flow, which is on no queue, makes no pass until nm_open_take_free returns it. */
 void nm_open_free(struct nm_worker *worker, struct nm_flow *flow);
-/* A flow has its connection again, and is not free yet: what was dropped meanwhile is counted. */
+/* In a phase that may drop: a flow has opened its connection anew, which is not known yet. Counts
+ * what was dropped meanwhile. */
 void nm_open_reconnected(struct nm_worker *worker, uint64_t now_ns);
 /* NULL: no flow is free. */
 struct nm_flow *nm_open_take_free(struct nm_worker *worker);

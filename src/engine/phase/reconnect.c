@@ -305,6 +305,8 @@ static bool replace_after_end(struct nm_worker *worker, struct nm_flow *flow,
  * go on within its pass, or to replace another connection first. */
 static bool finish(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *done)
 {
+	if (worker->run.open.drops)
+		nm_open_reconnected(worker, nm_clock_ns());
 	if (!flow->between && (nm_instr_is_to_server(done) || nm_instr_asks(flow->resume))) {
 		/* The pass goes on, and has taken that much longer. */
 		flow->at = flow->resume;
