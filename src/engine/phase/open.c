@@ -141,6 +141,7 @@ static void drop(struct nm_worker *worker, uint64_t now_ns, bool is_back)
 static void count_unsent(struct nm_worker *worker, uint64_t now_ns)
 {
 	struct nm_open *open = &worker->run.open;
+	struct nm_counters *count = worker->io.count;
 
 	if (open->closed)
 		return;
@@ -148,14 +149,14 @@ static void count_unsent(struct nm_worker *worker, uint64_t now_ns)
 	bool starved = is_unconnected(worker);
 	if (open->drops)
 		drop(worker, now_ns, false);
-	uint64_t unsent = nm_schedule_skip(
-		&open->schedule, (double)(open->last_ns - open->begin_ns), NM_TUNE_OPEN_COUNTED);
+	uint64_t left = nm_schedule_skip(&open->schedule, (double)(open->last_ns - open->begin_ns),
+					 NM_TUNE_OPEN_COUNTED);
 
-	unsent += open->backlog.count;
+	/* What was too much to be let in at once came to a full queue. */
+	nm_counter_add(open->backlog.on ? &count->dropped_queue : &count->unsent, left);
+	nm_counter_add(&count->unsent, open->backlog.count);
+	nm_counter_add(&count->starved, starved ? left + open->backlog.count : 0);
 	open->backlog.count = 0;
-
-	nm_counter_add(&worker->io.count->unsent, unsent);
-	nm_counter_add(&worker->io.count->starved, starved ? unsent : 0);
 }
 
 void nm_open_reconnected(struct nm_worker *worker, uint64_t now_ns)

@@ -363,6 +363,18 @@ START_TEST(the_profile_says_for_how_long_what_waits_may_begin)
 }
 END_TEST
 
+/* Three wait, and one for each flow that is free. */
+START_TEST(millions_that_come_to_a_full_queue_are_dropped)
+{
+	f.phase.arrivals.backlog = (struct nm_backlog_rules){.limited = true, .queue = 3};
+	begin("const(200k)", 10 * S);
+	nm_open_stop(&f.worker, 11 * S);
+	nm_open_end(&f.worker);
+	ck_adds_up(0, 2000000 - 3 - N_FLOWS, 0, 3 + N_FLOWS);
+	end();
+}
+END_TEST
+
 START_TEST(an_interrupt_lengthens_no_drain)
 {
 	f.phase.arrivals.backlog.drain_ns = MS;
@@ -539,6 +551,7 @@ int main(void)
 	tcase_add_test(tcase, what_is_too_late_is_dropped_in_its_turn);
 	tcase_add_test(tcase, a_queue_may_have_what_is_too_late);
 	tcase_add_test(tcase, the_profile_says_for_how_long_what_waits_may_begin);
+	tcase_add_test(tcase, millions_that_come_to_a_full_queue_are_dropped);
 	tcase_add_test(tcase, an_interrupt_lengthens_no_drain);
 	tcase_add_test(tcase, a_stall_is_in_the_response_of_all_that_became_due);
 	tcase_add_loop_test(tcase, queues_respond_as_theory_says, 0,
