@@ -108,8 +108,7 @@ void nm_asking_give_up(struct nm_flow *flow, struct nm_outcome_counters *outcome
 	flow->request.outcome = NM_UNANSWERED;
 }
 
-/* Whether it changes nothing at the server, so that it may be sent twice (RFC 9110, 9.2.1). */
-static bool is_safe(const struct nm_app_request *request)
+bool nm_asking_is_safe(const struct nm_app_request *request)
 {
 	return request->verb == NM_VERB_PING || request->verb == NM_VERB_ECHO ||
 	       request->verb == NM_VERB_GET || request->verb == NM_VERB_QUERY ||
@@ -123,7 +122,7 @@ enum nm_step nm_asking_lose(const struct nm_io *io, struct nm_flow *flow,
 {
 	struct nm_outcome_counters *outcomes = nm_app_outcomes(io, instr);
 
-	if (asking->any || !is_safe(&asking->request) || !(flow->conn->traits & NM_CONN_ANSWERED)) {
+	if (asking->any || !nm_asking_is_safe(&asking->request) || !(flow->conn->traits & NM_CONN_ANSWERED)) {
 		nm_asking_give_up(flow, outcomes, &outcomes->lost);
 		return nm_flow_failed(flow, n);
 	}
@@ -152,19 +151,16 @@ static enum nm_step mistake(const struct nm_io *io, struct nm_flow *flow,
 	return answer;
 }
 
-/* What comes over the connection from now on would be taken for answers to other requests: it is of
- * no more use. */
-static enum nm_step give_up_connection(const struct nm_io *io, struct nm_flow *flow,
-				       struct nm_asking *asking, const char *data, size_t n)
+enum nm_step nm_asking_give_up_connection(const struct nm_io *io, struct nm_flow *flow,
+					  struct nm_asking *asking, const char *data, size_t n)
 {
 	asking->unasked = true;
 	nm_counter_add(&io->count->unsolicited, 1);
 	return fail(flow, asking, data, n);
 }
 
-/* Whether what has come belongs to no request, as the protocol says. */
-static bool is_aside(struct nm_flow *flow, const struct nm_instr *instr, struct nm_asking *asking,
-		     const char *data, size_t n)
+bool nm_asking_is_aside(struct nm_flow *flow, const struct nm_instr *instr,
+			struct nm_asking *asking, const char *data, size_t n)
 {
 	const struct nm_app *app = instr->ask.app;
 	const uint8_t class = asking->parser.class;
@@ -195,11 +191,11 @@ enum nm_step nm_asking_look(struct nm_io *io, struct nm_flow *flow, const struct
 
 	if (status >= NM_IO_EOF)
 		return end_of_connection(flow, n);
-	if (!n || is_aside(flow, instr, asking, io->rx, (size_t)n))
+	if (!n || nm_asking_is_aside(flow, instr, asking, io->rx, (size_t)n))
 		return NM_STEP_NEXT;
 	/* As where the server ends a good connection between two requests, none is lost. */
 	flow->ended = true;
-	return give_up_connection(io, flow, asking, io->rx, (size_t)n);
+	return nm_asking_give_up_connection(io, flow, asking, io->rx, (size_t)n);
 }
 
 /* A fill goes through its keys by the passes: the i-th of the n flows of a server has each n-th of
@@ -260,9 +256,8 @@ static uint64_t key_of(const struct nm_io *io, const struct nm_flow *flow,
 								io->apps.n_flows);
 }
 
-/* What all requests of the instruction have in common. */
-static void take_options(const struct nm_io *io, const struct nm_instr *instr,
-			 struct nm_asking *asking)
+void nm_asking_take_options(const struct nm_io *io, const struct nm_instr *instr,
+			    struct nm_asking *asking)
 {
 	const struct nm_opts_ask *opts = instr->opts;
 
@@ -289,7 +284,7 @@ void nm_asking_draw(struct nm_io *io, struct nm_flow *flow, const struct nm_inst
 	if (!asking->n_requests++)
 		asking->first = (uint32_t)nm_rng(io->seed, flow->index);
 	if (asking->drawn_by != instr)
-		take_options(io, instr, asking);
+		nm_asking_take_options(io, instr, asking);
 	if (instr->message.law)
 		request->size = nm_message_bytes(io, flow, instr);
 	request->number = asking->first + asking->n_requests;
@@ -433,11 +428,11 @@ enum nm_step nm_asking_await(struct nm_io *io, struct nm_flow *flow, const struc
 		case NM_PARSED_DONE:
 			/* Nothing has asked for what comes behind an answer. */
 			if (taken == (size_t)n ||
-			    is_aside(flow, instr, asking, io->rx + taken, (size_t)n - taken))
+			    nm_asking_is_aside(flow, instr, asking, io->rx + taken, (size_t)n - taken))
 				return nm_asking_end(io, flow, instr, asking);
 			give_up_malformed(io, flow, instr);
-			return give_up_connection(io, flow, asking, io->rx + taken,
-						  (size_t)n - taken);
+			return nm_asking_give_up_connection(io, flow, asking, io->rx + taken,
+							    (size_t)n - taken);
 		}
 	}
 	return nm_asking_is_late_by_now(asking, instr) ? NM_STEP_WAIT_IN : NM_STEP_YIELD;

@@ -50,6 +50,11 @@ enum nm_step nm_asking_begin(struct nm_io *io, struct nm_flow *flow, const struc
 /* Draws it alone. */
 void nm_asking_draw(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 		    struct nm_asking *asking);
+/* Gives it what all requests of the instruction have in common. */
+void nm_asking_take_options(const struct nm_io *io, const struct nm_instr *instr,
+			    struct nm_asking *asking);
+/* Whether it changes nothing at the server, so that it may be sent twice (RFC 9110, 9.2.1). */
+bool nm_asking_is_safe(const struct nm_app_request *request);
 /* Sends it where messages may be lost. NEXT: it is on its way, or lost already. *ret_refused: as
  * the network says, one before it was. */
 enum nm_step nm_asking_send_message(struct nm_io *io, struct nm_flow *flow,
@@ -67,6 +72,14 @@ void nm_asking_give_up(struct nm_flow *flow, struct nm_outcome_counters *outcome
 /* Whether nothing has come that nobody has asked for: before a request is sent. */
 enum nm_step nm_asking_look(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 			    struct nm_asking *asking);
+/* Whether what has come, after the answer to the last request, belongs to no request, as the
+ * protocol says. */
+bool nm_asking_is_aside(struct nm_flow *flow, const struct nm_instr *instr,
+			struct nm_asking *asking, const char *data, size_t n);
+/* It does not. What comes over the connection from now on would be taken for answers to other
+ * requests: it is of no more use. */
+enum nm_step nm_asking_give_up_connection(const struct nm_io *io, struct nm_flow *flow,
+					  struct nm_asking *asking, const char *data, size_t n);
 /* NEXT: the kernel has all of the request. */
 enum nm_step nm_asking_send(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 			    struct nm_asking *asking);

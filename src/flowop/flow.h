@@ -136,6 +136,7 @@ struct nm_instr {
 		uint32_t n_instrs; /* how many instructions before the pipeline belong to it */
 		uint32_t n_asks;   /* how many of these ask, and come first */
 		uint32_t places;   /* of what is outstanding: of a ring, or of a table (window.h) */
+		uint32_t head_bytes; /* the most of a request, but for its payload (queue.h) */
 	} pipeline;
 };
 

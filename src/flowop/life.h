@@ -35,6 +35,9 @@ static inline void nm_life_spend(struct nm_life *life)
 		life->end_ns = NM_LIFE_OVER;
 }
 
+/* Whether a further request may be sent over the connection, where so many have no answer. */
+bool nm_life_allows(const struct nm_conn *conn, const struct nm_life *life, uint32_t outstanding);
+
 /* Whether the connection is to be replaced now, which the caller does. One that has carried no
  * request is not: where lives are shorter than a round over the flows, no request would ever be
  * sent. */

@@ -98,6 +98,8 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/pacer.h \
 	src/flowop/pipeline.c \
 	src/flowop/pipeline.h \
+	src/flowop/queue.c \
+	src/flowop/queue.h \
 	src/flowop/recvfile.c \
 	src/flowop/stamp.c \
 	src/flowop/stamp.h \

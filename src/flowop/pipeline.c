@@ -19,7 +19,7 @@ static const struct nm_instr *answers_of(const struct nm_instr *pipeline)
 void nm_pipe_reset(struct nm_pipe *pipe)
 {
 	pipe->ask = pipe->answer = (struct nm_pipe_half){.at = 0};
-	pipe->asking = pipe->outstanding = pipe->oldest = 0;
+	pipe->asking = pipe->joined = pipe->outstanding = pipe->oldest = 0;
 }
 
 const struct nm_instr *nm_pipe_culprit(const struct nm_pipe *pipe, const struct nm_instr *pipeline)

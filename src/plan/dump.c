@@ -10,6 +10,7 @@
 #include "flowop/flowop.h"
 #include "flowop/mix.h"
 #include "flowop/pseudo_ops.h"
+#include "flowop/queue.h"
 #include "flowop/pipeline.h"
 #include "flowop/rounds.h"
 #include "plan/plan.h"
@@ -175,6 +176,9 @@ static bool dump_pseudo(FILE *out, const struct nm_instr *instr, uint32_t index)
 		dump_mix(out, nm_instr_mix(instr), index);
 	} else if (instr->op == &nm_pseudo_jump) {
 		fprintf(out, " to %llu", index + count);
+	} else if (nm_instr_is_queue(instr)) {
+		fprintf(out, " %llu outstanding, asked by %u before it", count,
+			instr->pipeline.n_instrs);
 	} else if (instr->op == &nm_pseudo_pipeline) {
 		fprintf(out, " %llu outstanding, asked by %u, answered by %u before it", count,
 			instr->pipeline.n_asks, instr->pipeline.n_instrs - instr->pipeline.n_asks);

@@ -28,6 +28,7 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/elements.h \
 	src/plan/message_check.c \
 	src/plan/mix_check.c \
+	src/plan/pipeline_check.c \
 	src/plan/options.c \
 	src/plan/param.c \
 	src/plan/params.c \

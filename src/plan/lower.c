@@ -13,6 +13,7 @@
 #include "flowop/living.h"
 #include "flowop/pseudo_ops.h"
 #include "flowop/pipeline.h"
+#include "flowop/queue.h"
 #include "flowop/window.h"
 #include "flowop/copy_modes.h"
 #include "plan/ir.h"
@@ -26,6 +27,7 @@
 #define CHUNK_MIN   4096u
 #define CHUNK_MAX   (1024u * 1024u)
 #define CHUNK_FILES (256u * 1024u)
+#define CHUNK_QUEUE (64u * 1024u) /* of many requests or answers together */
 
 /* One side: the master, or the mirror on one host. */
 struct side {
@@ -253,6 +255,27 @@ static enum cause cause_of(const struct nm_group *group, const struct nm_phase *
 	return CAUSE_NONE;
 }
 
+/* The most bytes of a request of the app, but for its payload. */
+static uint32_t head_bytes(const struct nm_app *app, bool commands)
+{
+	return (commands ? NM_COMMAND_HEAD_MAX : app->head_bytes) + NM_APP_TAIL_MAX;
+}
+
+/* The same of all requests of a phase, which has so many instructions. */
+static uint32_t most_head_bytes(const struct nm_instr *first, uint32_t count)
+{
+	uint32_t most = 0;
+
+	for (const struct nm_instr *i = first; i < first + count; i++) {
+		uint32_t bytes = nm_instr_asks(i) ? head_bytes(i->ask.app,
+							       i->op->verb == NM_VERB_COMMAND)
+						  : 0;
+
+		most = bytes > most ? bytes : most;
+	}
+	return most;
+}
+
 /* The instruction that the passes of the phase begin with, behind all others: see
  * flowop/pipeline.h. */
 static void emit_pipeline(struct nm_group *group, struct nm_phase *phase)
@@ -262,20 +285,35 @@ static void emit_pipeline(struct nm_group *group, struct nm_phase *phase)
 
 	while (asks < count && !(first[asks].op->flags & NM_FLOWOP_FOLLOWS))
 		asks++;
-	bool window = nm_instr_asks(first);
-	uint32_t places = window ? nm_window_places(phase->pipeline) : phase->pipeline;
+	bool asks_app = asks == count && nm_instr_asks(&first[count - 1]);
 
 	phase->entry = count;
-	if (places > group->pipeline)
-		group->pipeline = places;
-	group->instrs[group->n_instrs++] =
-		(struct nm_instr){.step = window ? nm_window_step : nm_pseudo_pipeline.step,
-				  .lossy = window,
-				  .op = &nm_pseudo_pipeline,
-				  .count = phase->pipeline,
-				  .pipeline = {.n_instrs = count, .n_asks = asks, .places = places},
-				  .slot = first->slot,
-				  .line = phase->line};
+	struct nm_instr *pipeline = &group->instrs[group->n_instrs++];
+
+	if (asks_app && !first->lossy) {
+		*pipeline = (struct nm_instr){.step = nm_pseudo_queue.step,
+					      .op = &nm_pseudo_queue,
+					      .pipeline.places = nm_queue_places(phase->pipeline),
+					      .pipeline.head_bytes = most_head_bytes(first, count),
+					      .transport = first[count - 1].transport,
+					      .opening = first[count - 1].opening,
+					      .ask = first[count - 1].ask};
+	} else {
+		*pipeline = (struct nm_instr){.step = asks_app ? nm_window_step
+							       : nm_pseudo_pipeline.step,
+					      .op = &nm_pseudo_pipeline,
+					      .lossy = asks_app,
+					      .pipeline.places =
+						      asks_app ? nm_window_places(phase->pipeline)
+							       : phase->pipeline};
+	}
+	pipeline->count = phase->pipeline;
+	pipeline->pipeline.n_instrs = count;
+	pipeline->pipeline.n_asks = asks;
+	pipeline->slot = first[count - 1].slot;
+	pipeline->line = phase->line;
+	if (pipeline->pipeline.places > group->pipeline)
+		group->pipeline = pipeline->pipeline.places;
 }
 
 /* Datagrams; over TCP that is a step of its own. */
@@ -540,6 +578,9 @@ static uint64_t chunk_of(const struct nm_ir_group *group)
 {
 	uint64_t chunk = CHUNK_MIN, whole = 0; /* whole: a head is put together in one piece */
 
+	for (size_t k = 0; k < group->n_transactions; k++)
+		if (group->transactions[k].attrs.pipeline > 1)
+			chunk = CHUNK_QUEUE;
 	for (size_t i = 0; i < group->n_steps; i++) {
 		const struct nm_ir_step *step = &group->steps[i];
 		uint64_t most = step->rsize > step->size ? step->rsize : step->size;
@@ -547,10 +588,8 @@ static uint64_t chunk_of(const struct nm_ir_group *group)
 		if (step->op->flags & NM_FLOWOP_FILES)
 			most = CHUNK_FILES;
 		if (step->ask.app && (step->op->flags & NM_FLOWOP_ASKS)) {
-			uint64_t head =
-				(step->op->verb == NM_VERB_COMMAND ? NM_COMMAND_HEAD_MAX
-								   : step->ask.app->head_bytes) +
-				NM_APP_TAIL_MAX;
+			uint64_t head = head_bytes(step->ask.app,
+						   step->op->verb == NM_VERB_COMMAND);
 
 			most += head;
 			head = head > CHUNK_MIN ? head : CHUNK_MIN;

@@ -174,13 +174,6 @@ void nm_ir_check_mixes(struct nm_ir *ir, const struct nm_ir_group *group,
 {
 	const struct nm_ir_step *mixed = nm_ir_first_mixed(group, t), *abandons = gives_up(group);
 
-	if (t->attrs.pipeline > 1)
-		nm_origin_of_attr(
-			nm_node_error(ir, t->node,
-				      " pipeline=\"%llu\": not with a <mix> or a <sequence> in it, "
-				      "as each request must be alike",
-				      (unsigned long long)t->attrs.pipeline),
-			t->node, "pipeline");
 	if (!check_steps(ir, group, t, mixed) || !check_counts(ir, group, t))
 		return;
 	if (abandons)

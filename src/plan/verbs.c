@@ -10,6 +10,7 @@
 #include "flowop/ask.h"
 #include "flowop/mix.h"
 #include "flowop/pseudo_ops.h"
+#include "flowop/queue.h"
 #include "plan/arena.h"
 #include "plan/ir.h"
 #include "plan/plan.h"
@@ -76,6 +77,10 @@ static int number_served(struct nm_plan *plan, struct nm_instr *serve)
 static void number_asked(struct nm_plan *plan, const struct nm_phase *phase,
 			 const struct nm_instr *first, struct nm_instr *instr)
 {
+	if (nm_instr_is_queue(instr)) { /* of requests that have their numbers */
+		instr->ask.verb = instr[-1].ask.verb;
+		return;
+	}
 	instr->ask.verb = number_of(plan, name_of(instr));
 	instr->ask.begins = begins_pass(first, instr);
 	instr->ask.alone = instr->ask.begins && !nm_instr_mix(first) &&

@@ -16,7 +16,7 @@
 #include "flowop/flowop.h"
 #include "flowop/greet.h"
 #include "flowop/open_opts.h"
-#include "flowop/pipeline.h"
+#include "flowop/queue.h"
 #include "plan/shape.h"
 #include "transport/address.h"
 #include "transport/transport.h"
@@ -85,7 +85,7 @@ static bool transport_says(const struct nm_conn *conn, char *buf, size_t size)
 void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 			 const struct nm_instr *instr)
 {
-	if (instr->op == &nm_pseudo_pipeline)
+	if (instr->op == &nm_pseudo_pipeline || nm_instr_is_queue(instr))
 		instr = nm_pipe_culprit(nm_pipe_of(&worker->io, flow), instr);
 	/* Of a connection that is opened anew no failure is allowed: nothing comes behind it. */
 	const bool can_fail = instr->can_fail;

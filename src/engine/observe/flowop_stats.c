@@ -15,7 +15,7 @@
 #include "engine/observe/observe.h"
 #include "flowop/ask.h"
 #include "flowop/flowop.h"
-#include "flowop/pipeline.h"
+#include "flowop/queue.h"
 #include "flowop/window.h"
 #include "host/clock.h"
 #include "plan/shape.h"
@@ -200,8 +200,15 @@ static enum nm_step measured_step(struct nm_io *io, struct nm_flow *flow,
 	struct nm_worker *worker = worker_of(io);
 	struct nm_flowop_stats *stats = worker->observe.stats;
 	uint32_t index = (uint32_t)(instr - stats->instrs);
-	/* What a window does is done for the flowop before it. */
-	uint32_t of = index - nm_instr_is_window(&stats->program[index]);
+	struct nm_queue_oldest oldest = {.instr = instr};
+
+	/* What a window does is done for the flowop before it, and what a queue does for the oldest
+	 * of its requests. */
+	if (nm_instr_is_window(&stats->program[index]))
+		oldest.instr = instr - 1;
+	else if (nm_instr_is_queue(instr))
+		oldest = nm_queue_oldest(io, flow, instr);
+	uint32_t of = (uint32_t)(oldest.instr - stats->instrs);
 	struct counts *step = &stats->steps[of];
 	struct flow_counts *own = &stats->flows[nm_worker_number_of(worker, flow)];
 	bool counts_cpu = stats->flags & NM_OBSERVE_CPU;
@@ -218,7 +225,10 @@ static enum nm_step measured_step(struct nm_io *io, struct nm_flow *flow,
 		nm_counter_add(&step->cpu_ns, thread_cpu_ns() - cpu_ns);
 	sent = nm_counter_read(&io->count->bytes_sent) - sent;
 	received = nm_counter_read(&io->count->bytes_received) - received;
-	add_bytes(step, sent, received);
+	if (!oldest.sent)
+		add_bytes(step, sent, received);
+	else if (answer == NM_STEP_NEXT)
+		add_bytes(step, *oldest.sent, *oldest.received);
 	add_bytes(&own->counts, sent, received);
 	add_errors(step, own, nm_counter_read(&io->count->errors) - errors);
 	if (answer == NM_STEP_NEXT || answer == NM_STEP_NEXT_WAIT_IN)
@@ -322,7 +332,7 @@ static void make_program(struct nm_flowop_stats *stats)
 	memcpy(stats->instrs, stats->program, stats->n_instrs * sizeof *stats->instrs);
 	for (uint32_t i = 0; i < stats->n_instrs; i++) {
 		if (!nm_flowop_is_named(stats->instrs[i].op) &&
-		    !nm_instr_is_window(&stats->program[i]))
+		    !nm_instr_is_window(&stats->program[i]) && !nm_instr_is_queue(&stats->program[i]))
 			continue;
 		stats->instrs[i].step = measured_step;
 		if (stats->times) /* all else is zero already, and stays untouched */

@@ -18,6 +18,7 @@
 #include "engine/wait/waiter.h"
 #include "flowop/ask.h"
 #include "flowop/flowop.h"
+#include "flowop/queue.h"
 #include "host/clock.h"
 #include "plan/shape.h"
 #include "transport/transport.h"
@@ -148,9 +149,27 @@ static void go_on_without(struct nm_worker *worker, struct nm_flow *flow,
 	nm_worker_queue(worker, flow);
 }
 
+/* The same of a queue. One of its requests is that of the pass that ends, which is counted then. */
+static void drop_queue(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *queue)
+{
+	const struct nm_instr *asks;
+	size_t member;
+
+	for (bool first = true; (asks = nm_queue_drop(&worker->io, flow, queue, &member));
+	     first = false) {
+		nm_counter_add(&worker->io.count->unanswered, !first);
+		if (worker->observe.stats)
+			nm_flowop_stats_outcome(worker, asks, member);
+	}
+}
+
 /* The flow does not come to the instruction, which asks, any more. */
 static void drop(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
 {
+	if (nm_instr_is_queue(instr)) {
+		drop_queue(worker, flow, instr);
+		return;
+	}
 	if (!nm_ask_drop(&worker->io, flow, instr) || !worker->observe.stats)
 		return;
 	nm_flowop_stats_outcome(worker, instr, offsetof(struct nm_outcomes, lost));
@@ -282,6 +301,8 @@ static bool goes_on(struct nm_worker *worker, struct nm_flow *flow, const struct
 bool nm_retry_goes_on(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
 		      bool ended)
 {
+	if (nm_instr_is_queue(instr) && nm_queue_is_late(&worker->io, flow))
+		return nm_retry_expired(worker, flow, instr);
 	return goes_on(worker, flow, instr, ended, 0);
 }
 
@@ -298,12 +319,14 @@ bool nm_retry_expired(struct nm_worker *worker, struct nm_flow *flow, const stru
 	bool is_last = is_stopped(worker) && is_attempt(worker, instr);
 
 	if (nm_instr_asks(instr)) {
-		flow->request.outcome = NM_TIMEOUT;
+		const bool queues = nm_instr_is_queue(instr); /* which ends passes by itself */
+
+		flow->request.outcome = queues ? NM_UNDER_WAY : NM_TIMEOUT;
 		start_afresh(worker, flow, nm_clock_ns());
 		retry->tries = is_stopped(worker); /* a server that does not answer is away */
-		if (worker->observe.stats)
+		if (worker->observe.stats && !queues)
 			nm_flowop_stats_expired(worker, flow, instr);
-		reopen(worker, flow, instr, instr + 1, 0);
+		reopen(worker, flow, instr, instr + !queues, 0);
 		return true;
 	}
 	if (is_limited(worker, instr) && !is_last)

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checks of transactions with several requests outstanding. */
+#include "base/diag.h"
+#include "plan/diag.h"
+#include "plan/ir.h"
+#include "plan/plan.h"
+
+/* Why the step cannot be where several requests are outstanding; NULL: it can. */
+static const char *why_not_pipelined(const struct nm_ir_step *step)
+{
+	if (step->op->flags & NM_FLOWOP_ASKS)
+		return "of what asks there can be requests over a stream, but of dns, one in each pass, "
+		       "also drawn by a mix; or a query, alone, over udp, with server=... and without "
+		       "tcp_fallback";
+	if (!nm_flowop_moves_message(step->op))
+		return "only what sends or receives messages can be there, and think of the end "
+		       "that answers";
+	if (step->lossy || !(step->transport->caps & NM_TRANSPORT_RELIABLE))
+		return "its messages may be lost";
+	if (!step->op->mirror_op || (step->transport->caps & NM_TRANSPORT_NO_PEER))
+		return "no other end answers";
+	if (step->common->can_fail)
+		return "canfail: what was asked before would be answered to something else";
+	if (step->common->timeout_ns)
+		return "timeout: it would be one of several requests";
+	if (step->stride)
+		return "its connection is another in each pass";
+	return NULL;
+}
+
+/* Whether the transaction is nothing but a query of which several may be outstanding on a socket,
+ * as answers are known by their numbers. */
+static bool is_window(const struct nm_ir_group *group, const struct nm_ir_transaction *t)
+{
+	const struct nm_ir_step *step = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n_steps; i++)
+		if (group->steps[t->first + i].common->count) {
+			step = &group->steps[t->first + i];
+			n++;
+		}
+	return n == 1 && step->opened && step->ask.app && step->ask.app->datagram &&
+	       nm_ir_is_to_server(step->opened) && (step->transport->caps & NM_TRANSPORT_UDP) &&
+	       step->common->count == 1 && !step->stride && !step->ask.fallback.transport;
+}
+
+static bool is_request(const struct nm_ir_step *step)
+{
+	return (step->op->flags & NM_FLOWOP_ASKS) && step->opened && step->ask.app &&
+	       !step->ask.app->datagram && step->common->count == 1 && !step->stride;
+}
+
+/* Whether each pass is a request over one stream, of which several may be outstanding as their
+ * answers come in order. */
+static bool is_queue(const struct nm_ir_group *group, const struct nm_ir_transaction *t)
+{
+	const struct nm_ir_step *last = NULL;
+
+	for (size_t i = 0; i < t->n_steps; i++) {
+		const struct nm_ir_step *step = &group->steps[t->first + i];
+
+		if (!step->common->count)
+			continue;
+		if (!is_request(step) || step->in.sequence ||
+		    (step->in.member && group->mixes[group->members[step->in.member - 1].mix].replay))
+			return false;
+		/* Each is another member of the same mix. */
+		if (last && (last->slot != step->slot || !last->in.member ||
+			     nm_ir_next_member(group, t, last) != step))
+			return false;
+		last = step;
+	}
+	return last;
+}
+
+/* First come the flowops that ask, then those that take the answers, all over one connection. */
+void nm_ir_check_pipeline(struct nm_ir *ir, const struct nm_ir_group *group,
+			  const struct nm_ir_transaction *t)
+{
+	uint32_t leader = nm_ir_leader(group, t);
+	uint32_t asks = leader == NM_NO_HOST ? NM_FLOWOP_INITIATES : NM_FLOWOP_FOLLOWS;
+	const struct nm_ir_step *first = NULL;
+	bool answered = false;
+
+	if (is_window(group, t) || is_queue(group, t))
+		return;
+	if (nm_ir_first_mixed(group, t)) {
+		nm_origin_of_attr(
+			nm_node_error(ir, t->node,
+				      " pipeline=\"%llu\": not with a <sequence>, nor with a <mix> "
+				      "but of requests over one stream, one in each member",
+				      (unsigned long long)t->attrs.pipeline),
+			t->node, "pipeline");
+		return;
+	}
+	for (size_t i = 0; i < t->n_steps; i++) {
+		const struct nm_ir_step *step = &group->steps[t->first + i];
+		const char *why = NULL;
+
+		if (step->common->count == 0 ||
+		    (step->op->runs_on && !step->op->runs_on(step->opts, leader == NM_NO_HOST)))
+			continue;
+		if (nm_ir_acts(step) && !step->transport)
+			return; /* it has no connection, which is reported elsewhere */
+		why = why_not_pipelined(step);
+		if (!why && first && (step->slot != first->slot || step->host != first->host))
+			why = "it has another connection than what is before it";
+		if (!why && answered && (step->op->flags & asks))
+			why = "what asks must come before what takes the answer";
+		if (why) {
+			nm_step_error(ir, step, " in a transaction with pipeline=\"%llu\": %s",
+				      (unsigned long long)t->attrs.pipeline, why);
+			return;
+		}
+		first = first ? first : step;
+		answered |= !(step->op->flags & asks);
+	}
+	if (!answered)
+		nm_origin_of_attr(
+			nm_node_error(ir, t->node,
+				      " pipeline=\"%llu\": nothing in it takes an answer, so that "
+				      "nothing would be outstanding",
+				      (unsigned long long)t->attrs.pipeline),
+			t->node, "pipeline");
+}
