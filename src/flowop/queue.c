@@ -153,19 +153,30 @@ static void give_up(const struct queue *queue, const struct queued *one)
 	queue->flow->request.outcome = NM_TIMEOUT;
 }
 
+static enum nm_step count_answer(const struct queue *queue, const struct queued *one)
+{
+	/* Some of another answer may have come already. */
+	const uint8_t class = queue->asking->parser.class;
+
+	recall(queue, one);
+	queue->asking->parser.class = one->end - ANSWERED;
+	queue->asking->sent_ns = one->sent_ns;
+	enum nm_step answer =
+		nm_asking_end(queue->io, queue->flow, instr_of(queue, one), queue->asking);
+
+	queue->asking->parser.class = class;
+	return answer;
+}
+
 /* Ends the pass of the oldest request, which has ended. */
 static enum nm_step end_oldest(const struct queue *queue)
 {
 	const struct queued *one = take_out(queue);
 
-	if (one->end < ANSWERED) {
-		give_up(queue, one);
-		return NM_STEP_NEXT;
-	}
-	queue->asking->parser.class = one->end - ANSWERED;
-	queue->asking->request.verb = (enum nm_verb)instr_of(queue, one)->op->verb;
-	queue->asking->sent_ns = one->sent_ns;
-	return nm_asking_end(queue->io, queue->flow, instr_of(queue, one), queue->asking);
+	if (one->end >= ANSWERED)
+		return count_answer(queue, one);
+	give_up(queue, one);
+	return NM_STEP_NEXT;
 }
 
 const struct nm_instr *nm_queue_drop(const struct nm_io *io, struct nm_flow *flow,
@@ -177,8 +188,11 @@ const struct nm_instr *nm_queue_drop(const struct nm_io *io, struct nm_flow *flo
 		return NULL;
 	const struct queued *one = take_out(&queue);
 
-	*ret_member = member_of(one);
-	give_up(&queue, one);
+	*ret_member = one->end >= ANSWERED ? 0 : member_of(one);
+	if (one->end >= ANSWERED)
+		(void)count_answer(&queue, one);
+	else
+		give_up(&queue, one);
 	if (queue.pipe->asking > queue.pipe->outstanding)
 		queue.pipe->asking = queue.pipe->outstanding;
 	return instr_of(&queue, one);
@@ -289,10 +303,9 @@ static enum nm_step parse(const struct queue *queue, const char *data, size_t n)
 
 	for (; n && !(asking->parser.last && !asking->any) && (one = answered_next(queue));
 	     data += taken, n -= taken) {
-		if (!asking->any) {
-			recall(queue, one);
-			queue->flow->conn->traits &= ~(uint32_t)NM_CONN_ASIDE;
-		}
+		/* Others have been put together since a part of it came. */
+		recall(queue, one);
+		queue->flow->conn->traits &= ~(uint32_t)NM_CONN_ASIDE;
 		enum nm_parsed parsed = queue->instr->ask.app->parse(
 			&asking->parser, &asking->request, data, n, &taken);
 

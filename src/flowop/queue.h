@@ -36,7 +36,8 @@ struct nm_queue_oldest nm_queue_oldest(const struct nm_io *io, struct nm_flow *f
 bool nm_queue_is_late(const struct nm_io *io, struct nm_flow *flow);
 
 /* Takes out the oldest request, which is asked no more, and counts how it has ended: the member of
- * struct nm_outcomes is at *ret_member. The instruction that asks it; NULL: there is none. */
+ * struct nm_outcomes is at *ret_member, 0 if it was answered. The instruction that asks it; NULL:
+ * there is none. */
 const struct nm_instr *nm_queue_drop(const struct nm_io *io, struct nm_flow *flow,
 				     const struct nm_instr *queue, size_t *ret_member);
 

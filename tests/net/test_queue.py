@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from keyed import asking, counts
-from nmtest import Netmodel, assert_complete, phase_of
-from partners import redis
-from test_outcomes import assert_adds_up
+from nmtest import Netmodel, assert_complete, assert_ends_agree, phase_of
+from partners import memcached, nginx, redis
+from test_apps import serving
+from test_life import living, opened
+from test_outcomes import assert_adds_up, pinging
 
 WriteProfile = Callable[..., Path]
 
@@ -35,3 +38,147 @@ def test_redis_counts_the_same(depth: int, flows: int, netmodel: Netmodel, profi
     assert phase_of(document, "fill")["transactions"] == calls["set"] == 95
     assert ask["latency_s"]["count"] == ask["verbs"][0]["latency_s"]["count"] == calls["get"]
     assert counts(document)["misses"] == 0
+
+
+MIX = '<mix><flowop type="get" options="keys=k verify" weight="5"/><flowop type="set" options="keys=k size=uniform(1,3000)"/><flowop type="delete" options="keys=k"/></mix>'
+
+
+@pytest.mark.parametrize("app", ["memcache", "memcache_meta", "memcache_binary"])
+def test_memcached_counts_the_same(app: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Also by flowop, with their bytes, although requests and answers of several go together."""
+    with memcached() as server:
+        body = pipelined(16, app, MIX, f"server={server.server}", "nflows='3'", 95, fill="size=10")
+        document = netmodel.measure(profile(body.replace('duration="200ms"', 'iterations="2000"')), "-f")
+        stats = server.stats()
+    assert_complete(document)
+    assert_adds_up(document)
+    ask = phase_of(document, "ask")
+    get, put, delete = (one["outcomes"] for one in ask["flowops"])
+    assert (get["requests"], get["hits"], get["misses"]) == (stats["cmd_get"], stats["get_hits"], stats["get_misses"])
+    assert (delete["hits"], delete["misses"]) == (stats["delete_hits"], stats["delete_misses"])
+    assert put["ok"] + 95 == stats["cmd_set"]
+    assert get["requests"] + put["requests"] + delete["requests"] == ask["transactions"] == 6000
+    assert {verb["verb"]: verb["latency_s"]["count"] for verb in ask["verbs"]} == {"get": get["requests"], "set": put["requests"], "delete": delete["requests"]}
+    for way in ("bytes_sent", "bytes_received"):
+        assert sum(one[way] for one in ask["flowops"]) == ask[way]
+    assert ask["flowops"][1]["bytes_sent"] > 1000 * put["ok"] > ask["flowops"][2]["bytes_sent"]
+
+
+def test_redis_mixes(netmodel: Netmodel, profile: WriteProfile) -> None:
+    command = '<mix><flowop type="command" options="keys=k size=64" text="HSET h __key__ __data__"/><flowop type="get" options="keys=k"/><flowop type="ping"/></mix>'
+    with redis() as server:
+        document = netmodel.measure(profile(pipelined(16, "redis", command, f"server={server.server} resp=3", "nflows='2' nthreads='2'")), "-f")
+        calls = server.calls()
+    assert_complete(document)
+    assert_adds_up(document)
+    found = {verb["verb"]: verb["outcomes"]["requests"] for verb in phase_of(document, "ask")["verbs"]}
+    assert found == {"HSET": calls["hset"], "get": calls["get"], "ping": calls["ping"]}
+
+
+@pytest.mark.parametrize("app", ["memcache", "memcache_meta", "memcache_binary", "redis"])
+@pytest.mark.parametrize("size", [10, 30000])
+def test_both_ends(app: str, size: int, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Values of which several do not fit into what one call moves, too."""
+    body = pipelined(16, app, MIX.replace("3000", str(size)), "", "nflows='3'", 95, fill=f"size={size}")
+    document = netmodel.measure(profile(body), "-f")
+    assert_complete(document)
+    assert_ends_agree(document)
+    assert_adds_up(document)
+
+
+def test_nginx_ends_connections(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+    """What stood behind its last answer is asked once more, over another connection."""
+    with nginx(tmp_path, "keepalive_requests 7;") as server:
+        (server.root / "here").write_text("some text")
+        body = living(f"app=http server={server.server}", '<flowop type="http" options="path=/here"/>', 'iterations="100" pipeline="4"')
+        document = netmodel.measure(profile(body))
+        log = [line for line in server.log() if line[0].startswith("GET /here")]
+    assert_complete(document)
+    of = counts(document)
+    assert of["requests"] == of["ok"] == len(log) == 300
+    assert set(Counter(line[3] for line in log).values()) == {7, 100 % 7}
+    assert of["reissued"] > 0
+    assert of["connects"] == 3 * 15
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "unix", "ssl"])
+@pytest.mark.parametrize("app", ["http", "redis", "ping"])
+def test_lives(app: str, protocol: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """No connection has more requests than it should, and none is lost at its end."""
+    ask = '<flowop type="http"/>' if app == "http" else '<flowop type="ping"/>'
+    document = netmodel.measure(profile(living(f"app={app} requests=7 protocol={protocol}", ask, 'iterations="100" pipeline="16"')))
+    assert_complete(document)
+    assert_ends_agree(document)
+    assert opened(document) == (3 * 15, 3 * 14)
+    of = counts(document)
+    assert of["requests"] == of["ok"] + of["refused"] == 300
+    assert of["reissued"] == of["lost"] == 0
+
+
+@pytest.mark.parametrize("depth", [2, 5, 100])
+def test_so_many_are_outstanding(depth: int, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """The server answers when it has so many, all of them at once."""
+    with serving(lambda number, _line: [b"PONG\r\n" * depth] if number % depth == depth - 1 else []) as server:
+        document = netmodel.measure(profile(pinging(server.place, how=f'iterations="{4 * depth}" pipeline="{depth}"')), "-f")
+    assert_complete(document)
+    assert assert_adds_up(document)["ok"] == 4 * depth
+
+
+@pytest.mark.parametrize(
+    ("bad", "which", "of_each"),
+    [
+        (None, "reissued", 4),
+        ([b"PO"], "timed_out", 1),
+        ([b"PING\r\n"], "malformed", 1),
+    ],
+)
+def test_bad_answers_end_the_connection(bad: list[bytes] | None, which: str, of_each: int, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Each eighth of a connection. Those behind it are lost, but where it was the end of the connection, before which nothing had come."""
+    with serving(lambda number, _line: bad if number == 7 else [b"PONG\r\n"] * (number < 7)) as server:
+        limit = "100ms" if which == "timed_out" else "20s"
+        body = pinging(server.place, "reconnect=5s", f"timeout={limit}", "nflows='3'", 'iterations="50" pipeline="4"')
+        document = netmodel.measure(profile(body), "-f")
+    assert_complete(document)
+    of = assert_adds_up(document)
+    assert of["requests"] == 150
+    assert of["connects"] > 3
+    bads = of["connects"] - 3
+    assert bads <= of[which] <= of_each * bads
+    assert of["ok"] + of["lost"] + of["timed_out"] + of["malformed"] == 150
+    assert of["lost"] <= 3 * bads * (which != "reissued")
+    phase = phase_of(document, "ask")
+    assert phase["latency_s"]["count"] == phase["transactions"] == of["ok"]
+
+
+def test_what_nobody_has_asked_for(netmodel: Netmodel, profile: WriteProfile) -> None:
+    with serving(lambda number, _line: [b"PONG\r\n" * (1 + (number == 7))]) as server:
+        document = netmodel.measure(profile(pinging(server.place, "reconnect=5s", how='iterations="8" pipeline="4"')))
+    assert counts(document)["ok"] == 8
+    assert document["hosts"][0]["counts"]["unsolicited"] == 1
+
+
+def test_a_server_that_stops(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """The oldest of each connection is late, again and again."""
+    with serving(lambda number, _line: [b"PONG\r\n"] if number < 40 else []) as server:
+        body = pinging(server.place, "", "timeout=50ms", "nflows='2'", 'duration="700ms" pipeline="8"')
+        document = netmodel.measure(profile(body), "-f")
+    assert_complete(document)
+    of = assert_adds_up(document)
+    assert of["ok"] >= 80 and of["ok"] % 40 == 0
+    assert 2 <= of["timed_out"] <= 2 + of["ok"] // 40
+    assert of["lost"] == 7 * of["timed_out"]
+    assert document["run"]["elapsed_s"] < 3
+
+
+@pytest.mark.parametrize(
+    ("how", "ask", "why"),
+    [
+        ('duration="1s" pipeline="4"', '<flowop type="ping"/><flowop type="ping"/>', "one in each pass"),
+        ('duration="1s" pipeline="4"', '<flowop type="ping" options="count=2"/>', "one in each pass"),
+        ('duration="1s" pipeline="4"', '<flowop type="ping"/><flowop type="think" options="duration=1ms"/>', "one in each pass"),
+        ('duration="1s" pipeline="4"', '<mix><flowop type="ping" options="count=2"/><flowop type="ping"/></mix>', "one in each member"),
+        ('duration="1s" pipeline="4"', '<sequence count="2"><flowop type="ping"/></sequence>', "not with a <sequence>"),
+    ],
+)
+def test_mistakes(how: str, ask: str, why: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    assert why in netmodel.run("-m", profile(living("app=ping", ask, how)), "--check", code=1).err

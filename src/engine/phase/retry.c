@@ -149,31 +149,32 @@ static void go_on_without(struct nm_worker *worker, struct nm_flow *flow,
 	nm_worker_queue(worker, flow);
 }
 
-/* The same of a queue. One of its requests is that of the pass that ends, which is counted then. */
-static void drop_queue(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *queue)
+static void note_dropped(struct nm_worker *worker, struct nm_flow *flow,
+			 const struct nm_instr *instr, size_t member)
+{
+	if (!worker->observe.stats || !member)
+		return;
+	nm_flowop_stats_outcome(worker, instr, member);
+	nm_flowop_stats_expired(worker, flow, instr);
+}
+
+/* The flow does not come to the instruction, which asks, any more; nor to what is in a queue, of
+ * which one request is that of the pass that ends. */
+static void drop(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	const struct nm_instr *asks;
 	size_t member;
 
-	for (bool first = true; (asks = nm_queue_drop(&worker->io, flow, queue, &member));
+	if (!nm_instr_is_queue(instr)) {
+		if (nm_ask_drop(&worker->io, flow, instr))
+			note_dropped(worker, flow, instr, offsetof(struct nm_outcomes, lost));
+		return;
+	}
+	for (bool first = true; (asks = nm_queue_drop(&worker->io, flow, instr, &member));
 	     first = false) {
 		nm_counter_add(&worker->io.count->unanswered, !first);
-		if (worker->observe.stats)
-			nm_flowop_stats_outcome(worker, asks, member);
+		note_dropped(worker, flow, asks, member);
 	}
-}
-
-/* The flow does not come to the instruction, which asks, any more. */
-static void drop(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
-{
-	if (nm_instr_is_queue(instr)) {
-		drop_queue(worker, flow, instr);
-		return;
-	}
-	if (!nm_ask_drop(&worker->io, flow, instr) || !worker->observe.stats)
-		return;
-	nm_flowop_stats_outcome(worker, instr, offsetof(struct nm_outcomes, lost));
-	nm_flowop_stats_expired(worker, flow, instr);
 }
 
 /* The phase is to end: the flow asks nothing any more, and begins no pass that is due. instr tells
