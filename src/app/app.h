@@ -3,7 +3,7 @@
  * from the word list in src/app/local.mk.
  *
  * A protocol sends and receives nothing: it encodes requests into memory, and parses what has come,
- * in whatever pieces that is. A client has one request outstanding at a time. Any thread. */
+ * in whatever pieces that is. Answers come in the order of the requests. Any thread. */
 #ifndef NM_APP_APP_H
 #define NM_APP_APP_H
 
