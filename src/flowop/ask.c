@@ -122,7 +122,8 @@ enum nm_step nm_asking_lose(const struct nm_io *io, struct nm_flow *flow,
 {
 	struct nm_outcome_counters *outcomes = nm_app_outcomes(io, instr);
 
-	if (asking->any || !nm_asking_is_safe(&asking->request) || !(flow->conn->traits & NM_CONN_ANSWERED)) {
+	if (asking->any || !nm_asking_is_safe(&asking->request) ||
+	    !(flow->conn->traits & NM_CONN_ANSWERED)) {
 		nm_asking_give_up(flow, outcomes, &outcomes->lost);
 		return nm_flow_failed(flow, n);
 	}
@@ -428,7 +429,8 @@ enum nm_step nm_asking_await(struct nm_io *io, struct nm_flow *flow, const struc
 		case NM_PARSED_DONE:
 			/* Nothing has asked for what comes behind an answer. */
 			if (taken == (size_t)n ||
-			    nm_asking_is_aside(flow, instr, asking, io->rx + taken, (size_t)n - taken))
+			    nm_asking_is_aside(flow, instr, asking, io->rx + taken,
+					       (size_t)n - taken))
 				return nm_asking_end(io, flow, instr, asking);
 			give_up_malformed(io, flow, instr);
 			return nm_asking_give_up_connection(io, flow, asking, io->rx + taken,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several requests of a flow outstanding at a time on a stream, over which a server answers them in
- * their order: they stand in a queue from when they are drawn until their passes end. As many as fit
- * are sent with one call, and all answers that one call brings are taken together.
+ * their order: they stand in a queue from when they are drawn until their passes end. As many as
+ * fit are sent with one call, and all answers that one call brings are taken together.
  *
  * The leader's program of such a transaction is what asks, one flowop or a mix of them, and the
  * queue behind it, with which its passes begin. A pass ends with the oldest request. When the
- * connection ends, requests without an answer are lost, or stay in the queue and are sent once more.
- * The state is a pipeline's (flowop/pipeline.h), whose ring has the queue. */
+ * connection ends, requests without an answer are lost, or stay in the queue and are sent once
+ * more. The state is a pipeline's (flowop/pipeline.h), whose ring has the queue. */
 #ifndef NM_FLOWOP_QUEUE_H
 #define NM_FLOWOP_QUEUE_H
 

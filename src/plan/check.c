@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "plan/diag.h"
 #include "plan/ir.h"
+#include "plan/pipeline_check.h"
 #include "plan/plan.h"
 #include "plan/replays.h"
 
@@ -325,7 +326,8 @@ static void check_group(struct nm_ir *ir, struct nm_ir_group *group)
 		if (nm_ir_first_mixed(group, &group->transactions[k]))
 			nm_ir_check_mixes(ir, group, &group->transactions[k]);
 		if (group->transactions[k].attrs.pipeline > 1)
-			nm_ir_check_pipeline(ir, group, &group->transactions[k]);
+			nm_ir_check_pipeline(ir, group, &group->transactions[k],
+					     nm_ir_leader(group, &group->transactions[k]));
 		check_securing(ir, group, &group->transactions[k]);
 	}
 }

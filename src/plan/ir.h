@@ -183,9 +183,6 @@ const struct nm_ir_step *nm_ir_next_member(const struct nm_ir_group *group,
  * After nm_ir_connect. */
 void nm_ir_check_mixes(struct nm_ir *ir, const struct nm_ir_group *group,
 		       const struct nm_ir_transaction *transaction);
-/* Refuses what cannot go with several requests outstanding (pipeline_check.c). */
-void nm_ir_check_pipeline(struct nm_ir *ir, const struct nm_ir_group *group,
-			  const struct nm_ir_transaction *transaction);
 /* Finds the files that the master will send, and reads those of names and times
  * (message_check.c). */
 void nm_ir_find_files(struct nm_ir *ir);

@@ -29,6 +29,7 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/message_check.c \
 	src/plan/mix_check.c \
 	src/plan/pipeline_check.c \
+	src/plan/pipeline_check.h \
 	src/plan/options.c \
 	src/plan/param.c \
 	src/plan/params.c \

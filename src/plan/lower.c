@@ -267,9 +267,9 @@ static uint32_t most_head_bytes(const struct nm_instr *first, uint32_t count)
 	uint32_t most = 0;
 
 	for (const struct nm_instr *i = first; i < first + count; i++) {
-		uint32_t bytes = nm_instr_asks(i) ? head_bytes(i->ask.app,
-							       i->op->verb == NM_VERB_COMMAND)
-						  : 0;
+		uint32_t bytes = nm_instr_asks(i)
+					 ? head_bytes(i->ask.app, i->op->verb == NM_VERB_COMMAND)
+					 : 0;
 
 		most = bytes > most ? bytes : most;
 	}
@@ -299,13 +299,12 @@ static void emit_pipeline(struct nm_group *group, struct nm_phase *phase)
 					      .opening = first[count - 1].opening,
 					      .ask = first[count - 1].ask};
 	} else {
-		*pipeline = (struct nm_instr){.step = asks_app ? nm_window_step
-							       : nm_pseudo_pipeline.step,
-					      .op = &nm_pseudo_pipeline,
-					      .lossy = asks_app,
-					      .pipeline.places =
-						      asks_app ? nm_window_places(phase->pipeline)
-							       : phase->pipeline};
+		*pipeline = (struct nm_instr){
+			.step = asks_app ? nm_window_step : nm_pseudo_pipeline.step,
+			.op = &nm_pseudo_pipeline,
+			.lossy = asks_app,
+			.pipeline.places =
+				asks_app ? nm_window_places(phase->pipeline) : phase->pipeline};
 	}
 	pipeline->count = phase->pipeline;
 	pipeline->pipeline.n_instrs = count;
@@ -588,8 +587,8 @@ static uint64_t chunk_of(const struct nm_ir_group *group)
 		if (step->op->flags & NM_FLOWOP_FILES)
 			most = CHUNK_FILES;
 		if (step->ask.app && (step->op->flags & NM_FLOWOP_ASKS)) {
-			uint64_t head = head_bytes(step->ask.app,
-						   step->op->verb == NM_VERB_COMMAND);
+			uint64_t head =
+				head_bytes(step->ask.app, step->op->verb == NM_VERB_COMMAND);
 
 			most += head;
 			head = head > CHUNK_MIN ? head : CHUNK_MIN;

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks of transactions with several requests outstanding. */
+/* Passes of which several may be under way at a time: what asks and what answers, or requests. */
+#include "plan/pipeline_check.h"
+
 #include "base/diag.h"
 #include "plan/diag.h"
-#include "plan/ir.h"
 #include "plan/plan.h"
 
 /* Why the step cannot be where several requests are outstanding; NULL: it can. */
 static const char *why_not_pipelined(const struct nm_ir_step *step)
 {
 	if (step->op->flags & NM_FLOWOP_ASKS)
-		return "of what asks there can be requests over a stream, but of dns, one in each pass, "
-		       "also drawn by a mix; or a query, alone, over udp, with server=... and without "
+		return "of what asks there can be requests over a stream, but of dns, one in each "
+		       "pass, "
+		       "also drawn by a mix; or a query, alone, over udp, with server=... and "
+		       "without "
 		       "tcp_fallback";
 	if (!nm_flowop_moves_message(step->op))
 		return "only what sends or receives messages can be there, and think of the end "
@@ -51,6 +54,11 @@ static bool is_request(const struct nm_ir_step *step)
 	       !step->ask.app->datagram && step->common->count == 1 && !step->stride;
 }
 
+static bool replays(const struct nm_ir_group *group, const struct nm_ir_step *step)
+{
+	return step->in.member && group->mixes[group->members[step->in.member - 1].mix].replay;
+}
+
 /* Whether each pass is a request over one stream, of which several may be outstanding as their
  * answers come in order. */
 static bool is_queue(const struct nm_ir_group *group, const struct nm_ir_transaction *t)
@@ -62,8 +70,7 @@ static bool is_queue(const struct nm_ir_group *group, const struct nm_ir_transac
 
 		if (!step->common->count)
 			continue;
-		if (!is_request(step) || step->in.sequence ||
-		    (step->in.member && group->mixes[group->members[step->in.member - 1].mix].replay))
+		if (!is_request(step) || step->in.sequence || replays(group, step))
 			return false;
 		/* Each is another member of the same mix. */
 		if (last && (last->slot != step->slot || !last->in.member ||
@@ -76,9 +83,8 @@ static bool is_queue(const struct nm_ir_group *group, const struct nm_ir_transac
 
 /* First come the flowops that ask, then those that take the answers, all over one connection. */
 void nm_ir_check_pipeline(struct nm_ir *ir, const struct nm_ir_group *group,
-			  const struct nm_ir_transaction *t)
+			  const struct nm_ir_transaction *t, uint32_t leader)
 {
-	uint32_t leader = nm_ir_leader(group, t);
 	uint32_t asks = leader == NM_NO_HOST ? NM_FLOWOP_INITIATES : NM_FLOWOP_FOLLOWS;
 	const struct nm_ir_step *first = NULL;
 	bool answered = false;

@@ -150,4 +150,4 @@ def test_flowops_and_processes(netmodel: Netmodel, profile: WriteProfile) -> Non
 def test_mistakes(connect: str, query: str, more: str, netmodel: Netmodel, profile: WriteProfile) -> None:
     body = asking(connect, query, 'iterations="3" pipeline="4"')
     path = profile(body.replace(f'options="{query}"/>', f'options="{query}"/>{more}'))
-    assert 'in a transaction with pipeline="4": of what asks only a query can be there, alone' in netmodel.run("-m", path, "--check", code=1).err
+    assert 'in a transaction with pipeline="4": of what asks there can be' in netmodel.run("-m", path, "--check", code=1).err

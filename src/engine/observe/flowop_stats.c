@@ -332,7 +332,8 @@ static void make_program(struct nm_flowop_stats *stats)
 	memcpy(stats->instrs, stats->program, stats->n_instrs * sizeof *stats->instrs);
 	for (uint32_t i = 0; i < stats->n_instrs; i++) {
 		if (!nm_flowop_is_named(stats->instrs[i].op) &&
-		    !nm_instr_is_window(&stats->program[i]) && !nm_instr_is_queue(&stats->program[i]))
+		    !nm_instr_is_window(&stats->program[i]) &&
+		    !nm_instr_is_queue(&stats->program[i]))
 			continue;
 		stats->instrs[i].step = measured_step;
 		if (stats->times) /* all else is zero already, and stays untouched */

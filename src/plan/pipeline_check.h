@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checks of transactions with several requests outstanding. */
+#ifndef NM_PLAN_PIPELINE_CHECK_H
+#define NM_PLAN_PIPELINE_CHECK_H
+
+#include "plan/ir.h"
+
+/* Refuses what cannot go with them. leader: as nm_ir_leader has it. */
+void nm_ir_check_pipeline(struct nm_ir *ir, const struct nm_ir_group *group,
+			  const struct nm_ir_transaction *t, uint32_t leader);
+
+#endif
