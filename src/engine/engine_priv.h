@@ -115,6 +115,12 @@ struct nm_engine {
 	} log_cursor; /* the worker whose executions are taken next */
 };
 
+/* Whose means they are. */
+static inline struct nm_worker *nm_worker_of(struct nm_io *io)
+{
+	return (struct nm_worker *)(void *)((char *)io - offsetof(struct nm_worker, io));
+}
+
 static inline struct nm_flow *nm_worker_flow(const struct nm_worker *worker, uint32_t i)
 {
 	return (struct nm_flow *)(void *)(worker->flows + i * worker->flow_bytes);

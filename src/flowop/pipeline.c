@@ -19,6 +19,7 @@ static const struct nm_instr *answers_of(const struct nm_instr *pipeline)
 void nm_pipe_reset(struct nm_pipe *pipe)
 {
 	pipe->ask = pipe->answer = (struct nm_pipe_half){.at = 0};
+	pipe->has_room = false;
 	pipe->asking = pipe->joined = pipe->outstanding = pipe->oldest = 0;
 }
 
@@ -97,6 +98,8 @@ uint64_t nm_pipe_may_ask(const struct nm_io *io, struct nm_flow *flow, const str
 {
 	uint64_t most = instr->count - pipe->outstanding;
 
+	if (io->asks.take_due)
+		return most;
 	if (!pipe->outstanding && io->asks.pacer)
 		return 1;
 	if (flow->iterations_left - pipe->outstanding < most)

@@ -38,6 +38,9 @@ struct nm_pipe {
 	uint32_t outstanding;
 	uint32_t oldest; /* in the ring */
 	bool ask_failed;
+	/* In a phase with open arrivals: on the list of flows with room, and the next one of it. */
+	bool has_room;
+	struct nm_flow *next_with_room;
 	struct nm_request ring[]; /* as many as may be outstanding */
 };
 

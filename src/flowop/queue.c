@@ -123,7 +123,7 @@ static const struct queued *take_out(const struct queue *queue)
 	queue->flow->request = (struct nm_request){
 		.due_ns = one->due_ns,
 		.sent_ns = one->sent_ns,
-		.marks = pipe->next.marks | (one->marks & (uint8_t)~AGAIN),
+		.marks = one->marks & (uint8_t)~AGAIN,
 		.arrival = one->arrival,
 	};
 	pipe->oldest = pipe->oldest + 1 == queue->instr->count ? 0 : pipe->oldest + 1;
@@ -375,6 +375,7 @@ static void draw(const struct queue *queue, uint64_t now_ns)
 	struct nm_flow *flow = queue->flow;
 	struct nm_pipe *pipe = queue->pipe;
 	const struct nm_app_request *request = &queue->asking->request;
+	const struct nm_request *next = io->asks.take_due ? &flow->request : &pipe->next;
 	const struct nm_instr *instr = queue->first;
 
 	/* By the pass of the request. */
@@ -385,8 +386,10 @@ static void draw(const struct queue *queue, uint64_t now_ns)
 	}
 	nm_asking_draw(io, flow, instr, queue->asking);
 	flow->iterations_left += pipe->outstanding;
-	*at(queue, pipe->outstanding) = (struct queued){.due_ns = pipe->next.due_ns,
+	*at(queue, pipe->outstanding) = (struct queued){.due_ns = next->due_ns,
 							.sent_ns = now_ns,
+							.arrival = next->arrival,
+							.marks = next->marks,
 							.key = request->key,
 							.size = request->size,
 							.number = request->number,
@@ -412,20 +415,23 @@ static size_t put_together(const struct queue *queue)
 	struct nm_pipe *pipe = queue->pipe;
 	struct nm_app_request *request = &queue->asking->request;
 	uint64_t may_draw = nm_pipe_may_ask(io, queue->flow, queue->instr, pipe);
-	uint64_t gone = pipe->ask.left, now_ns = io->asks.timed ? queue->flow->request.sent_ns : 0;
+	uint64_t gone = pipe->ask.left, ended_ns = queue->flow->request.sent_ns, now_ns = 0;
 	size_t used = 0;
 
 	for (uint32_t i = pipe->outstanding - pipe->asking;; i++) {
 		if ((used && io->chunk - used < queue->instr->pipeline.head_bytes) ||
 		    (!gone && !may_send(queue, i)) || (i == pipe->outstanding && !may_draw))
 			break;
-		/* When a pass has just ended the time is known. */
-		if (i == pipe->outstanding) {
-			now_ns = now_ns ? now_ns : nm_clock_ns();
-			draw(queue, now_ns);
-			may_draw--;
-		} else {
+		if (i < pipe->outstanding) {
 			recall(queue, at(queue, i));
+		} else {
+			if (!now_ns)
+				now_ns = ended_ns && io->asks.timed ? ended_ns : nm_clock_ns();
+			queue->flow->request.sent_ns = ended_ns;
+			if (io->asks.take_due && !io->asks.take_due(io, queue->flow))
+				break;
+			draw(queue, io->asks.take_due ? queue->flow->request.sent_ns : now_ns);
+			may_draw--;
 		}
 		struct queued *one = at(queue, i);
 

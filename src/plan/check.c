@@ -88,9 +88,9 @@ static void check_arrivals(struct nm_ir *ir, const struct nm_ir_group *group,
 		wrong = ", and rate, period or spacing: only one of them may be given";
 	else if (t->attrs.total)
 		wrong = ", and total: the duration alone ends an open loop";
-	else if (t->attrs.pipeline > 1)
-		wrong = ", and pipeline: each connection has one request at a time; with more "
-			"flows more can be outstanding";
+	else if (t->attrs.pipeline > 1 && !nm_ir_is_queue(group, t))
+		wrong = ", and pipeline: only where each pass is one request of an application "
+			"over a stream; with more flows more can be outstanding, too";
 	else if (!begins)
 		wrong = ": the first flowop must be one with which the master begins a pass, as "
 			"connect or write";

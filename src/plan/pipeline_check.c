@@ -59,9 +59,7 @@ static bool replays(const struct nm_ir_group *group, const struct nm_ir_step *st
 	return step->in.member && group->mixes[group->members[step->in.member - 1].mix].replay;
 }
 
-/* Whether each pass is a request over one stream, of which several may be outstanding as their
- * answers come in order. */
-static bool is_queue(const struct nm_ir_group *group, const struct nm_ir_transaction *t)
+bool nm_ir_is_queue(const struct nm_ir_group *group, const struct nm_ir_transaction *t)
 {
 	const struct nm_ir_step *last = NULL;
 
@@ -89,7 +87,7 @@ void nm_ir_check_pipeline(struct nm_ir *ir, const struct nm_ir_group *group,
 	const struct nm_ir_step *first = NULL;
 	bool answered = false;
 
-	if (is_window(group, t) || is_queue(group, t))
+	if (is_window(group, t) || nm_ir_is_queue(group, t))
 		return;
 	if (nm_ir_first_mixed(group, t)) {
 		nm_origin_of_attr(

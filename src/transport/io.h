@@ -24,6 +24,7 @@
 
 struct nm_app_service;
 struct nm_greetings;
+struct nm_flow;
 struct nm_instr;
 struct nm_listener;
 struct nm_udp_batch;
@@ -95,6 +96,9 @@ struct nm_io {
 		const struct nm_pacer *pacer; /* tells when a request is due; NULL: at once */
 		const _Atomic bool *stop;     /* nothing more is to be asked */
 		bool timed;		      /* latencies are kept */
+		/* With open arrivals, otherwise NULL: takes the arrival that is due. False: none
+		 * is, and the flow, which has room, is called again when one is. */
+		bool (*take_due)(struct nm_io *io, struct nm_flow *flow);
 	} asks;
 	struct nm_io_behind behind;
 };

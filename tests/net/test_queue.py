@@ -182,3 +182,55 @@ def test_a_server_that_stops(netmodel: Netmodel, profile: WriteProfile) -> None:
 )
 def test_mistakes(how: str, ask: str, why: str, netmodel: Netmodel, profile: WriteProfile) -> None:
     assert why in netmodel.run("-m", profile(living("app=ping", ask, how)), "--check", code=1).err
+
+
+# --- open arrivals ---
+
+
+@pytest.mark.parametrize(("flows", "how"), [(1, "const(5k/s)"), (3, "poisson(5k/s)"), (1, "burst(5k/s,1ms,100ms)")])
+def test_arrivals_take_what_room_there_is(flows: int, how: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    with redis() as server:
+        body = asking("redis", MIX, f"server={server.server}", f"nflows='{flows}'", 95).replace('duration="200ms"', f'duration="500ms" pipeline="64" arrivals="{how}"')
+        document = netmodel.measure(profile(body), "-f")
+        calls = server.calls()
+    assert_complete(document)
+    assert_adds_up(document)
+    ask = phase_of(document, "ask")
+    load = ask["load"]
+    assert load["due"] == ask["transactions"] == calls["get"] + calls["set"] + calls["del"] > 2000
+    assert load["unsent"] == load["failed"] == 0
+    assert ask["response_s"]["count"] == ask["send_delay_s"]["count"] == load["due"]
+
+
+@pytest.mark.parametrize("flows", [1, 3])
+def test_arrivals_need_no_answer(flows: int, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Of a server that answers when it has so many, which it would never have if each waited for the one before it."""
+    with serving(lambda number, _line: [b"PONG\r\n" * 10] if number % 10 == 9 else []) as server:
+        how = f'duration="300ms" pipeline="16" arrivals="const({flows * 100}/s)"'
+        document = netmodel.measure(profile(pinging(server.place, "", "timeout=3s", f"nflows='{flows}'", how)), "-f")
+    of = assert_adds_up(document)
+    assert of["requests"] == 30 * flows
+    assert of["ok"] > 0
+
+
+def test_arrivals_at_a_server_that_ends_connections(netmodel: Netmodel, profile: WriteProfile) -> None:
+    with serving(lambda number, _line: None if number == 20 else [b"PONG\r\n"]) as server:
+        how = 'duration="500ms" pipeline="8" arrivals="poisson(1k/s)"'
+        document = netmodel.measure(profile(pinging(server.place, "", "", "nflows='2'", how)), "-f")
+    assert_complete(document)
+    of = assert_adds_up(document)
+    load = phase_of(document, "ask")["load"]
+    assert of["ok"] == of["requests"] == load["due"] > 300
+    assert load["unsent"] == 0
+    assert of["reissued"] > 0
+
+
+def test_the_same_seed_has_the_same_arrivals(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Whatever connection takes them, and however many each of them may."""
+    sums = set()
+    for flows, depth in ((8, 1), (2, 16), (1, 64)):
+        body = asking("memcache", MIX, "", f"nflows='{flows}'").replace('duration="200ms"', f'duration="300ms" pipeline="{depth}" arrivals="poisson(2k/s)"')
+        document = netmodel.measure(profile(body), "--seed", "5")
+        assert_complete(document)
+        sums.add(document["hosts"][0]["counts"]["load_sum"])
+    assert len(sums) == 1

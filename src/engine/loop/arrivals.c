@@ -6,6 +6,7 @@
 #include "engine/loop/interp.h"
 #include "engine/loop/pacer.h"
 #include "engine/tune.h"
+#include "engine/wait/waiter.h"
 #include "host/clock.h"
 
 void nm_worker_arrivals(struct nm_worker *worker, uint64_t now_ns)
@@ -15,7 +16,10 @@ void nm_worker_arrivals(struct nm_worker *worker, uint64_t now_ns)
 	for (unsigned n = 0; n < NM_TUNE_TURNS && worker->run.open.on; n++) {
 		if (!nm_open_is_due(worker, now_ns) || !(flow = nm_open_take_free(worker)))
 			break;
-		if (nm_worker_begin_due(worker, flow, now_ns, true))
+		/* One that has room takes by itself what is due, also when its turn comes. */
+		if (worker->run.phase->pipeline ? flow->at == worker->run.body &&
+							  nm_flow_is_waiting(flow)
+						: nm_worker_begin_due(worker, flow, now_ns, true))
 			nm_worker_run_flow(worker, flow);
 		now_ns = nm_clock_ns();
 	}

@@ -38,7 +38,7 @@ static void start_flow(struct nm_worker *worker, struct nm_flow *flow, uint64_t 
 		nm_phase_flow_done(worker, flow);
 		return;
 	}
-	if (worker->run.open.on) {
+	if (worker->run.open.on && !worker->run.phase->pipeline) {
 		nm_open_free(worker, flow);
 		return;
 	}
@@ -56,6 +56,7 @@ static void begin(struct nm_worker *worker, uint32_t number)
 	uint64_t now_ns = nm_clock_ns();
 	int error = -nm_phase_begin(worker, number, now_ns);
 
+	worker->io.asks.take_due = worker->run.open.on ? nm_worker_take_due : NULL;
 	if (worker->run.phase) {
 		nm_reconnect_count(worker);
 		nm_worker_set_end(worker, worker->run.end_at);

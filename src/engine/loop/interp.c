@@ -13,6 +13,7 @@
 #include "engine/runq.h"
 #include "engine/phase/phase.h"
 #include "engine/phase/reconnect.h"
+#include "engine/phase/retry.h"
 #include "engine/wait/defer.h"
 #include "engine/wait/waiter.h"
 #include "flowop/flowop.h"
@@ -150,6 +151,11 @@ static bool end_pipelined_pass(struct nm_worker *worker, struct nm_flow *flow, u
 	const struct nm_pipe *pipe = nm_pipe_of(&worker->io, flow);
 	bool over = atomic_load_explicit(&worker->commands.stop, memory_order_relaxed);
 
+	if (worker->run.open.on) {
+		worker->run.open.under_way--;
+		over = nm_worker_close_arrivals(worker, now_ns ? now_ns : nm_clock_ns()) ||
+		       nm_retry_has_left(worker, flow);
+	}
 	if (!nm_pipe_is_busy(pipe) && over) {
 		nm_phase_flow_done(worker, flow);
 		return false;

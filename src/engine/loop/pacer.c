@@ -6,6 +6,8 @@
 #include "engine/phase/reconnect.h"
 #include "engine/phase/retry.h"
 #include "engine/runq.h"
+#include "engine/wait/waiter.h"
+#include "flowop/pipeline.h"
 #include "host/clock.h"
 
 /* When the flow has something to do next: its pass is due, or none is any more. */
@@ -51,6 +53,13 @@ bool nm_worker_begin_paced_pass(struct nm_worker *worker, struct nm_flow *flow, 
 	return !nm_reconnect_before_pass(worker, flow);
 }
 
+/* Whether nothing is outstanding on the flow's connection, which is there. */
+static bool rests(struct nm_worker *worker, struct nm_flow *flow)
+{
+	return flow->at == worker->run.body && nm_flow_is_waiting(flow) &&
+	       !nm_pipe_is_busy(nm_pipe_of(&worker->io, flow));
+}
+
 bool nm_worker_close_arrivals(struct nm_worker *worker, uint64_t now_ns)
 {
 	struct nm_flow *flow;
@@ -58,8 +67,24 @@ bool nm_worker_close_arrivals(struct nm_worker *worker, uint64_t now_ns)
 	if (__builtin_expect(!nm_open_close(worker, now_ns), 1))
 		return false;
 	while (worker->run.open.on && (flow = nm_open_take_free(worker)))
-		nm_phase_flow_done(worker, flow);
+		if (!worker->run.phase->pipeline || rests(worker, flow))
+			nm_phase_flow_done(worker, flow);
 	return true;
+}
+
+bool nm_worker_take_due(struct nm_io *io, struct nm_flow *flow)
+{
+	struct nm_worker *worker = nm_worker_of(io);
+	uint64_t now_ns = nm_clock_ns();
+
+	if (!nm_worker_close_arrivals(worker, now_ns) && nm_open_is_due(worker, now_ns)) {
+		nm_open_begin_pass(worker, flow, now_ns);
+		return true;
+	}
+	nm_open_free(worker, flow);
+	if (worker->run.open.closed) /* it is done, if it waits for nothing: nobody else tells it */
+		nm_worker_arm(worker, &worker->run.open.timer, NM_TIMER_ARRIVAL, now_ns + 1);
+	return false;
 }
 
 bool nm_worker_begin_due(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns,

@@ -56,11 +56,6 @@ struct nm_flowop_stats {
 
 /* --- the worker's side --- */
 
-static struct nm_worker *worker_of(struct nm_io *io)
-{
-	return (struct nm_worker *)(void *)((char *)io - offsetof(struct nm_worker, io));
-}
-
 static uint64_t thread_cpu_ns(void)
 {
 	struct timespec ts;
@@ -177,7 +172,7 @@ static void add_errors(struct counts *step, struct flow_counts *own, uint64_t er
 static enum nm_step step_of_requests(struct nm_io *io, struct nm_flow *flow,
 				     const struct nm_instr *instr, uint32_t index, uint32_t asks)
 {
-	struct nm_flowop_stats *stats = worker_of(io)->observe.stats;
+	struct nm_flowop_stats *stats = nm_worker_of(io)->observe.stats;
 	const struct nm_outcome_counters *all = nm_app_outcomes(io, &stats->instrs[asks]);
 	struct nm_outcome_counters *own = &stats->outcomes[asks];
 	struct nm_outcomes before = {.requests = 0}, after = before;
@@ -197,7 +192,7 @@ static enum nm_step step_of_requests(struct nm_io *io, struct nm_flow *flow,
 static enum nm_step measured_step(struct nm_io *io, struct nm_flow *flow,
 				  const struct nm_instr *instr)
 {
-	struct nm_worker *worker = worker_of(io);
+	struct nm_worker *worker = nm_worker_of(io);
 	struct nm_flowop_stats *stats = worker->observe.stats;
 	uint32_t index = (uint32_t)(instr - stats->instrs);
 	struct nm_queue_oldest oldest = {.instr = instr};

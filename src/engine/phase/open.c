@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "engine/engine_priv.h"
 #include "engine/tune.h"
+#include "flowop/pipeline.h"
 
 /* How many passes may wait with this worker. */
 static uint32_t queue_of(const struct nm_worker *worker, const struct nm_phase *phase)
@@ -198,19 +199,34 @@ void nm_open_arm(struct nm_worker *worker)
 	nm_worker_arm(worker, &open->timer, NM_TIMER_ARRIVAL, at_ns);
 }
 
+/* Where a flow that has room is on queues, too, the list has a link of its own. */
+static struct nm_flow **link_of(const struct nm_worker *worker, struct nm_flow *flow)
+{
+	return worker->run.phase->pipeline ? &nm_pipe_of(&worker->io, flow)->next_with_room
+					   : &flow->next;
+}
+
 void nm_open_free(struct nm_worker *worker, struct nm_flow *flow)
 {
 	struct nm_open *open = &worker->run.open;
 
 	/* For what has become due until now this flow was not free. */
 	(void)admit(worker, flow->request.sent_ns);
-	flow->state = NM_FLOW_ASLEEP;
-	flow->paced = true;
-	flow->next = NULL;
+	if (worker->run.phase->pipeline) {
+		struct nm_pipe *pipe = nm_pipe_of(&worker->io, flow);
+
+		if (pipe->has_room)
+			return;
+		pipe->has_room = true;
+	} else {
+		flow->state = NM_FLOW_ASLEEP;
+		flow->paced = true;
+	}
+	*link_of(worker, flow) = NULL;
 	if (open->last) {
 		if (open->last->request.sent_ns < flow->request.sent_ns)
 			flow->request.sent_ns = open->last->request.sent_ns;
-		open->last->next = flow;
+		*link_of(worker, open->last) = flow;
 	} else {
 		open->first = flow;
 	}
@@ -226,12 +242,15 @@ struct nm_flow *nm_open_take_free(struct nm_worker *worker)
 
 	if (!flow)
 		return NULL;
-	open->first = flow->next;
+	open->first = *link_of(worker, flow);
 	if (!open->first)
 		open->last = NULL;
 	open->n_free--;
-	flow->next = NULL;
-	flow->paced = false;
+	*link_of(worker, flow) = NULL;
+	if (worker->run.phase->pipeline)
+		nm_pipe_of(&worker->io, flow)->has_room = false;
+	else
+		flow->paced = false;
 	return flow;
 }
 
@@ -283,7 +302,10 @@ void nm_open_begin_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t
 		nm_counter_add(&count->overdue, 1);
 	request->due_ns = at_ns;
 	request->sent_ns = now_ns;
-	if (worker->run.n_active - open->n_free <= worker->n_flows / 8)
+	open->under_way++;
+	if ((worker->run.phase->pipeline ? open->under_way
+					 : worker->run.n_active - open->n_free) <=
+	    worker->n_flows / 8)
 		request->marks |= NM_REQUEST_LIGHT;
 }
 

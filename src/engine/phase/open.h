@@ -25,7 +25,8 @@ struct nm_open {
 	uint64_t begin_ns;	      /* of the phase, on all workers */
 	uint64_t last_ns;	      /* nothing is due from then on */
 	uint64_t drain_ns;	      /* what was due begins until then */
-	uint32_t n_free;	      /* flows that make no pass now: */
+	uint32_t under_way;	      /* passes, where flows make several at a time */
+	uint32_t n_free;	      /* flows that make no pass now, or have room for more: */
 	struct nm_flow *first, *last; /* in the order in which they became free; sent_ns of each
 					 says since when one or another has been free */
 	struct nm_timer timer;	      /* the next pass is due, and a flow is free */
@@ -39,7 +40,8 @@ void nm_open_begin(struct nm_worker *worker);
 /* A phase has ended. */
 void nm_open_end(struct nm_worker *worker);
 
-/* The flow, which is on no queue, makes no pass until nm_open_take_free returns it. */
+/* The flow, which is on no queue, makes no pass until nm_open_take_free returns it; or, where flows
+ * make several at a time, has room for one more. */
 void nm_open_free(struct nm_worker *worker, struct nm_flow *flow);
 /* In a phase that may drop: a flow has opened its connection anew, which is not known yet. Counts
  * what was dropped meanwhile. */

@@ -182,10 +182,12 @@ static void drop(struct nm_worker *worker, struct nm_flow *flow, const struct nm
 static void stop(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
 		 const struct nm_instr *resume)
 {
-	bool between = flow->between && worker->run.open.on;
+	bool rests = nm_instr_is_queue(resume) && !nm_pipe_is_busy(nm_pipe_of(&worker->io, flow));
+	bool between = (flow->between || rests) && worker->run.open.on;
 
 	if (between) {
 		/* No pass is under way that would end. */
+		flow->resume = resume;
 		resume = &program_of(worker, instr)[NM_REOPEN_DONE];
 	} else if (nm_instr_asks(resume)) {
 		drop(worker, flow, resume);
