@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +16,7 @@ from nmtest import Netmodel, assert_complete, assert_ends_agree, phase_of
 from partners import memcached, nginx, redis
 from test_apps import serving
 from test_life import living, opened
-from test_outcomes import assert_adds_up, pinging
+from test_outcomes import CLASSES, assert_adds_up, begun, failing, pinging
 
 WriteProfile = Callable[..., Path]
 
@@ -234,3 +236,63 @@ def test_the_same_seed_has_the_same_arrivals(netmodel: Netmodel, profile: WriteP
         assert_complete(document)
         sums.add(document["hosts"][0]["counts"]["load_sum"])
     assert len(sums) == 1
+
+
+# --- a memcached that fails ---
+
+HOW = ['duration="3s" pipeline="8"', 'duration="3s" pipeline="8" arrivals="const(1k/s)"']
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_killed_and_started_again(how: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    with failing() as server:
+        with netmodel.started(*begun(netmodel, profile, server, "reconnect=10s", "", how)) as run:
+            time.sleep(1)
+            server.end()
+            time.sleep(0.7)
+            server.start()
+            result = run.finish()
+    assert result.code == 0, result.err
+    document = result.json()
+    of = assert_adds_up(document)
+    assert document["run"]["complete"] and of["hits"] > 100
+    assert 6 <= of["connects"] <= 9
+    assert of["lost"] <= 2 * 3 * 8
+    assert of["timed_out"] == of["malformed"] == 0
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_stopped_for_ever(how: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """One is late each 100 ms on each connection, and the others behind it are lost."""
+    with failing() as server:
+        with netmodel.started(*begun(netmodel, profile, server, "", "timeout=100ms", how)) as run:
+            time.sleep(1)
+            server.send(signal.SIGSTOP)
+            result = run.finish()
+    assert result.code == 0, result.err
+    document = result.json()
+    of = assert_adds_up(document)
+    assert of["timed_out"] > 30
+    assert of["timed_out"] <= of["timed_out"] + of["lost"] <= 8 * of["timed_out"]
+    assert of["malformed"] == 0
+    assert document["run"]["elapsed_s"] < 10
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize(("limit", "code"), [("500ms", 2), ("30s", 0)])
+def test_gone(limit: str, code: int, how: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    with failing() as server:
+        with netmodel.started(*begun(netmodel, profile, server, f"reconnect={limit}", "", how)) as run:
+            time.sleep(1)
+            server.end()
+            result = run.finish()
+        server.start()
+    assert result.code == code, result.err
+    document = result.json()
+    of = document["hosts"][0]["groups"][0]
+    assert of["requests"] == sum(of[name] for name in CLASSES)
+    if code:
+        assert "within reconnect=500 ms, at last: Connection refused" in document["run"]["incomplete_why"]
+    else:
+        assert_adds_up(document)
+        assert of["lost"] <= 2 * 3 * 8
