@@ -186,6 +186,39 @@ def test_mistakes(how: str, ask: str, why: str, netmodel: Netmodel, profile: Wri
     assert why in netmodel.run("-m", profile(living("app=ping", ask, how)), "--check", code=1).err
 
 
+VALUE = b"\r\n$-1\r\n+OK\r\n*1\r\n"
+ANSWERS = [
+    (b"$%d\r\n%s\r\n" % (len(VALUE), VALUE), "hits"),
+    (b"$-1\r\n", "misses"),
+    (b">2\r\n+invalidate\r\n*1\r\n+KEY\r\n$0\r\n\r\n", "hits"),
+    (b"-ERR wrong kind of value\r\n", "refused"),
+    (b">1\r\n$-1\r\n>1\r\n_\r\n_\r\n", "misses"),
+]
+LINES = 5  # of a GET of Redis
+
+
+@pytest.mark.parametrize("piece", [1, 2, 7, 100, 1 << 20])
+@pytest.mark.parametrize("together", [1, 5, 15])
+def test_answers_in_any_pieces(piece: int, together: int, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """So many together, cut anywhere, with what belongs to no request between them, also behind the last."""
+
+    def answer(number: int, _line: bytes) -> list[bytes]:
+        last, line = divmod(number, LINES)
+        if line < LINES - 1 or (last + 1) % together:
+            return []
+        whole = b"".join(ANSWERS[i % len(ANSWERS)][0] for i in range(last + 1 - together, last + 1)) + b">1\r\n+behind\r\n"
+        return [part for at in range(0, len(whole), piece) for part in (whole[at : at + piece], b"")]
+
+    with serving(answer, pause=0.0001) as server:
+        body = asking("redis", '<flowop type="get" options="keys=k"/>', f"server={server.place}").replace('duration="200ms"', 'iterations="150" pipeline="15"')
+        document = netmodel.measure(profile(body))
+    assert_complete(document)
+    of = counts(document)
+    assert of["requests"] == 150
+    assert {name: of[name] for name in ("hits", "misses", "refused")} == {"hits": 60, "misses": 60, "refused": 30}
+    assert document["hosts"][0]["counts"]["unsolicited"] == 0
+
+
 # --- open arrivals ---
 
 

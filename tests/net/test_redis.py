@@ -81,12 +81,14 @@ def asking_clients(server: Redis, flows: int) -> list[str]:
     return found if len(found) == flows else []
 
 
-@pytest.mark.parametrize("flows", [1, 3])
-def test_pushes_belong_to_no_request(flows: int, netmodel: Netmodel, profile: WriteProfile) -> None:
+@pytest.mark.parametrize(("flows", "depth"), [(1, 1), (3, 1), (3, 16)])
+def test_pushes_belong_to_no_request(flows: int, depth: int, netmodel: Netmodel, profile: WriteProfile) -> None:
     """A Redis that tells the connections of netmodel of each key that is set, while they ask."""
     flowops = '<flowop type="set" options="keys=k size=10"/><flowop type="get" options="keys=k verify"/>'
+    if depth > 1:
+        flowops = f"<mix>{flowops}</mix>"
     with redis() as server, ExitStack() as trackers:
-        body = asking("redis", flowops, f"server={server.server} resp=3", f"nflows='{flows}'", 10, fill="size=10").replace("200ms", "2s")
+        body = asking("redis", flowops, f"server={server.server} resp=3", f"nflows='{flows}'", 10, fill="size=10").replace('"200ms"', f'"2s" pipeline="{depth}"')
         with netmodel.started("-m", profile(body), "--format", "json") as process:
             for client in wait_until(lambda: asking_clients(server, flows)):
                 tracker = trackers.enter_context(socket.create_connection(server.address, 5))

@@ -17,9 +17,9 @@ void nm_worker_arrivals(struct nm_worker *worker, uint64_t now_ns)
 		if (!nm_open_is_due(worker, now_ns) || !(flow = nm_open_take_free(worker)))
 			break;
 		/* One that has room takes by itself what is due, also when its turn comes. */
-		if (worker->run.phase->pipeline ? flow->at == worker->run.body &&
-							  nm_flow_is_waiting(flow)
-						: nm_worker_begin_due(worker, flow, now_ns, true))
+		if (worker->run.phase->pipeline
+			    ? flow->at == worker->run.body && nm_flow_is_waiting(flow)
+			    : nm_worker_begin_due(worker, flow, now_ns, true))
 			nm_worker_run_flow(worker, flow);
 		now_ns = nm_clock_ns();
 	}

@@ -303,8 +303,7 @@ void nm_open_begin_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t
 	request->due_ns = at_ns;
 	request->sent_ns = now_ns;
 	open->under_way++;
-	if ((worker->run.phase->pipeline ? open->under_way
-					 : worker->run.n_active - open->n_free) <=
+	if ((worker->run.phase->pipeline ? open->under_way : worker->run.n_active - open->n_free) <=
 	    worker->n_flows / 8)
 		request->marks |= NM_REQUEST_LIGHT;
 }
