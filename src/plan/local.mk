@@ -28,6 +28,8 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/elements.h \
 	src/plan/message_check.c \
 	src/plan/mix_check.c \
+	src/plan/lower_pipeline.c \
+	src/plan/lower_pipeline.h \
 	src/plan/pipeline_check.c \
 	src/plan/pipeline_check.h \
 	src/plan/options.c \

@@ -6,18 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/command.h"
 #include "flowop/abandoned.h"
 #include "flowop/ask.h"
 #include "flowop/greet.h"
 #include "flowop/living.h"
 #include "flowop/pseudo_ops.h"
-#include "flowop/pipeline.h"
-#include "flowop/queue.h"
-#include "flowop/window.h"
 #include "flowop/copy_modes.h"
 #include "plan/ir.h"
 #include "plan/lower_mix.h"
+#include "plan/lower_pipeline.h"
 #include "plan/notes.h"
 #include "plan/shape.h"
 #include "plan/plan.h"
@@ -255,66 +252,6 @@ static enum cause cause_of(const struct nm_group *group, const struct nm_phase *
 	return CAUSE_NONE;
 }
 
-/* The most bytes of a request of the app, but for its payload. */
-static uint32_t head_bytes(const struct nm_app *app, bool commands)
-{
-	return (commands ? NM_COMMAND_HEAD_MAX : app->head_bytes) + NM_APP_TAIL_MAX;
-}
-
-/* The same of all requests of a phase, which has so many instructions. */
-static uint32_t most_head_bytes(const struct nm_instr *first, uint32_t count)
-{
-	uint32_t most = 0;
-
-	for (const struct nm_instr *i = first; i < first + count; i++) {
-		uint32_t bytes = nm_instr_asks(i)
-					 ? head_bytes(i->ask.app, i->op->verb == NM_VERB_COMMAND)
-					 : 0;
-
-		most = bytes > most ? bytes : most;
-	}
-	return most;
-}
-
-/* The instruction that the passes of the phase begin with, behind all others: see
- * flowop/pipeline.h. */
-static void emit_pipeline(struct nm_group *group, struct nm_phase *phase)
-{
-	uint32_t count = group->n_instrs - phase->first, asks = 0;
-	struct nm_instr *first = &group->instrs[phase->first];
-
-	while (asks < count && !(first[asks].op->flags & NM_FLOWOP_FOLLOWS))
-		asks++;
-	bool asks_app = asks == count && nm_instr_asks(&first[count - 1]);
-
-	phase->entry = count;
-	struct nm_instr *pipeline = &group->instrs[group->n_instrs++];
-
-	if (asks_app && !first->lossy) {
-		*pipeline = (struct nm_instr){.step = nm_pseudo_queue.step,
-					      .op = &nm_pseudo_queue,
-					      .pipeline.places = nm_queue_places(phase->pipeline),
-					      .pipeline.head_bytes = most_head_bytes(first, count),
-					      .transport = first[count - 1].transport,
-					      .opening = first[count - 1].opening,
-					      .ask = first[count - 1].ask};
-	} else {
-		*pipeline = (struct nm_instr){
-			.step = asks_app ? nm_window_step : nm_pseudo_pipeline.step,
-			.op = &nm_pseudo_pipeline,
-			.lossy = asks_app,
-			.pipeline.places =
-				asks_app ? nm_window_places(phase->pipeline) : phase->pipeline};
-	}
-	pipeline->count = phase->pipeline;
-	pipeline->pipeline.n_instrs = count;
-	pipeline->pipeline.n_asks = asks;
-	pipeline->slot = first[count - 1].slot;
-	pipeline->line = phase->line;
-	if (pipeline->pipeline.places > group->pipeline)
-		group->pipeline = pipeline->pipeline.places;
-}
-
 /* Datagrams; over TCP that is a step of its own. */
 static bool sends_zerocopy(const struct nm_instr *instr)
 {
@@ -547,7 +484,7 @@ static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transa
 			 t->has_duration ? phase->duration_ns : NM_PLAN_MAX_WAIT_NS);
 	date_messages(group, phase);
 	if (phase->pipeline)
-		emit_pipeline(group, phase);
+		nm_pipeline_lower(group, phase);
 	phase->n_instrs = group->n_instrs - phase->first;
 	nm_phase_note(group, from, phase);
 	group->instrs[group->n_instrs++] = (struct nm_instr){.line = t->line};
@@ -587,8 +524,8 @@ static uint64_t chunk_of(const struct nm_ir_group *group)
 		if (step->op->flags & NM_FLOWOP_FILES)
 			most = CHUNK_FILES;
 		if (step->ask.app && (step->op->flags & NM_FLOWOP_ASKS)) {
-			uint64_t head =
-				head_bytes(step->ask.app, step->op->verb == NM_VERB_COMMAND);
+			uint64_t head = nm_request_head_bytes(step->ask.app,
+							      step->op->verb == NM_VERB_COMMAND);
 
 			most += head;
 			head = head > CHUNK_MIN ? head : CHUNK_MIN;

@@ -24,7 +24,6 @@
 
 struct nm_app_service;
 struct nm_greetings;
-struct nm_flow;
 struct nm_instr;
 struct nm_listener;
 struct nm_udp_batch;
@@ -90,14 +89,12 @@ struct nm_io {
 	void *const *started;		 /* by instr->opening: made by the transport's start */
 	const struct nm_addr *endpoints; /* by instr->opening */
 	struct nm_io_apps apps;
-	/* For a phase with several requests outstanding (flowop/pipeline.h); written when the phase
-	 * begins. */
+	/* For a phase with several requests outstanding (flowop/pipeline.h), set at its begin. */
 	struct {
 		const struct nm_pacer *pacer; /* tells when a request is due; NULL: at once */
 		const _Atomic bool *stop;     /* nothing more is to be asked */
 		bool timed;		      /* latencies are kept */
-		/* With open arrivals, otherwise NULL: takes the arrival that is due. False: none
-		 * is, and the flow, which has room, is called again when one is. */
+		/* nm_worker_take_due (engine/loop/pacer.h); NULL: there are no open arrivals */
 		bool (*take_due)(struct nm_io *io, struct nm_flow *flow);
 	} asks;
 	struct nm_io_behind behind;
@@ -186,8 +183,7 @@ static inline ssize_t nm_conn_call_send(struct nm_conn *conn, const void *opts, 
 	return nm_sys_send(conn->fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* One receive into io->rx, of which nothing is counted or noted: bytes, 0 at the end of a stream,
- * or -errno. */
+/* One receive into io->rx, not counted or noted: bytes, 0 at the end of a stream, or -errno. */
 static inline ssize_t nm_conn_call_recv(const struct nm_io *io, struct nm_conn *conn, size_t size)
 {
 	if (conn->transport->recv)

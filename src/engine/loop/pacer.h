@@ -17,7 +17,9 @@ bool nm_worker_begin_paced_pass(struct nm_worker *worker, struct nm_flow *flow, 
 /* Whether no pass of a phase with open arrivals begins any more; then free flows are done with the
  * phase, which may end by that. */
 bool nm_worker_close_arrivals(struct nm_worker *worker, uint64_t now_ns);
-/* io->asks.take_due of such phases. */
+/* Of such phases, where flows have several requests outstanding (io->asks): takes the pass that is
+ * due, if one is; flow->request is that then. False: the flow, which has room for it, runs again
+ * when one is due. */
 bool nm_worker_take_due(struct nm_io *io, struct nm_flow *flow);
 /* After a pass of a phase with open arrivals: whether the flow makes the next one, from now_ns on,
  * as it is due and the flow has its turn. False: it is free, replaces a connection, or is done with
