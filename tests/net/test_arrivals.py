@@ -220,7 +220,7 @@ def test_keys_and_columns(netmodel: Netmodel) -> None:
         ('duration="1s" rate="5"', ASK, "only one of them may be given"),
         ('duration="1s" spacing="1ms"', ASK, "only one of them may be given"),
         ('duration="1s" total="5"', ASK, "the duration alone ends an open loop"),
-        ('duration="1s" pipeline="2"', ASK, "each connection has one request at a time"),
+        ('duration="1s" pipeline="2"', ASK, "only where each pass is one request of an application"),
         ('duration="1s"', '<flowop type="read" options="size=10"/>', "the first flowop must be one with which the master"),
         (
             'duration="1s"',
