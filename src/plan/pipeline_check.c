@@ -6,15 +6,26 @@
 #include "plan/diag.h"
 #include "plan/plan.h"
 
+/* The same of one that asks, which is neither in a window nor in a queue. */
+static const char *why_not_asked(const struct nm_ir_step *step)
+{
+	if (!step->ask.app || !step->ask.app->datagram)
+		return "there must be one request in each pass, without a count, or a <mix> of "
+		       "such requests";
+	if (!(step->transport->caps & NM_TRANSPORT_UDP))
+		return "several queries can be outstanding over protocol=udp alone";
+	if (!step->opened || !nm_ir_is_to_server(step->opened))
+		return "several queries can be outstanding where connect has server=... alone";
+	if (step->ask.fallback.transport)
+		return "several queries can be outstanding without tcp_fallback alone";
+	return "there must be one query in each pass, without a count or a stride";
+}
+
 /* Why the step cannot be where several requests are outstanding; NULL: it can. */
 static const char *why_not_pipelined(const struct nm_ir_step *step)
 {
 	if (step->op->flags & NM_FLOWOP_ASKS)
-		return "of what asks there can be requests over a stream, but of dns, one in each "
-		       "pass, "
-		       "also drawn by a mix; or a query, alone, over udp, with server=... and "
-		       "without "
-		       "tcp_fallback";
+		return why_not_asked(step);
 	if (!nm_flowop_moves_message(step->op))
 		return "only what sends or receives messages can be there, and think of the end "
 		       "that answers";

@@ -139,15 +139,17 @@ def test_flowops_and_processes(netmodel: Netmodel, profile: WriteProfile) -> Non
 
 
 @pytest.mark.parametrize(
-    ("connect", "query", "more"),
+    ("connect", "query", "more", "why"),
     [
-        ("remotehost=local protocol=udp", "name=a.b", ""),
-        ("server=127.0.0.1 protocol=tcp", "name=a.b", ""),
-        ("server=127.0.0.1 protocol=udp", "name=a.b tcp_fallback", ""),
-        ("server=127.0.0.1 protocol=udp", "name=a.b", '<flowop type="think" options="duration=1ms"/>'),
+        ("remotehost=local protocol=udp", "name=a.b", "", "where connect has server=... alone"),
+        ("server=127.0.0.1 protocol=tcp", "name=a.b", "", "over protocol=udp alone"),
+        ("server=127.0.0.1 protocol=udp", "name=a.b tcp_fallback", "", "without tcp_fallback alone"),
+        ("server=127.0.0.1 protocol=udp", "name=a.b", '<flowop type="think" options="duration=1ms"/>', "one query in each pass"),
     ],
 )
-def test_mistakes(connect: str, query: str, more: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+def test_mistakes(connect: str, query: str, more: str, why: str, netmodel: Netmodel, profile: WriteProfile) -> None:
     body = asking(connect, query, 'iterations="3" pipeline="4"')
     path = profile(body.replace(f'options="{query}"/>', f'options="{query}"/>{more}'))
-    assert 'in a transaction with pipeline="4": of what asks there can be' in netmodel.run("-m", path, "--check", code=1).err
+    told = netmodel.run("-m", path, "--check", code=1).err
+    assert 'in a transaction with pipeline="4": ' in told
+    assert why in told
