@@ -303,9 +303,11 @@ void nm_open_begin_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t
 	request->due_ns = at_ns;
 	request->sent_ns = now_ns;
 	open->under_way++;
-	if ((worker->run.phase->pipeline ? open->under_way : worker->run.n_active - open->n_free) <=
-	    worker->n_flows / 8)
-		request->marks |= NM_REQUEST_LIGHT;
+	bool light = (worker->run.phase->pipeline
+			      ? open->under_way
+			      : worker->run.n_active - open->n_free) <= worker->n_flows / 8;
+
+	request->marks = worker->run.marks | (light ? NM_REQUEST_LIGHT : 0);
 }
 
 void nm_open_stop(struct nm_worker *worker, uint64_t now_ns)

@@ -94,7 +94,7 @@ START_TEST(delays_have_their_cause)
 	for (uint32_t i = 0; i < N_FLOWS; i++)
 		nm_open_begin_pass(&f.worker, nm_open_take_free(&f.worker), S + MS / 2 + i * MS);
 	ck_assert(nm_open_is_due(&f.worker, S + 4 * MS));
-	f.flows[0].flow.request.marks = NM_REQUEST_RECORDED;
+	f.worker.run.marks = NM_REQUEST_RECORDED;
 	nm_request_end(&f.worker, &f.flows[0].flow, S + 4 * MS);
 	nm_open_begin_pass(&f.worker, &f.flows[0].flow, S + 4 * MS + 640);
 	ck_assert_uint_eq(count(&counters->delay_busy), (MS + MS / 2) / NM_DELAY_STEP_NS);
@@ -104,6 +104,21 @@ START_TEST(delays_have_their_cause)
 	ck_assert_uint_eq(f.worker.run.response->max_ns, 3 * MS + MS / 2);
 	ck_assert_uint_eq(f.worker.run.latency->max_ns, 3 * MS + MS / 2);
 	ck_assert_uint_eq(f.worker.run.latency->min_ns, MS - 640);
+	end();
+}
+END_TEST
+
+/* Also where the one before it has not ended, and has begun while few were under way. */
+START_TEST(each_pass_has_its_own_marks)
+{
+	struct nm_request *request = &f.flows[0].flow.request;
+
+	begin("const(1k)", 10 * S);
+	f.worker.run.marks = NM_REQUEST_RECORDED;
+	request->marks = NM_REQUEST_RECORDED | NM_REQUEST_LIGHT;
+	(void)nm_open_take_free(&f.worker);
+	nm_open_begin_pass(&f.worker, &f.flows[0].flow, S + MS);
+	ck_assert_uint_eq(request->marks, NM_REQUEST_RECORDED);
 	end();
 }
 END_TEST
@@ -539,6 +554,7 @@ int main(void)
 
 	tcase_add_test(tcase, passes_go_to_flows_in_turn);
 	tcase_add_test(tcase, delays_have_their_cause);
+	tcase_add_test(tcase, each_pass_has_its_own_marks);
 	tcase_add_test(tcase, a_pass_may_be_a_measured_flow);
 	tcase_add_test(tcase, a_flow_that_was_free_makes_it_a_delay_of_this_end);
 	tcase_add_test(tcase, flows_that_are_free_in_turn_make_it_a_delay_of_this_end);
