@@ -70,6 +70,7 @@ struct nm_app_parser {
 	uint8_t state, ending;
 	uint8_t class; /* enum nm_class, once the answer is there */
 	bool last;     /* the server ends the connection behind this answer */
+	bool refuses;  /* and takes no request that it has got behind that of this one */
 	bool to_end;   /* the answer is there when the stream ends; its class is */
 	struct nm_line line;
 };

@@ -149,9 +149,11 @@ static enum nm_parsed end(struct nm_app_parser *parser, const struct nm_app_requ
 
 	parser->class = request->http->expected[status / 64] >> status % 64 & 1 ? NM_CLASS_OK
 										: NM_CLASS_REFUSED;
-	/* Who has asked for the end sends nothing more: RFC 9112, 9.6. */
-	parser->last |= request->http->close || (parser->check & CLOSES) ||
-			((parser->check & OLD) && !(parser->check & KEEPS));
+	/* Who has asked for the end sends nothing more, and the other takes nothing more: RFC 9112,
+	 * 9.6. */
+	parser->refuses = request->http->close || (parser->check & CLOSES) ||
+			  ((parser->check & OLD) && !(parser->check & KEEPS));
+	parser->last |= parser->refuses;
 	return NM_PARSED_DONE;
 }
 

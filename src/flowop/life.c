@@ -31,23 +31,18 @@ void nm_life_draw(const struct nm_io *io, const struct nm_flow *flow,
 		life->end_ns += nm_clock_ns();
 }
 
-static bool is_over(const struct nm_conn *conn, const struct nm_life *life)
+bool nm_life_is_over(const struct nm_conn *conn, const struct nm_life *life)
 {
 	const uint32_t used = NM_CONN_LIVES | NM_CONN_ANSWERED;
 
 	return (conn->traits & used) == used && life->end_ns && nm_clock_ns() >= life->end_ns;
 }
 
-bool nm_life_allows(const struct nm_conn *conn, const struct nm_life *life, uint32_t outstanding)
-{
-	return (!life->left || outstanding < life->left) && !is_over(conn, life);
-}
-
 bool nm_life_ends(const struct nm_conn *conn, struct nm_life *life)
 {
-	bool ends = is_over(conn, life);
+	bool ends = nm_life_is_over(conn, life);
 
 	if (ends)
-		life->end_ns = NM_LIFE_ENDED;
+		nm_life_end(life);
 	return ends;
 }

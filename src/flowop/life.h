@@ -35,12 +35,24 @@ static inline void nm_life_spend(struct nm_life *life)
 		life->end_ns = NM_LIFE_OVER;
 }
 
-/* Whether a further request may be sent over the connection, where so many have no answer. */
-bool nm_life_allows(const struct nm_conn *conn, const struct nm_life *life, uint32_t outstanding);
+/* Whether a further request may be sent over the connection, where so many have no answer, as the
+ * number of its requests says. */
+static inline bool nm_life_allows(const struct nm_life *life, uint32_t outstanding)
+{
+	return !life->left || outstanding < life->left;
+}
 
-/* Whether the connection is to be replaced now, which the caller does. One that has carried no
- * request is not: where lives are shorter than a round over the flows, no request would ever be
- * sent. */
+/* Whether the connection is to be replaced by now. One that has carried no request is not: where
+ * lives are shorter than a round over the flows, no request would ever be sent. */
+bool nm_life_is_over(const struct nm_conn *conn, const struct nm_life *life);
+
+/* The connection is replaced now, by the caller. */
+static inline void nm_life_end(struct nm_life *life)
+{
+	life->end_ns = NM_LIFE_ENDED;
+}
+
+/* Both together: whether it is to be replaced now, which the caller does. */
 bool nm_life_ends(const struct nm_conn *conn, struct nm_life *life);
 
 #endif

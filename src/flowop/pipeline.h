@@ -28,16 +28,33 @@ struct nm_pipe_half {
 	uint8_t progress;      /* as in struct nm_flow */
 };
 
+/* Of a queue (queue.h): what is to be told of the connection, by a FAIL. */
+enum nm_queue_verdict {
+	NM_QUEUE_GOES_ON, /* nothing */
+	NM_QUEUE_ENDED,	  /* it is of no more use, and no request is lost by that: flow->ended */
+	NM_QUEUE_FAILED,
+	NM_QUEUE_LATE, /* a request was not answered within its limit */
+};
+
 /* The state of a flow's pipeline, behind the flow and its connections in memory. Between two steps
  * the flow's own request is the oldest: that of the pass that ends. */
 struct nm_pipe {
-	struct nm_pipe_half ask, answer;
+	struct nm_pipe_half ask;
+	union {
+		struct nm_pipe_half answer;
+		/* Of a queue: until then the time of no request is over; 0: never. */
+		uint64_t due_ns;
+	};
 	struct nm_request next; /* the one that is sent next, or is being sent */
 	uint32_t joined;	/* requests that are sent together, or were last */
 	uint32_t asking;	/* how many of these are not gone yet */
 	uint32_t outstanding;
 	uint32_t oldest; /* in the ring */
 	bool ask_failed;
+	/* Of a queue: enum nm_queue_verdict, and the error; whether the last FAIL was a LATE. */
+	uint8_t verdict;
+	bool is_late;
+	int32_t error;
 	/* In a phase with open arrivals: on the list of flows with room, and the next one of it. */
 	bool has_room;
 	struct nm_flow *next_with_room;
@@ -49,10 +66,10 @@ static inline struct nm_pipe *nm_pipe_of(const struct nm_io *io, struct nm_flow 
 	return (struct nm_pipe *)(void *)((char *)flow + io->behind.pipe_offset);
 }
 
-/* Whether a request has been begun whose answer is not complete. */
+/* Whether a request has been begun whose answer is not complete, or something is to be told. */
 static inline bool nm_pipe_is_busy(const struct nm_pipe *pipe)
 {
-	return pipe->outstanding || pipe->asking;
+	return pipe->outstanding || pipe->asking || pipe->verdict;
 }
 
 /* Bytes of a pipeline for `depth` requests. */

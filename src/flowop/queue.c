@@ -2,7 +2,12 @@
 /* The ring has, from the oldest on: requests that have ended and whose passes have not
  * (pipe->joined); those that are outstanding, of which some may have ended with a connection; and
  * those that are still to be sent (pipe->asking), of the first of which so many bytes are gone
- * (pipe->ask.left). */
+ * (pipe->ask.left).
+ *
+ * What becomes of a request is noted in it at once (`end`), by end_well for an answer, and by
+ * expire, settle and nm_queue_abandon for all else. It is counted when its pass ends, by end_oldest
+ * alone. That its connection is of no more use (pipe->verdict) is told behind these passes: they
+ * are those of the old connection, and do not wait for a new one. */
 #include "flowop/queue.h"
 
 #include <errno.h>
@@ -41,6 +46,7 @@ struct queue {
 	const struct nm_instr *instr, *first; /* first: of those that ask, or the mix of them */
 	struct nm_asking *asking;
 	struct nm_pipe *pipe;
+	bool is_over; /* the life of the connection, in this whole step */
 };
 
 uint32_t nm_queue_places(uint32_t depth)
@@ -73,13 +79,26 @@ static const struct nm_instr *instr_of(const struct queue *queue, const struct q
 	return queue->first + one->instr;
 }
 
+/* How many have been sent, at least in part, over the connection or one before it. */
+static uint32_t n_sent(const struct nm_pipe *pipe)
+{
+	return pipe->outstanding - pipe->asking + (pipe->ask.left > 0);
+}
+
 /* The request whose answer is the next; NULL: none has been sent. */
 static struct queued *answered_next(const struct queue *queue)
 {
 	const struct nm_pipe *pipe = queue->pipe;
-	uint32_t sent = pipe->outstanding - pipe->asking + (pipe->ask.left > 0);
 
-	return pipe->joined < sent ? at(queue, pipe->joined) : NULL;
+	return pipe->joined < n_sent(pipe) ? at(queue, pipe->joined) : NULL;
+}
+
+/* When the time of the request is over; 0: never. */
+static uint64_t due_of(const struct queue *queue, const struct queued *one)
+{
+	uint64_t timeout_ns = instr_of(queue, one)->timeout_ns;
+
+	return timeout_ns ? one->sent_ns + timeout_ns : 0;
 }
 
 static void pass_over_ended(const struct queue *queue)
@@ -179,25 +198,6 @@ static enum nm_step end_oldest(const struct queue *queue)
 	return NM_STEP_NEXT;
 }
 
-const struct nm_instr *nm_queue_drop(const struct nm_io *io, struct nm_flow *flow,
-				     const struct nm_instr *instr, size_t *ret_member)
-{
-	const struct queue queue = queue_of((struct nm_io *)(uintptr_t)io, flow, instr);
-
-	if (!queue.pipe->outstanding)
-		return NULL;
-	const struct queued *one = take_out(&queue);
-
-	*ret_member = one->end >= ANSWERED ? 0 : member_of(one);
-	if (one->end >= ANSWERED)
-		(void)count_answer(&queue, one);
-	else
-		give_up(&queue, one);
-	if (queue.pipe->asking > queue.pipe->outstanding)
-		queue.pipe->asking = queue.pipe->outstanding;
-	return instr_of(&queue, one);
-}
-
 struct nm_queue_oldest nm_queue_oldest(const struct nm_io *io, struct nm_flow *flow,
 				       const struct nm_instr *instr)
 {
@@ -211,20 +211,36 @@ struct nm_queue_oldest nm_queue_oldest(const struct nm_io *io, struct nm_flow *f
 	};
 }
 
-/* --- the end of a connection --- */
+/* --- the end of a connection, of a request, or of all --- */
 
-/* It has ended, by n as in nm_flow_failed. What is on its way is lost, or asked again where that is
- * allowed: of what has no byte of an answer, and may be asked twice. */
-static enum nm_step lose(const struct queue *queue, ssize_t n, bool may_again)
+/* Whether a request that is on its way is asked again over another connection: where it may be
+ * asked twice, and no byte of its answer has come; or as the server has said so. */
+static bool may_again(const struct queue *queue, uint32_t i)
+{
+	const struct nm_asking *asking = queue->asking;
+
+	if (asking->parser.refuses)
+		return true;
+	return (queue->flow->conn->traits & NM_CONN_ANSWERED) &&
+	       nm_asking_is_safe(&asking->request) && !(i == queue->pipe->joined && asking->any);
+}
+
+static void end_one(const struct queue *queue, struct queued *one, enum end end)
+{
+	one->end = (uint8_t)end;
+	queue->pipe->ask.at = one->instr;
+}
+
+/* The connection is of no more use: notes so, and what becomes of the requests that are on their
+ * way. */
+static void settle(const struct queue *queue, enum nm_queue_verdict verdict, ssize_t n)
 {
 	struct nm_pipe *pipe = queue->pipe;
-	struct nm_flow *flow = queue->flow;
-	uint32_t sent = pipe->outstanding - pipe->asking + (pipe->ask.left > 0);
+	const uint32_t sent = n_sent(pipe);
+	const bool has_ended = verdict == NM_QUEUE_ENDED;
 
-	flow->ended = true;
-	pipe->answer.progress = 0;
-	pipe->ask.at = queue->instr->pipeline.n_instrs - 1;
-	may_again &= (flow->conn->traits & NM_CONN_ANSWERED) != 0;
+	if (has_ended)
+		pipe->ask.at = queue->instr->pipeline.n_instrs - 1;
 	for (uint32_t i = pipe->joined; i < sent; i++) {
 		struct queued *one = at(queue, i);
 
@@ -232,70 +248,132 @@ static enum nm_step lose(const struct queue *queue, ssize_t n, bool may_again)
 			continue;
 		recall(queue, one);
 		one->received = 0;
-		if (may_again && nm_asking_is_safe(&queue->asking->request) &&
-		    !(i == pipe->joined && queue->asking->any)) {
+		if (has_ended && may_again(queue, i)) {
 			one->marks |= AGAIN;
 			continue;
 		}
 		one->end = LOST;
-		flow->ended = false;
+		if (!has_ended)
+			continue;
+		verdict = NM_QUEUE_FAILED;
 		pipe->ask.at = one->instr;
 	}
 	pipe->ask.left = 0;
 	pipe->asking = pipe->outstanding;
 	pass_over_ended(queue);
 	queue->asking->cut = false;
-	flow->conn->traits &= ~(uint32_t)NM_CONN_ASIDE;
+	queue->flow->conn->traits &= ~(uint32_t)NM_CONN_ASIDE;
 	begin_answer(queue);
-	return nm_flow_failed(flow, n);
+	pipe->verdict = (uint8_t)verdict;
+	pipe->error = n ? (int32_t)-n : ECONNRESET;
 }
 
-/* What comes is no answer, or has not come in time: what comes behind it would be taken for answers
- * to other requests. */
-static enum nm_step end_badly(const struct queue *queue, struct queued *one, enum end end)
+/* Ends the requests whose time is over, of which each has its own. Nobody could tell from the
+ * answer to one that has been sent what comes behind it. */
+static void expire(const struct queue *queue)
 {
-	one->end = (uint8_t)end;
-	queue->pipe->ask.at = one->instr;
-	enum nm_step answer = lose(queue, end == TIMED_OUT ? -ETIMEDOUT : -EPROTO, false);
+	struct nm_pipe *pipe = queue->pipe;
+	const uint64_t now_ns = pipe->due_ns ? nm_clock_ns() : 0;
+	const uint32_t sent = n_sent(pipe);
+	bool was_sent = false;
 
-	queue->flow->ended = false;
-	queue->pipe->answer.progress = end == TIMED_OUT;
-	return answer;
+	if (now_ns < pipe->due_ns || !pipe->due_ns)
+		return;
+	pipe->due_ns = 0;
+	for (uint32_t i = pipe->joined; i < pipe->outstanding; i++) {
+		struct queued *one = at(queue, i);
+		uint64_t due_ns = due_of(queue, one);
+
+		if (one->end || !due_ns)
+			continue;
+		if (now_ns >= due_ns) {
+			end_one(queue, one, TIMED_OUT);
+			was_sent |= i < sent;
+		} else if (!pipe->due_ns || due_ns < pipe->due_ns) {
+			pipe->due_ns = due_ns;
+		}
+	}
+	if (was_sent)
+		settle(queue, NM_QUEUE_LATE, -ETIMEDOUT);
+	else
+		pass_over_ended(queue);
+}
+
+void nm_queue_abandon(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	const struct queue queue = queue_of((struct nm_io *)(uintptr_t)io, flow, instr);
+
+	for (uint32_t i = queue.pipe->joined; i < queue.pipe->outstanding; i++)
+		if (!at(&queue, i)->end)
+			at(&queue, i)->end = LOST;
+	pass_over_ended(&queue);
+	queue.pipe->verdict = NM_QUEUE_GOES_ON;
+}
+
+/* Tells, behind the passes that have ended with it, that the connection is of no more use. */
+static enum nm_step tell_verdict(const struct queue *queue)
+{
+	struct nm_pipe *pipe = queue->pipe;
+
+	queue->flow->ended = pipe->verdict == NM_QUEUE_ENDED;
+	pipe->is_late = pipe->verdict == NM_QUEUE_LATE;
+	pipe->verdict = NM_QUEUE_GOES_ON;
+	return nm_flow_failed(queue->flow, -pipe->error);
 }
 
 bool nm_queue_is_late(const struct nm_io *io, struct nm_flow *flow)
 {
-	return nm_pipe_of(io, flow)->answer.progress;
+	return nm_pipe_of(io, flow)->is_late;
 }
 
 /* --- answers --- */
 
+/* Whether a pass can be ended, or the connection. */
+static bool has_news(const struct nm_pipe *pipe)
+{
+	return pipe->joined || pipe->verdict;
+}
+
 static void end_well(const struct queue *queue, struct queued *one)
 {
 	struct nm_pipe *pipe = queue->pipe;
+	const struct nm_app_parser parser = queue->asking->parser;
 
-	one->end = (uint8_t)(ANSWERED + queue->asking->parser.class);
+	one->end = (uint8_t)(ANSWERED + parser.class);
 	if (pipe->joined == pipe->outstanding - pipe->asking) { /* the rest of it is not sent */
 		queue->asking->cut = true;
 		pipe->ask.left = 0;
 	}
 	pass_over_ended(queue);
+	begin_answer(queue);
+	queue->asking->parser.last = parser.last; /* nothing that comes behind it counts */
+	queue->asking->parser.refuses = parser.refuses;
 }
 
-static enum nm_step refuse(const struct queue *queue, struct queued *one, const char *data,
-			   size_t n)
+static void refuse(const struct queue *queue, struct queued *one, const char *data, size_t n)
 {
 	const struct nm_app *app = queue->instr->ask.app;
 	struct nm_asking *asking = queue->asking;
 
+	asking->unasked = false;
 	nm_app_note(asking->said, data, n);
 	if (app->tell)
 		(void)app->tell(&asking->parser, &asking->request, asking->said, NM_SAID_MAX);
-	return end_badly(queue, one, MALFORMED);
+	/* What comes behind it would be taken for answers to other requests. */
+	end_one(queue, one, MALFORMED);
+	settle(queue, NM_QUEUE_FAILED, -EPROTO);
 }
 
-/* NEXT: all answers that are whole in it are taken. */
-static enum nm_step parse(const struct queue *queue, const char *data, size_t n)
+/* Nobody has asked for what has come. None is lost by that, if it is not behind answers. */
+static void give_up_connection(const struct queue *queue, const char *data, size_t n)
+{
+	(void)nm_asking_give_up_connection(queue->io, queue->flow, queue->asking, data, n);
+	queue->flow->error = 0; /* until it is told */
+	settle(queue, queue->pipe->joined ? NM_QUEUE_FAILED : NM_QUEUE_ENDED, -EPROTO);
+}
+
+/* Takes all answers that are whole in it. */
+static void parse(const struct queue *queue, const char *data, size_t n)
 {
 	struct nm_asking *asking = queue->asking;
 	struct queued *one;
@@ -310,27 +388,24 @@ static enum nm_step parse(const struct queue *queue, const char *data, size_t n)
 			&asking->parser, &asking->request, data, n, &taken);
 
 		asking->any = true;
-		if (parsed == NM_PARSED_BAD)
-			return refuse(queue, one, data, n);
+		if (parsed == NM_PARSED_BAD) {
+			refuse(queue, one, data, n);
+			return;
+		}
 		if (parsed == NM_PARSED_MORE)
 			taken = n;
 		one->received += taken;
 		if (parsed == NM_PARSED_MORE)
-			return NM_STEP_NEXT;
+			return;
 		end_well(queue, one);
-		bool last = asking->parser.last;
-
-		begin_answer(queue);
-		asking->parser.last = last; /* nothing that comes behind it counts */
 	}
-	if (!n || asking->parser.last ||
-	    nm_asking_is_aside(queue->flow, queue->instr, asking, data, n))
-		return NM_STEP_NEXT;
-	queue->pipe->ask.at = (uint32_t)(queue->instr - 1 - queue->first);
-	return nm_asking_give_up_connection(queue->io, queue->flow, asking, data, n);
+	if (n && !asking->parser.last &&
+	    !nm_asking_is_aside(queue->flow, queue->instr, asking, data, n))
+		give_up_connection(queue, data, n);
 }
 
-/* Takes answers until one is whole. WAIT_IN: nothing more has come. */
+/* Takes answers until one is whole, or the connection is of no more use: NEXT. WAIT_IN: nothing
+ * more has come. */
 static enum nm_step take(const struct queue *queue)
 {
 	struct nm_conn *conn = queue->flow->conn;
@@ -345,17 +420,14 @@ static enum nm_step take(const struct queue *queue)
 		if (status == NM_IO_AGAIN)
 			return NM_STEP_WAIT_IN;
 		if (status == NM_IO_EOF && queue->asking->parser.to_end &&
-		    (one = answered_next(queue))) {
-			queue->asking->parser.last = true;
+		    (one = answered_next(queue)))
 			end_well(queue, one);
+		else if (status >= NM_IO_EOF)
+			settle(queue, NM_QUEUE_ENDED, n);
+		else
+			parse(queue, queue->io->rx, (size_t)n);
+		if (has_news(queue->pipe))
 			return NM_STEP_NEXT;
-		}
-		if (status >= NM_IO_EOF)
-			return lose(queue, n, true);
-		enum nm_step answer = parse(queue, queue->io->rx, (size_t)n);
-
-		if (answer != NM_STEP_NEXT || queue->pipe->joined)
-			return answer;
 	}
 	return NM_STEP_YIELD;
 }
@@ -394,6 +466,10 @@ static void draw(const struct queue *queue, uint64_t now_ns)
 							.size = request->size,
 							.number = request->number,
 							.instr = (uint16_t)(instr - queue->first)};
+	const uint64_t due_ns = due_of(queue, at(queue, pipe->outstanding));
+
+	if (due_ns && (!pipe->due_ns || due_ns < pipe->due_ns))
+		pipe->due_ns = due_ns;
 	pipe->outstanding++;
 	pipe->asking++;
 	if (io->asks.pacer)
@@ -404,7 +480,7 @@ static void draw(const struct queue *queue, uint64_t now_ns)
 static bool may_send(const struct queue *queue, uint32_t i)
 {
 	return !queue->instr->ask.lives ||
-	       nm_life_allows(queue->flow->conn, &queue->asking->life, i);
+	       (!queue->is_over && nm_life_allows(&queue->asking->life, i));
 }
 
 /* Puts together what is to be sent, as far as it fits, and draws what may be drawn: how many
@@ -494,72 +570,81 @@ static enum nm_step ask(const struct queue *queue)
 	return NM_STEP_YIELD;
 }
 
-/* --- the limit of a request --- */
-
-/* When the time of the oldest request is over; 0: never. */
-static uint64_t limit_ns(const struct queue *queue)
-{
-	const struct queued *one = at(queue, 0);
-	uint64_t timeout_ns = queue->pipe->outstanding ? instr_of(queue, one)->timeout_ns : 0;
-
-	return timeout_ns ? one->sent_ns + timeout_ns : 0;
-}
-
-static void limit_wait(const struct queue *queue)
-{
-	uint64_t at_ns = limit_ns(queue);
-	struct nm_timer *timer = &queue->flow->timer;
-
-	if (at_ns && (!timer->at_ns || at_ns < timer->at_ns))
-		timer->at_ns = at_ns;
-}
-
 /* --- the step --- */
 
 static void begin_alone(const struct queue *queue)
 {
 	queue->pipe->next = queue->flow->request;
 	queue->pipe->ask_failed = true; /* if anything fails, what asks has */
+	queue->pipe->due_ns = 0;
 	queue->asking->again = queue->asking->cut = queue->asking->unasked = false;
 	if (!(queue->flow->conn->traits & NM_CONN_ASIDE))
 		begin_answer(queue);
 }
 
-/* Takes answers and sends requests. No pass can be ended before. WAIT_IN: nor now. */
-static enum nm_step go_on(const struct queue *queue)
+/* Whether the connection is not to be used any more, of which nothing is on the way. */
+static bool is_used_up(struct queue *queue)
 {
+	struct nm_conn *conn = queue->flow->conn;
+	struct nm_life *life = &queue->asking->life;
+
+	/* The clock is read once: what is not over now may be used in this step. */
+	queue->is_over = queue->instr->ask.lives && nm_life_is_over(conn, life);
+	if (queue->is_over && is_idle(queue->pipe)) {
+		nm_life_end(life);
+		conn->traits |= NM_CONN_LAST;
+	}
+	return conn->traits & NM_CONN_LAST;
+}
+
+/* Takes answers and sends requests, where there is no news before. NEXT: now there is. */
+static enum nm_step go_on(struct queue *queue)
+{
+	const struct nm_pipe *pipe = queue->pipe;
 	struct nm_conn *conn = queue->flow->conn;
 	enum nm_step answer;
 
-	if (queue->instr->ask.lives && is_idle(queue->pipe) &&
-	    nm_life_ends(conn, &queue->asking->life))
-		conn->traits |= NM_CONN_LAST;
-	if (conn->traits & NM_CONN_LAST)
-		return lose(queue, 0, true);
-	if (limit_ns(queue) && nm_clock_ns() >= limit_ns(queue))
-		return end_badly(queue, at(queue, 0), TIMED_OUT);
+	expire(queue);
+	if (!has_news(pipe) && is_used_up(queue))
+		settle(queue, NM_QUEUE_ENDED, 0);
+	if (has_news(pipe))
+		return NM_STEP_NEXT;
 	do {
 		answer = take(queue);
 		if (answer == NM_STEP_WAIT_IN)
 			answer = ask(queue);
-	} while (answer == NM_STEP_NEXT && !queue->pipe->joined && queue->asking->cut &&
+	} while (answer == NM_STEP_NEXT && !has_news(pipe) && queue->asking->cut &&
 		 (conn->flags & NM_CONN_IN));
-	return answer == NM_STEP_NEXT ? NM_STEP_WAIT_IN : answer;
+	return answer == NM_STEP_NEXT && !has_news(pipe) ? NM_STEP_WAIT_IN : answer;
+}
+
+static void limit_wait(const struct queue *queue)
+{
+	const uint64_t due_ns = queue->pipe->outstanding ? queue->pipe->due_ns : 0;
+	struct nm_timer *timer = &queue->flow->timer;
+
+	if (due_ns && (!timer->at_ns || due_ns < timer->at_ns))
+		timer->at_ns = due_ns;
 }
 
 static enum nm_step queue_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
-	const struct queue queue = queue_of(io, flow, instr);
-	enum nm_step answer = NM_STEP_WAIT_IN;
+	struct queue queue = queue_of(io, flow, instr);
+	struct nm_pipe *pipe = queue.pipe;
+	const bool was_empty = !pipe->outstanding;
+	enum nm_step answer = NM_STEP_NEXT;
 
 	flow->conn = nm_flow_conn(flow, instr->slot);
 	flow->timer.at_ns = 0;
-	if (!queue.pipe->outstanding)
+	if (!nm_pipe_is_busy(pipe))
 		begin_alone(&queue);
-	if (!queue.pipe->joined)
+	if (!has_news(pipe))
 		answer = go_on(&queue);
-	if (answer != NM_STEP_FAIL && queue.pipe->joined)
-		return end_oldest(&queue);
+	/* What ends in a step has been there before it: nm_queue_oldest. */
+	if (answer == NM_STEP_NEXT && pipe->joined)
+		return was_empty ? NM_STEP_YIELD : end_oldest(&queue);
+	if (answer == NM_STEP_NEXT)
+		return tell_verdict(&queue);
 	flow->request.sent_ns = 0; /* by the next pass it is too old */
 	if (answer == NM_STEP_WAIT_IN || answer == NM_STEP_WAIT_OUT)
 		limit_wait(&queue);

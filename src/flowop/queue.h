@@ -4,9 +4,10 @@
  * fit are sent with one call, and all answers that one call brings are taken together.
  *
  * The leader's program of such a transaction is what asks, one flowop or a mix of them, and the
- * queue behind it, with which its passes begin. A pass ends with the oldest request. When the
- * connection ends, requests without an answer are lost, or stay in the queue and are sent once
- * more. The state is a pipeline's (flowop/pipeline.h), whose ring has the queue. */
+ * queue behind it, with which its passes begin. A pass ends with the oldest request, however that
+ * has ended. When the connection ends, requests without an answer are lost, or stay in the queue
+ * and are sent once more. The step answers FAIL when the passes have ended that have ended with the
+ * connection. The state is a pipeline's (flowop/pipeline.h), whose ring has the queue. */
 #ifndef NM_FLOWOP_QUEUE_H
 #define NM_FLOWOP_QUEUE_H
 
@@ -25,7 +26,7 @@ uint32_t nm_queue_places(uint32_t depth);
 
 /* The oldest request, whose pass ends next. */
 struct nm_queue_oldest {
-	const struct nm_instr *instr; /* that asks it; any of them where there is none */
+	const struct nm_instr *instr; /* that asks it; any of them where no pass ends next */
 	/* so many bytes, once its pass has ended with an answer */
 	const uint64_t *sent, *received;
 };
@@ -35,10 +36,7 @@ struct nm_queue_oldest nm_queue_oldest(const struct nm_io *io, struct nm_flow *f
 /* Whether the flow has failed since a request was not answered within its limit. */
 bool nm_queue_is_late(const struct nm_io *io, struct nm_flow *flow);
 
-/* Takes out the oldest request, which is asked no more, and counts how it has ended: the member of
- * struct nm_outcomes is at *ret_member, 0 if it was answered. The instruction that asks it; NULL:
- * there is none. */
-const struct nm_instr *nm_queue_drop(const struct nm_io *io, struct nm_flow *flow,
-				     const struct nm_instr *queue, size_t *ret_member);
+/* Nothing is asked any more: what is in the queue is lost, and the passes end in the next steps. */
+void nm_queue_abandon(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *queue);
 
 #endif

@@ -163,6 +163,7 @@ FLOWOP_TESTS = \
 	tests/unit/flowop/test_ideal \
 	tests/unit/flowop/test_life \
 	tests/unit/flowop/test_pacer \
+	tests/unit/flowop/test_queue \
 	tests/unit/flowop/test_replay \
 	tests/unit/flowop/test_rounds \
 	tests/unit/flowop/test_stamp \

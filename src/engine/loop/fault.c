@@ -7,6 +7,7 @@
 
 #include "engine/engine_priv.h"
 #include "engine/loop/fault.h"
+#include "engine/loop/request.h"
 #include "engine/places.h"
 #include "engine/runq.h"
 #include "engine/phase/reconnect.h"
@@ -17,6 +18,7 @@
 #include "flowop/greet.h"
 #include "flowop/open_opts.h"
 #include "flowop/queue.h"
+#include "host/clock.h"
 #include "plan/shape.h"
 #include "transport/address.h"
 #include "transport/transport.h"
@@ -82,6 +84,16 @@ static bool transport_says(const struct nm_conn *conn, char *buf, size_t size)
 	       conn->transport->why(conn, buf, size);
 }
 
+/* The flow is over: so are the passes whose requests are in its queue. */
+static void end_passes(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *queue)
+{
+	nm_queue_abandon(&worker->io, flow, queue);
+	while (nm_pipe_is_busy(nm_pipe_of(&worker->io, flow))) {
+		(void)queue->step(&worker->io, flow, queue);
+		nm_request_end(worker, flow, worker->run.latency ? nm_clock_ns() : 0);
+	}
+}
+
 void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 			 const struct nm_instr *instr)
 {
@@ -139,5 +151,7 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 	nm_waiter_disarm(worker, flow->conn);
 	if (flow->conn->flags & NM_CONN_OPEN)
 		flow->conn->transport->close(flow->conn, false);
+	if (worker->run.phase && nm_instr_is_queue(worker->run.body))
+		end_passes(worker, flow, worker->run.body);
 	nm_phase_flow_done(worker, flow);
 }

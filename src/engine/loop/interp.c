@@ -13,7 +13,6 @@
 #include "engine/runq.h"
 #include "engine/phase/phase.h"
 #include "engine/phase/reconnect.h"
-#include "engine/phase/retry.h"
 #include "engine/wait/defer.h"
 #include "engine/wait/waiter.h"
 #include "flowop/flowop.h"
@@ -127,6 +126,14 @@ static __attribute__((noinline)) bool take_turn(struct nm_worker *worker, struct
 	return false;
 }
 
+/* Whether the flow still has its turn, after so many passes of all flows. */
+static inline __attribute__((always_inline)) bool has_turn(const struct nm_worker *worker,
+							   uint64_t done)
+{
+	return (done & worker->run.budget_mask) &&
+	       !atomic_load_explicit(&worker->commands.has_command, memory_order_relaxed);
+}
+
 /* The phase goes on, unless all passes of the flow are done. */
 static inline __attribute__((always_inline)) bool go_on(struct nm_worker *worker,
 							struct nm_flow *flow, uint64_t done)
@@ -135,10 +142,7 @@ static inline __attribute__((always_inline)) bool go_on(struct nm_worker *worker
 		nm_phase_flow_done(worker, flow);
 		return false;
 	}
-	if (__builtin_expect(!(done & worker->run.budget_mask) ||
-				     atomic_load_explicit(&worker->commands.has_command,
-							  memory_order_relaxed),
-			     0))
+	if (__builtin_expect(!has_turn(worker, done), 0))
 		return take_turn(worker, flow);
 	return true;
 }
@@ -149,24 +153,23 @@ static bool end_pipelined_pass(struct nm_worker *worker, struct nm_flow *flow, u
 			       uint64_t done)
 {
 	const struct nm_pipe *pipe = nm_pipe_of(&worker->io, flow);
-	bool over = atomic_load_explicit(&worker->commands.stop, memory_order_relaxed);
 
-	if (worker->run.open.on) {
+	if (worker->run.open.on)
 		worker->run.open.under_way--;
-		over = nm_worker_close_arrivals(worker, now_ns ? now_ns : nm_clock_ns()) ||
-		       nm_retry_has_left(worker, flow);
-	}
-	if (!nm_pipe_is_busy(pipe) && over) {
-		nm_phase_flow_done(worker, flow);
-		return false;
-	}
-	if (!nm_pipe_is_busy(pipe) && nm_pacer_paces(&worker->run.pacer) &&
-	    flow->iterations_left > 1) {
-		flow->iterations_left--;
+	flow->iterations_left--;
+	if (!pipe->outstanding)
 		flow->request.due_ns = pipe->next.due_ns;
-		return !nm_worker_pace(worker, flow, now_ns ? now_ns : nm_clock_ns());
+	if (!nm_pipe_is_busy(pipe)) {
+		if (!now_ns)
+			now_ns = nm_clock_ns();
+		if (nm_worker_passes_are_over(worker, flow, now_ns)) {
+			nm_phase_flow_done(worker, flow);
+			return false;
+		}
+		if (nm_pacer_paces(&worker->run.pacer))
+			return !nm_worker_pace(worker, flow, now_ns);
 	}
-	bool goes_on = go_on(worker, flow, done);
+	bool goes_on = has_turn(worker, done) || take_turn(worker, flow);
 
 	/* By the flow's next turn this time will be too old. */
 	if (!goes_on)
@@ -179,11 +182,8 @@ static bool end_pipelined_pass(struct nm_worker *worker, struct nm_flow *flow, u
 static bool go_on_open(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns,
 		       uint64_t done)
 {
-	bool has_turn = (done & worker->run.budget_mask) &&
-			!atomic_load_explicit(&worker->commands.has_command, memory_order_relaxed);
-
 	flow->iterations_left--;
-	return nm_worker_begin_due(worker, flow, now_ns, has_turn);
+	return nm_worker_begin_due(worker, flow, now_ns, has_turn(worker, done));
 }
 
 /* After a pass behind which something else than the next one may come: the phase may be over, and

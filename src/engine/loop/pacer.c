@@ -72,6 +72,15 @@ bool nm_worker_close_arrivals(struct nm_worker *worker, uint64_t now_ns)
 	return true;
 }
 
+bool nm_worker_passes_are_over(struct nm_worker *worker, const struct nm_flow *flow,
+			       uint64_t now_ns)
+{
+	if (worker->run.open.on)
+		return nm_worker_close_arrivals(worker, now_ns) || nm_retry_has_left(worker, flow);
+	return !flow->iterations_left ||
+	       atomic_load_explicit(&worker->commands.stop, memory_order_relaxed);
+}
+
 bool nm_worker_take_due(struct nm_io *io, struct nm_flow *flow)
 {
 	struct nm_worker *worker = nm_worker_of(io);
@@ -125,11 +134,18 @@ void nm_worker_release_paced(struct nm_worker *worker)
 
 void nm_worker_resume_pass(struct nm_worker *worker, struct nm_flow *flow)
 {
-	if (worker->run.open.on) {
+	const bool open = worker->run.open.on, pipelined = worker->run.phase->pipeline;
+
+	if (pipelined && nm_worker_passes_are_over(worker, flow, nm_clock_ns())) {
+		nm_phase_flow_done(worker, flow);
+		return;
+	}
+	if (open && !pipelined) {
 		(void)nm_worker_begin_due(worker, flow, nm_clock_ns(), false);
 		return;
 	}
-	if (!nm_pacer_paces(&worker->run.pacer) || flow->request.due_ns <= flow->request.sent_ns) {
+	if (open || !nm_pacer_paces(&worker->run.pacer) ||
+	    flow->request.due_ns <= flow->request.sent_ns) {
 		nm_worker_queue(worker, flow);
 		return;
 	}

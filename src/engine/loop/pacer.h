@@ -17,6 +17,9 @@ bool nm_worker_begin_paced_pass(struct nm_worker *worker, struct nm_flow *flow, 
 /* Whether no pass of a phase with open arrivals begins any more; then free flows are done with the
  * phase, which may end by that. */
 bool nm_worker_close_arrivals(struct nm_worker *worker, uint64_t now_ns);
+/* Whether the flow, which has several passes under way at a time and none now, begins no more. */
+bool nm_worker_passes_are_over(struct nm_worker *worker, const struct nm_flow *flow,
+			       uint64_t now_ns);
 /* Of such phases, where flows have several requests outstanding (io->asks): takes the pass that is
  * due, if one is; flow->request is that then. False: the flow, which has room for it, runs again
  * when one is due. */

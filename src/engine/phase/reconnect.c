@@ -25,6 +25,7 @@
 #include "engine/phase/retry.h"
 #include "flowop/ask.h"
 #include "flowop/flowop.h"
+#include "flowop/queue.h"
 #include "host/clock.h"
 #include "plan/shape.h"
 #include "transport/transport.h"
@@ -330,6 +331,8 @@ enum nm_reconnect_answer nm_reconnect_goes_on(struct nm_worker *worker, struct n
 	bool ended = flow->ended;
 
 	flow->ended = false;
+	if (nm_instr_is_queue(instr)) /* it tells behind the passes that have ended */
+		flow->between = !nm_pipe_is_busy(nm_pipe_of(&worker->io, flow));
 	if (instr->step == replaced_step)
 		return finish(worker, flow, instr) ? NM_RECONNECT_DONE : NM_RECONNECT_BEGUN;
 	if (nm_retry_concerns(worker, instr))

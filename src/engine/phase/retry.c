@@ -149,32 +149,13 @@ static void go_on_without(struct nm_worker *worker, struct nm_flow *flow,
 	nm_worker_queue(worker, flow);
 }
 
-static void note_dropped(struct nm_worker *worker, struct nm_flow *flow,
-			 const struct nm_instr *instr, size_t member)
-{
-	if (!worker->observe.stats || !member)
-		return;
-	nm_flowop_stats_outcome(worker, instr, member);
-	nm_flowop_stats_expired(worker, flow, instr);
-}
-
-/* The flow does not come to the instruction, which asks, any more; nor to what is in a queue, of
- * which one request is that of the pass that ends. */
+/* The flow does not come to the instruction, which asks, any more. */
 static void drop(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
 {
-	const struct nm_instr *asks;
-	size_t member;
-
-	if (!nm_instr_is_queue(instr)) {
-		if (nm_ask_drop(&worker->io, flow, instr))
-			note_dropped(worker, flow, instr, offsetof(struct nm_outcomes, lost));
+	if (!nm_ask_drop(&worker->io, flow, instr) || !worker->observe.stats)
 		return;
-	}
-	for (bool first = true; (asks = nm_queue_drop(&worker->io, flow, instr, &member));
-	     first = false) {
-		nm_counter_add(&worker->io.count->unanswered, !first);
-		note_dropped(worker, flow, asks, member);
-	}
+	nm_flowop_stats_outcome(worker, instr, offsetof(struct nm_outcomes, lost));
+	nm_flowop_stats_expired(worker, flow, instr);
 }
 
 /* The phase is to end: the flow asks nothing any more, and begins no pass that is due. instr tells
@@ -182,14 +163,18 @@ static void drop(struct nm_worker *worker, struct nm_flow *flow, const struct nm
 static void stop(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
 		 const struct nm_instr *resume)
 {
-	bool rests = nm_instr_is_queue(resume) && !nm_pipe_is_busy(nm_pipe_of(&worker->io, flow));
-	bool between = (flow->between || rests) && worker->run.open.on;
+	const bool queues = nm_instr_is_queue(resume);
+
+	if (queues)
+		nm_queue_abandon(&worker->io, flow, resume);
+	bool between = queues ? !nm_pipe_is_busy(nm_pipe_of(&worker->io, flow))
+			      : flow->between && worker->run.open.on;
 
 	if (between) {
 		/* No pass is under way that would end. */
 		flow->resume = resume;
 		resume = &program_of(worker, instr)[NM_REOPEN_DONE];
-	} else if (nm_instr_asks(resume)) {
+	} else if (nm_instr_asks(resume) && !queues) {
 		drop(worker, flow, resume);
 		resume++;
 	}
@@ -291,7 +276,7 @@ static bool goes_on(struct nm_worker *worker, struct nm_flow *flow, const struct
 		start_afresh(worker, flow, nm_clock_ns() - took_ns);
 	if (was_good ? !ended && !limit_ns(program_of(worker, instr))
 		     : !may_try(worker, retry, instr)) {
-		if (nm_instr_asks(resume))
+		if (nm_instr_asks(resume) && !nm_instr_is_queue(resume))
 			drop(worker, flow, resume);
 		return false;
 	}
@@ -322,7 +307,7 @@ bool nm_retry_expired(struct nm_worker *worker, struct nm_flow *flow, const stru
 	bool is_last = is_stopped(worker) && is_attempt(worker, instr);
 
 	if (nm_instr_asks(instr)) {
-		const bool queues = nm_instr_is_queue(instr); /* which ends passes by itself */
+		const bool queues = nm_instr_is_queue(instr); /* which has ended the pass */
 
 		flow->request.outcome = queues ? NM_UNDER_WAY : NM_TIMEOUT;
 		start_afresh(worker, flow, nm_clock_ns());
