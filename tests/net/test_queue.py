@@ -117,6 +117,17 @@ def test_lives(app: str, protocol: str, netmodel: Netmodel, profile: WriteProfil
     assert of["reissued"] == of["lost"] == 0
 
 
+@pytest.mark.parametrize("how", ['duration="500ms"', 'duration="500ms" arrivals="poisson(5k/s)"', 'iterations="50" rate="100"'])
+def test_lives_end_at_any_time(how: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Also while a flow looks whether it may send."""
+    with serving(lambda _number, _line: [b"PONG\r\n"]) as server:
+        document = netmodel.measure(profile(pinging(server.place, "lifetime=uniform(100us,3ms)", "", "nflows='4'", f'{how} pipeline="4"')), "-f")
+    assert_complete(document)
+    of = assert_adds_up(document)
+    assert of["ok"] == of["requests"] > 10
+    assert of["connects"] > 8
+
+
 @pytest.mark.parametrize("depth", [2, 5, 100])
 def test_so_many_are_outstanding(depth: int, netmodel: Netmodel, profile: WriteProfile) -> None:
     """The server answers when it has so many, all of them at once."""
@@ -130,7 +141,7 @@ def test_so_many_are_outstanding(depth: int, netmodel: Netmodel, profile: WriteP
     ("bad", "which", "of_each"),
     [
         (None, "reissued", 4),
-        ([b"PO"], "timed_out", 1),
+        ([b"PO"], "timed_out", 4),
         ([b"PING\r\n"], "malformed", 1),
     ],
 )
@@ -152,6 +163,13 @@ def test_bad_answers_end_the_connection(bad: list[bytes] | None, which: str, of_
     assert phase["latency_s"]["count"] == phase["transactions"] == of["ok"]
 
 
+def test_where_a_queue_waits(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """It is told in the words of the profile."""
+    with serving(lambda _number, _line: []) as server:
+        told = netmodel.run("-m", profile(pinging(server.place, how='iterations="8" pipeline="4"')), "--timeout", "500ms", code=2).err
+    assert "1 flow of group Group0 waiting for input in ping at " in told
+
+
 def test_what_nobody_has_asked_for(netmodel: Netmodel, profile: WriteProfile) -> None:
     with serving(lambda number, _line: [b"PONG\r\n" * (1 + (number == 7))]) as server:
         document = netmodel.measure(profile(pinging(server.place, "reconnect=5s", how='iterations="8" pipeline="4"')))
@@ -160,24 +178,72 @@ def test_what_nobody_has_asked_for(netmodel: Netmodel, profile: WriteProfile) ->
 
 
 def test_a_server_that_stops(netmodel: Netmodel, profile: WriteProfile) -> None:
-    """The oldest of each connection is late, again and again."""
+    """The oldest of each connection is late, again and again; of those behind it, some may be by then."""
     with serving(lambda number, _line: [b"PONG\r\n"] if number < 40 else []) as server:
         body = pinging(server.place, "", "timeout=50ms", "nflows='2'", 'duration="700ms" pipeline="8"')
         document = netmodel.measure(profile(body), "-f")
     assert_complete(document)
     of = assert_adds_up(document)
-    assert of["ok"] >= 80 and of["ok"] % 40 == 0
-    assert 2 <= of["timed_out"] <= 2 + of["ok"] // 40
-    assert of["lost"] == 7 * of["timed_out"]
+    assert of["ok"] >= 80
+    assert of["timed_out"] >= 2 and of["lost"] <= 7 * of["timed_out"]
+    assert of["timed_out"] + of["lost"] >= 16
     assert document["run"]["elapsed_s"] < 3
+
+
+def test_limits_that_differ(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """The shorter one counts also where it is not that of the oldest; none of those is answered in time."""
+    mix = '<mix><flowop type="ping"/><flowop type="ping" options="timeout=30ms"/></mix>'
+
+    def answer(number: int, _line: bytes) -> list[bytes]:
+        return [b"PONG\r\n"] if number < 8 else [b"", b"PONG\r\n"]
+
+    with serving(answer, pause=0.2) as server:
+        body = pinging(server.place, "reconnect=5s", how='duration="600ms" pipeline="8"').replace('<flowop type="ping" options=""/>', mix)
+        document = netmodel.measure(profile(body), "-f")
+    assert_complete(document)
+    of = assert_adds_up(document)
+    first, second = (one["outcomes"] for one in phase_of(document, "ask")["flowops"])
+    assert first["timed_out"] == 0 < first["lost"]
+    assert second["timed_out"] > 0
+    assert of["connects"] > 2
+
+
+@pytest.mark.parametrize("arrivals", ["", 'arrivals="burst(40/s,1ms,100ms)"'])
+def test_answers_when_the_phase_is_over(arrivals: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Two are answered and one is not, and the last is given up with the connection: all are counted as what they are."""
+    with serving(lambda number, _line: [b"", b"PONG\r\nPONG\r\nXXXX\r\nPONG\r\n"] if number % 4 == 3 else [], pause=0.06) as server:
+        document = netmodel.measure(profile(pinging(server.place, "reconnect=5s", "", "", f'duration="30ms" pipeline="4" {arrivals}')), "-f")
+    of = assert_adds_up(document)
+    assert (of["requests"], of["ok"], of["malformed"], of["lost"]) == (4, 2, 1, 1)
+    ask = phase_of(document, "ask")
+    assert ask["transactions"] == ask["latency_s"]["count"] == ask["verbs"][0]["latency_s"]["count"] == 2
+
+
+@pytest.mark.parametrize("lives", ["", "requests=3", "requests=20"])
+@pytest.mark.parametrize("arrivals", ["", 'arrivals="poisson(3k/s)"'])
+def test_all_adds_up(lives: str, arrivals: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """At a server that does all that it should not."""
+    kinds: list[list[bytes] | None] = [[b"PONG\r\nGARB\r\n"], [], None, [b"PONG\r\n", b"", b"PONG\r\n"], [b"PO", b"", b"NG\r\n"], [b"PONG\r\n" * 2]]
+
+    def answer(number: int, _line: bytes) -> list[bytes] | None:
+        return kinds[number // 17 % len(kinds)] if number % 17 == 16 else [b"PONG\r\n"]
+
+    with serving(answer, pause=0.002) as server:
+        body = pinging(server.place, f"reconnect=5s {lives}", "timeout=30ms", "nflows='6' nthreads='2'", f'duration="400ms" pipeline="16" {arrivals}')
+        document = netmodel.measure(profile(body), "-f")
+    of = assert_adds_up(document)
+    ask = phase_of(document, "ask")
+    assert ask["transactions"] == ask["latency_s"]["count"] == ask["verbs"][0]["latency_s"]["count"] == of["ok"] > 0
+    if arrivals:
+        assert ask["load"]["due"] - ask["load"]["unsent"] == of["requests"]
 
 
 @pytest.mark.parametrize(
     ("how", "ask", "why"),
     [
-        ('duration="1s" pipeline="4"', '<flowop type="ping"/><flowop type="ping"/>', "one in each pass"),
-        ('duration="1s" pipeline="4"', '<flowop type="ping" options="count=2"/>', "one in each pass"),
-        ('duration="1s" pipeline="4"', '<flowop type="ping"/><flowop type="think" options="duration=1ms"/>', "one in each pass"),
+        ('duration="1s" pipeline="4"', '<flowop type="ping"/><flowop type="ping"/>', "one request in each pass"),
+        ('duration="1s" pipeline="4"', '<flowop type="ping" options="count=2"/>', "one request in each pass"),
+        ('duration="1s" pipeline="4"', '<flowop type="ping"/><flowop type="think" options="duration=1ms"/>', "one request in each pass"),
         ('duration="1s" pipeline="4"', '<mix><flowop type="ping" options="count=2"/><flowop type="ping"/></mix>', "one in each member"),
         ('duration="1s" pipeline="4"', '<sequence count="2"><flowop type="ping"/></sequence>', "not with a <sequence>"),
     ],
@@ -197,7 +263,7 @@ ANSWERS = [
 LINES = 5  # of a GET of Redis
 
 
-@pytest.mark.parametrize("piece", [1, 2, 7, 100, 1 << 20])
+@pytest.mark.parametrize("piece", [1, 7, 100, 1 << 20])
 @pytest.mark.parametrize("together", [1, 5, 15])
 def test_answers_in_any_pieces(piece: int, together: int, netmodel: Netmodel, profile: WriteProfile) -> None:
     """So many together, cut anywhere, with what belongs to no request between them, also behind the last."""
@@ -210,12 +276,12 @@ def test_answers_in_any_pieces(piece: int, together: int, netmodel: Netmodel, pr
         return [part for at in range(0, len(whole), piece) for part in (whole[at : at + piece], b"")]
 
     with serving(answer, pause=0.0001) as server:
-        body = asking("redis", '<flowop type="get" options="keys=k"/>', f"server={server.place}").replace('duration="200ms"', 'iterations="150" pipeline="15"')
+        body = asking("redis", '<flowop type="get" options="keys=k"/>', f"server={server.place}").replace('duration="200ms"', 'iterations="30" pipeline="15"')
         document = netmodel.measure(profile(body))
     assert_complete(document)
     of = counts(document)
-    assert of["requests"] == 150
-    assert {name: of[name] for name in ("hits", "misses", "refused")} == {"hits": 60, "misses": 60, "refused": 30}
+    assert of["requests"] == 30
+    assert {name: of[name] for name in ("hits", "misses", "refused")} == {"hits": 12, "misses": 12, "refused": 6}
     assert document["hosts"][0]["counts"]["unsolicited"] == 0
 
 
@@ -242,7 +308,7 @@ def test_arrivals_need_no_answer(flows: int, netmodel: Netmodel, profile: WriteP
     """Of a server that answers when it has so many, which it would never have if each waited for the one before it."""
     with serving(lambda number, _line: [b"PONG\r\n" * 10] if number % 10 == 9 else []) as server:
         how = f'duration="300ms" pipeline="16" arrivals="const({flows * 100}/s)"'
-        document = netmodel.measure(profile(pinging(server.place, "", "timeout=3s", f"nflows='{flows}'", how)), "-f")
+        document = netmodel.measure(profile(pinging(server.place, "", "timeout=1s", f"nflows='{flows}'", how)), "-f")
     of = assert_adds_up(document)
     assert of["requests"] == 30 * flows
     assert of["ok"] > 0
@@ -273,16 +339,16 @@ def test_the_same_seed_has_the_same_arrivals(netmodel: Netmodel, profile: WriteP
 
 # --- a memcached that fails ---
 
-HOW = ['duration="3s" pipeline="8"', 'duration="3s" pipeline="8" arrivals="const(1k/s)"']
+HOW = ['duration="1500ms" pipeline="8"', 'duration="1500ms" pipeline="8" arrivals="const(1k/s)"']
 
 
 @pytest.mark.parametrize("how", HOW)
 def test_killed_and_started_again(how: str, netmodel: Netmodel, profile: WriteProfile) -> None:
     with failing() as server:
         with netmodel.started(*begun(netmodel, profile, server, "reconnect=10s", "", how)) as run:
-            time.sleep(1)
+            time.sleep(0.4)
             server.end()
-            time.sleep(0.7)
+            time.sleep(0.3)
             server.start()
             result = run.finish()
     assert result.code == 0, result.err
@@ -296,16 +362,16 @@ def test_killed_and_started_again(how: str, netmodel: Netmodel, profile: WritePr
 
 @pytest.mark.parametrize("how", HOW)
 def test_stopped_for_ever(how: str, netmodel: Netmodel, profile: WriteProfile) -> None:
-    """One is late each 100 ms on each connection, and the others behind it are lost."""
+    """Each 100 ms all of each connection are late, or lost."""
     with failing() as server:
         with netmodel.started(*begun(netmodel, profile, server, "", "timeout=100ms", how)) as run:
-            time.sleep(1)
+            time.sleep(0.4)
             server.send(signal.SIGSTOP)
             result = run.finish()
     assert result.code == 0, result.err
     document = result.json()
     of = assert_adds_up(document)
-    assert of["timed_out"] > 30
+    assert of["timed_out"] > 10
     assert of["timed_out"] <= of["timed_out"] + of["lost"] <= 8 * of["timed_out"]
     assert of["malformed"] == 0
     assert document["run"]["elapsed_s"] < 10
@@ -316,7 +382,7 @@ def test_stopped_for_ever(how: str, netmodel: Netmodel, profile: WriteProfile) -
 def test_gone(limit: str, code: int, how: str, netmodel: Netmodel, profile: WriteProfile) -> None:
     with failing() as server:
         with netmodel.started(*begun(netmodel, profile, server, f"reconnect={limit}", "", how)) as run:
-            time.sleep(1)
+            time.sleep(0.4)
             server.end()
             result = run.finish()
         server.start()

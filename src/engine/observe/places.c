@@ -7,6 +7,7 @@
 #include "engine/tune.h"
 #include "flowop/open_opts.h"
 #include "flowop/flowop.h"
+#include "flowop/queue.h"
 #include "transport/address.h"
 #include "transport/transport.h"
 
@@ -107,7 +108,7 @@ const struct nm_instr *nm_observe_original(const struct nm_worker *worker,
 }
 
 /* The place of a flow, and the port to which it connects. */
-static void find_place(const struct nm_worker *worker, const struct nm_flow *flow,
+static void find_place(const struct nm_worker *worker, struct nm_flow *flow,
 		       struct nm_flow_place *ret)
 {
 	const struct nm_phase *phase = worker->run.phase;
@@ -118,6 +119,8 @@ static void find_place(const struct nm_worker *worker, const struct nm_flow *flo
 		at--;
 		wait = NM_FLOW_WAIT_CONNECTION;
 	}
+	if (nm_instr_is_queue(at))
+		at = nm_queue_oldest(&worker->io, flow, at).instr;
 	*ret = (struct nm_flow_place){.group = worker->group_no,
 				      .site = (uint32_t)(at - worker->run.body) + phase->first +
 					      phase->entry,
