@@ -13,6 +13,8 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/fault_check.c \
 	src/plan/compile.c \
 	src/plan/lower.c \
+	src/plan/lower_chunk.c \
+	src/plan/lower_chunk.h \
 	src/plan/lower_mix.c \
 	src/plan/lower_mix.h \
 	src/plan/diag.c \

@@ -13,6 +13,7 @@
 #include "flowop/pseudo_ops.h"
 #include "flowop/copy_modes.h"
 #include "plan/ir.h"
+#include "plan/lower_chunk.h"
 #include "plan/lower_mix.h"
 #include "plan/lower_pipeline.h"
 #include "plan/notes.h"
@@ -20,11 +21,6 @@
 #include "plan/plan.h"
 #include "plan/public_check.h"
 #include "transport/preamble.h"
-
-#define CHUNK_MIN   4096u
-#define CHUNK_MAX   (1024u * 1024u)
-#define CHUNK_FILES (256u * 1024u)
-#define CHUNK_QUEUE (64u * 1024u) /* of many requests or answers together */
 
 /* One side: the master, or the mirror on one host. */
 struct side {
@@ -499,46 +495,6 @@ static void add_host(struct nm_group *group, uint32_t host)
 	group->hosts[group->n_hosts++] = host;
 }
 
-/* Whether all that it moves may be moved in parts. */
-static bool is_stream(const struct nm_ir_group *group)
-{
-	for (size_t i = 0; i < group->n_steps; i++)
-		if ((group->steps[i].op->flags & NM_FLOWOP_FILES) ||
-		    (group->steps[i].transport &&
-		     (group->steps[i].transport->caps & NM_TRANSPORT_MESSAGES)))
-			return false;
-	return true;
-}
-
-static uint64_t chunk_of(const struct nm_ir_group *group)
-{
-	uint64_t chunk = CHUNK_MIN, whole = 0; /* whole: a head is put together in one piece */
-
-	for (size_t k = 0; k < group->n_transactions; k++)
-		if (group->transactions[k].attrs.pipeline > 1)
-			chunk = CHUNK_QUEUE;
-	for (size_t i = 0; i < group->n_steps; i++) {
-		const struct nm_ir_step *step = &group->steps[i];
-		uint64_t most = step->rsize > step->size ? step->rsize : step->size;
-
-		if (step->op->flags & NM_FLOWOP_FILES)
-			most = CHUNK_FILES;
-		if (step->ask.app && (step->op->flags & NM_FLOWOP_ASKS)) {
-			uint64_t head = nm_request_head_bytes(step->ask.app,
-							      step->op->verb == NM_VERB_COMMAND);
-
-			most += head;
-			head = head > CHUNK_MIN ? head : CHUNK_MIN;
-			whole = head > whole ? head : whole;
-		}
-		if (most > chunk)
-			chunk = most;
-	}
-	if (group->attrs.buffer_bytes && is_stream(group))
-		return group->attrs.buffer_bytes > whole ? group->attrs.buffer_bytes : whole;
-	return chunk < CHUNK_MAX ? chunk : CHUNK_MAX;
-}
-
 static bool gives_up(const struct nm_ir_group *group)
 {
 	for (size_t i = 0; i < group->n_steps; i++)
@@ -605,7 +561,7 @@ static int emit_group(const struct nm_ir *ir, uint32_t number, const struct side
 	group->n_flows = (uint32_t)from->attrs.nflows;
 	group->n_openings = from->n_openings;
 	group->n_conns = from->n_conns ? from->n_conns : 1;
-	group->messages.chunk_bytes = chunk_of(from);
+	group->messages.chunk_bytes = nm_chunk_of(from);
 	/* All connections of a flow must end at one flow. */
 	group->needs_identity =
 		(group->n_conns > 1 || depends_on_flows(from)) && group->n_flows > group->n_workers;
