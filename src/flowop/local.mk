@@ -100,6 +100,8 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/pipeline.h \
 	src/flowop/queue.c \
 	src/flowop/queue.h \
+	src/flowop/queued.c \
+	src/flowop/queued.h \
 	src/flowop/recvfile.c \
 	src/flowop/stamp.c \
 	src/flowop/stamp.h \

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What becomes of each request of a queue. */
+#include "flowop/queued.h"
+
+#include <errno.h>
+
+#include "flowop/message.h"
+
+static void pass_over_ended(const struct nm_queue *queue)
+{
+	struct nm_pipe *pipe = queue->pipe;
+
+	while (pipe->joined < pipe->outstanding && nm_queued_at(queue, pipe->joined)->end)
+		pipe->joined++;
+	if (pipe->asking > pipe->outstanding - pipe->joined)
+		pipe->asking = pipe->outstanding - pipe->joined;
+}
+
+void nm_queue_begin_answer(const struct nm_queue *queue)
+{
+	queue->asking->any = false;
+	nm_app_parser_begin(&queue->asking->parser);
+}
+
+void nm_queue_recall(const struct nm_queue *queue, const struct nm_queued *one)
+{
+	struct nm_app_request *request = &queue->asking->request;
+
+	if (queue->asking->drawn_by != nm_queued_instr(queue, one))
+		nm_asking_take_options(queue->io, nm_queued_instr(queue, one), queue->asking);
+	request->key = one->key;
+	request->at = request->keyspace ? nm_pool_at(one->key) : queue->flow->index;
+	request->size = one->size;
+	request->number = one->number;
+	request->check = one->check;
+}
+
+void nm_queue_end_well(const struct nm_queue *queue, struct nm_queued *one)
+{
+	struct nm_pipe *pipe = queue->pipe;
+	const struct nm_app_parser parser = queue->asking->parser;
+
+	one->end = (uint8_t)(NM_QUEUED_ANSWERED + parser.class);
+	if (pipe->joined == pipe->outstanding - pipe->asking) { /* the rest of it is not sent */
+		queue->asking->cut = true;
+		pipe->ask.left = 0;
+	}
+	pass_over_ended(queue);
+	nm_queue_begin_answer(queue);
+	queue->asking->parser.last = parser.last; /* nothing that comes behind it counts */
+	queue->asking->parser.refuses = parser.refuses;
+}
+
+/* --- the end of a pass --- */
+
+/* Takes out the oldest, which is the flow's own then. */
+static const struct nm_queued *take_out(const struct nm_queue *queue)
+{
+	struct nm_pipe *pipe = queue->pipe;
+	const struct nm_queued *one = nm_queued_at(queue, 0);
+
+	queue->flow->request = (struct nm_request){
+		.due_ns = one->due_ns,
+		.sent_ns = one->sent_ns,
+		.marks = one->marks & (uint8_t)~NM_QUEUED_AGAIN,
+		.arrival = one->arrival,
+	};
+	pipe->oldest = pipe->oldest + 1 == queue->instr->count ? 0 : pipe->oldest + 1;
+	pipe->outstanding--;
+	pipe->joined -= pipe->joined > 0;
+	return one;
+}
+
+/* Where it is counted that a request has ended without a good answer: of struct nm_outcomes. */
+static size_t member_of(const struct nm_queued *one)
+{
+	if (one->end == NM_QUEUED_TIMED_OUT)
+		return offsetof(struct nm_outcomes, timed_out);
+	return one->end == NM_QUEUED_MALFORMED ? offsetof(struct nm_outcomes, malformed)
+					       : offsetof(struct nm_outcomes, lost);
+}
+
+static void give_up(const struct nm_queue *queue, const struct nm_queued *one)
+{
+	struct nm_outcome_counters *outcomes =
+		nm_app_outcomes(queue->io, nm_queued_instr(queue, one));
+
+	nm_asking_give_up(queue->flow, outcomes,
+			  &outcomes->requests + member_of(one) / sizeof(uint64_t));
+	if (one->end != NM_QUEUED_TIMED_OUT)
+		return;
+	nm_counter_add(&queue->io->count->timeouts, 1);
+	queue->flow->request.outcome = NM_TIMEOUT;
+}
+
+static enum nm_step count_answer(const struct nm_queue *queue, const struct nm_queued *one)
+{
+	/* Some of another answer may have come already. */
+	const uint8_t class = queue->asking->parser.class;
+
+	nm_queue_recall(queue, one);
+	queue->asking->parser.class = one->end - NM_QUEUED_ANSWERED;
+	queue->asking->sent_ns = one->sent_ns;
+	enum nm_step answer =
+		nm_asking_end(queue->io, queue->flow, nm_queued_instr(queue, one), queue->asking);
+
+	queue->asking->parser.class = class;
+	return answer;
+}
+
+enum nm_step nm_queue_end_oldest(const struct nm_queue *queue)
+{
+	const struct nm_queued *one = take_out(queue);
+
+	if (one->end >= NM_QUEUED_ANSWERED)
+		return count_answer(queue, one);
+	give_up(queue, one);
+	return NM_STEP_NEXT;
+}
+
+struct nm_queue_oldest nm_queue_oldest(const struct nm_io *io, struct nm_flow *flow,
+				       const struct nm_instr *instr)
+{
+	const struct nm_queue queue = nm_queue_of((struct nm_io *)(uintptr_t)io, flow, instr);
+	const struct nm_queued *one = nm_queued_at(&queue, 0);
+
+	return (struct nm_queue_oldest){
+		.instr = queue.pipe->outstanding ? nm_queued_instr(&queue, one) : instr - 1,
+		.sent = &one->sent,
+		.received = &one->received,
+	};
+}
+
+/* --- the end of a connection, of a request, or of all --- */
+
+/* Whether a request that is on its way is asked again over another connection: where it may be
+ * asked twice, and no byte of its answer has come; or as the server has said so. */
+static bool may_again(const struct nm_queue *queue, uint32_t i)
+{
+	const struct nm_asking *asking = queue->asking;
+
+	if (asking->parser.refuses)
+		return true;
+	return (queue->flow->conn->traits & NM_CONN_ANSWERED) &&
+	       nm_asking_is_safe(&asking->request) && !(i == queue->pipe->joined && asking->any);
+}
+
+void nm_queue_end_badly(const struct nm_queue *queue, struct nm_queued *one, enum nm_queued_end end)
+{
+	one->end = (uint8_t)end;
+	queue->pipe->ask.at = one->instr;
+}
+
+void nm_queue_settle(const struct nm_queue *queue, enum nm_queue_verdict verdict, ssize_t n)
+{
+	struct nm_pipe *pipe = queue->pipe;
+	const uint32_t sent = nm_queue_sent(pipe);
+	const bool has_ended = verdict == NM_QUEUE_ENDED;
+
+	if (has_ended)
+		pipe->ask.at = queue->instr->pipeline.n_instrs - 1;
+	for (uint32_t i = pipe->joined; i < sent; i++) {
+		struct nm_queued *one = nm_queued_at(queue, i);
+
+		if (one->end)
+			continue;
+		nm_queue_recall(queue, one);
+		one->received = 0;
+		if (has_ended && may_again(queue, i)) {
+			one->marks |= NM_QUEUED_AGAIN;
+			continue;
+		}
+		one->end = NM_QUEUED_LOST;
+		if (!has_ended)
+			continue;
+		verdict = NM_QUEUE_FAILED;
+		pipe->ask.at = one->instr;
+	}
+	pipe->ask.left = 0;
+	pipe->asking = pipe->outstanding;
+	pass_over_ended(queue);
+	queue->asking->cut = false;
+	queue->flow->conn->traits &= ~(uint32_t)NM_CONN_ASIDE;
+	nm_queue_begin_answer(queue);
+	pipe->verdict = (uint8_t)verdict;
+	pipe->error = n ? (int32_t)-n : ECONNRESET;
+}
+
+void nm_queue_expire(const struct nm_queue *queue)
+{
+	struct nm_pipe *pipe = queue->pipe;
+	const uint64_t now_ns = pipe->due_ns ? nm_clock_ns() : 0;
+	const uint32_t sent = nm_queue_sent(pipe);
+	bool was_sent = false;
+
+	if (now_ns < pipe->due_ns || !pipe->due_ns)
+		return;
+	pipe->due_ns = 0;
+	for (uint32_t i = pipe->joined; i < pipe->outstanding; i++) {
+		struct nm_queued *one = nm_queued_at(queue, i);
+		uint64_t due_ns = nm_queued_due_ns(queue, one);
+
+		if (one->end || !due_ns)
+			continue;
+		if (now_ns >= due_ns) {
+			nm_queue_end_badly(queue, one, NM_QUEUED_TIMED_OUT);
+			was_sent |= i < sent;
+		} else if (!pipe->due_ns || due_ns < pipe->due_ns) {
+			pipe->due_ns = due_ns;
+		}
+	}
+	if (was_sent)
+		nm_queue_settle(queue, NM_QUEUE_LATE, -ETIMEDOUT);
+	else
+		pass_over_ended(queue);
+}
+
+void nm_queue_abandon(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	const struct nm_queue queue = nm_queue_of((struct nm_io *)(uintptr_t)io, flow, instr);
+
+	for (uint32_t i = queue.pipe->joined; i < queue.pipe->outstanding; i++)
+		if (!nm_queued_at(&queue, i)->end)
+			nm_queued_at(&queue, i)->end = NM_QUEUED_LOST;
+	pass_over_ended(&queue);
+	queue.pipe->verdict = NM_QUEUE_GOES_ON;
+}
+
+enum nm_step nm_queue_tell_verdict(const struct nm_queue *queue)
+{
+	struct nm_pipe *pipe = queue->pipe;
+
+	queue->flow->ended = pipe->verdict == NM_QUEUE_ENDED;
+	pipe->is_late = pipe->verdict == NM_QUEUE_LATE;
+	pipe->verdict = NM_QUEUE_GOES_ON;
+	return nm_flow_failed(queue->flow, -pipe->error);
+}
+
+bool nm_queue_is_late(const struct nm_io *io, struct nm_flow *flow)
+{
+	return nm_pipe_of(io, flow)->is_late;
+}
