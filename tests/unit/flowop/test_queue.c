@@ -12,7 +12,7 @@
 #include "flowop/asking.h"
 #include "flowop/mix.h"
 
-#define DEPTH 4u
+#define DEPTH	4u
 #define HOUR_NS UINT64_C(3600000000000)
 
 static _Alignas(64) char place[16384]; /* the flow, its connection, its queue and its state */
@@ -71,9 +71,8 @@ static bool take_due(struct nm_io *of, struct nm_flow *its)
 
 static void open_conn(void)
 {
-	*conn = (struct nm_conn){.transport = &transport,
-				 .flags = NM_CONN_OPEN | NM_CONN_OUT,
-				 .flow = flow};
+	*conn = (struct nm_conn){
+		.transport = &transport, .flags = NM_CONN_OPEN | NM_CONN_OUT, .flow = flow};
 	n_sent = 0;
 }
 
@@ -222,7 +221,9 @@ END_TEST
 
 START_TEST(what_is_late_before_it_is_sent_ends_no_connection)
 {
-	static const char *const one_and_the_end[] = {"PONG\r\n", "", NULL}, *const rest[] = {"PONG\r\n", NULL};
+	static const char *const one_and_the_end[] = {"PONG\r\n", "", NULL}, *const rest[] = {
+										     "PONG\r\n",
+										     NULL};
 
 	program[1].timeout_ns = program[2].timeout_ns = HOUR_NS;
 	ask(DEPTH);
