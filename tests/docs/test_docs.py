@@ -643,7 +643,7 @@ def test_options_in_documents_exist(document: Path, netmodel: Path) -> None:
             known |= set(re.findall(r'"(--[a-z][\w-]*)"', path.read_text()))
     text = document.read_text().replace("\\-", "-")
     text = re.sub(r"pkg-config( --[a-z]+)+", "", text)
-    text = re.sub(r"^kubectl .*$|^pytest .*$|^sudo systemctl .*$|^\./configure .*$|`(buildah|rpmbuild|rpc-replay|systemd-analyze) .*?`|`--with-.*?`", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^kubectl .*$|^pytest .*$|^sudo systemctl .*$|^\./configure .*$|`(buildah|memtier_benchmark|rpmbuild|rpc-replay|systemd-analyze) .*?`|`--with-.*?`", "", text, flags=re.MULTILINE)
     if document.name == "neper.md":  # whose first column has those of neper
         text = re.sub(r"^\| `--[^|]*", "", text, flags=re.MULTILINE)
     used = {word.rstrip("-") for word in re.findall(r"(?<![\w-])--[a-z][\w-]*", text)}
