@@ -57,6 +57,7 @@ struct nm_pipe {
 	int32_t error;
 	/* In a phase with open arrivals: on the list of flows with room, and the next one of it. */
 	bool has_room;
+	uint32_t room; /* as the list counts it */
 	struct nm_flow *next_with_room;
 	struct nm_request ring[]; /* as many as may be outstanding */
 };

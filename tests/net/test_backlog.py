@@ -97,6 +97,23 @@ def test_a_queue_that_is_long_enough_drops_nothing(netmodel: Netmodel, profile: 
     assert load["dropped_queue"] == load["dropped_late"] == load["unsent"] == load["failed"] == 0 < load["due"] == 100
 
 
+def test_what_connections_have_room_for_does_not_wait(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Sixteen become due at a time, and one connection may have four times as many."""
+    with serving(lambda _number, _line: [b"PONG\r\n"]) as server:
+        text = asking(server.place, "10s", 'queue="0" pipeline="64"', 1).replace("const(100/s)", "burst(160/s,1us,100ms)")
+        document = netmodel.measure(profile(text))
+    of = phase_of(document, "ask")
+    assert (of["load"]["due"], of["load"]["dropped_queue"], of["transactions"]) == (160, 0, 160)
+
+
+def test_what_waits_for_room_is_limited(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Two connections with four each, of which one is answered and no more, and three wait."""
+    with serving(once) as server:
+        document = netmodel.measure(profile(asking(server.place, "1500ms", 'queue="3" drain="10ms" pipeline="4"')))
+    load = phase_of(document, "ask")["load"]
+    assert [load[name] for name in ("due", "failed", "dropped_queue", "unsent")] == [100, 8, 87, 3]
+
+
 @pytest.mark.parametrize(
     ("attributes", "message"),
     [

@@ -155,7 +155,7 @@ static bool end_pipelined_pass(struct nm_worker *worker, struct nm_flow *flow, u
 	const struct nm_pipe *pipe = nm_pipe_of(&worker->io, flow);
 
 	if (worker->run.open.on)
-		worker->run.open.under_way--;
+		nm_open_end_pass(worker, flow, now_ns);
 	flow->iterations_left--;
 	if (!pipe->outstanding)
 		flow->request.due_ns = pipe->next.due_ns;

@@ -86,7 +86,7 @@ bool nm_worker_take_due(struct nm_io *io, struct nm_flow *flow)
 	struct nm_worker *worker = nm_worker_of(io);
 	uint64_t now_ns = nm_clock_ns();
 
-	if (!nm_worker_close_arrivals(worker, now_ns) && nm_open_is_due(worker, now_ns)) {
+	if (!nm_worker_close_arrivals(worker, now_ns) && nm_open_is_due_for(worker, flow, now_ns)) {
 		nm_open_begin_pass(worker, flow, now_ns);
 		return true;
 	}

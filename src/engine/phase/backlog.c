@@ -26,12 +26,12 @@ static uint32_t place(const struct nm_backlog *backlog, uint32_t at)
 }
 
 uint64_t nm_backlog_admit(struct nm_backlog *backlog, struct nm_schedule *schedule, double at_ns,
-			  uint32_t n_free)
+			  uint32_t room)
 {
 	uint64_t dropped = 0;
 
 	for (uint32_t n = 0; n < NM_TUNE_OPEN_COUNTED && nm_schedule_at_ns(schedule) < at_ns; n++) {
-		if (backlog->count < backlog->most + n_free)
+		if (backlog->count < backlog->most + room)
 			backlog->ring[place(backlog, backlog->first + backlog->count++)] =
 				(struct nm_arrival){nm_schedule_number(schedule),
 						    (uint64_t)nm_schedule_at_ns(schedule)};

@@ -25,10 +25,10 @@ struct nm_backlog {
 int nm_backlog_init(struct nm_backlog *backlog, uint32_t room);
 void nm_backlog_fini(struct nm_backlog *backlog);
 /* Moves what is due before at_ns from the schedule, a million at most. Returns how many of them
- * were dropped, since too many waited already beside those that the n_free flows are about to
- * take. */
+ * were dropped, since too many waited already beside those that flows have room for, and are
+ * about to take. */
 uint64_t nm_backlog_admit(struct nm_backlog *backlog, struct nm_schedule *schedule, double at_ns,
-			  uint32_t n_free);
+			  uint32_t room);
 /* The one that waits longest leaves; there is one. */
 void nm_backlog_step(struct nm_backlog *backlog);
 static inline struct nm_arrival nm_backlog_head(const struct nm_backlog *backlog)

@@ -33,7 +33,7 @@ int nm_open_init(struct nm_worker *worker)
 	}
 	/* What the flows are about to take waits, too. */
 	if (room)
-		room += worker->n_flows;
+		room += worker->n_flows * (group->pipeline ? group->pipeline : 1);
 	if (room && nm_backlog_init(&worker->run.open.backlog, room) < 0)
 		return -ENOMEM;
 	return most ? nm_schedule_init(&worker->run.open.schedule, worker->worker_no,
@@ -89,8 +89,22 @@ static void step(struct nm_open *open)
 		nm_schedule_step(&open->schedule);
 }
 
-/* What has become due by now_ns waits for a flow, or is dropped. Returns how many are dropped. */
-static uint64_t admit(struct nm_worker *worker, uint64_t now_ns)
+/* How many passes the flow can begin beside those that it makes: of those that make several. */
+static uint32_t places_of(const struct nm_worker *worker, struct nm_flow *flow)
+{
+	return worker->run.phase->pipeline - nm_pipe_of(&worker->io, flow)->outstanding;
+}
+
+/* Of all that flows on the list can begin, this one has so many. */
+static void set_room(struct nm_worker *worker, struct nm_pipe *pipe, uint32_t room)
+{
+	worker->run.open.room += room - pipe->room;
+	pipe->room = room;
+}
+
+/* What has become due by now_ns waits for a flow, or is dropped. So many passes can begin at once,
+ * beside those of flows on the list. Returns how many are dropped. */
+static uint64_t admit(struct nm_worker *worker, uint64_t now_ns, uint32_t room)
 {
 	struct nm_open *open = &worker->run.open;
 	uint64_t to_ns = now_ns < open->last_ns ? now_ns + 1 : open->last_ns;
@@ -98,7 +112,7 @@ static uint64_t admit(struct nm_worker *worker, uint64_t now_ns)
 	if (!open->backlog.on || to_ns <= open->begin_ns)
 		return 0;
 	uint64_t n = nm_backlog_admit(&open->backlog, &open->schedule,
-				      (double)(to_ns - open->begin_ns), open->n_free);
+				      (double)(to_ns - open->begin_ns), open->room + room);
 
 	nm_counter_add(&worker->io.count->dropped_queue, n);
 	return n;
@@ -117,13 +131,14 @@ static bool is_unconnected(const struct nm_worker *worker)
 	return 2 * count > worker->n_flows;
 }
 
-/* Drops what may not begin any more by the rules of the phase. Flows may have been away at its end,
- * and when one has come back: at other times some make passes. */
-static void drop(struct nm_worker *worker, uint64_t now_ns, bool is_back)
+/* Drops what may not begin any more by the rules of the phase, where so many passes can begin beside
+ * those of flows on the list. Flows may have been away at its end, and when one has come back: at
+ * other times some make passes. */
+static void drop(struct nm_worker *worker, uint64_t now_ns, uint32_t room, bool is_back)
 {
 	struct nm_open *open = &worker->run.open;
 	const uint64_t late_ns = worker->run.phase->arrivals.backlog.late_ns;
-	uint64_t n = 0, n_queue = admit(worker, now_ns);
+	uint64_t n = 0, n_queue = admit(worker, now_ns, room);
 
 	for (; late_ns && n < NM_TUNE_OPEN_COUNTED; n++) {
 		uint64_t at_ns = due_ns(open);
@@ -149,7 +164,7 @@ static void count_unsent(struct nm_worker *worker, uint64_t now_ns)
 	open->closed = true;
 	bool starved = is_unconnected(worker);
 	if (open->drops)
-		drop(worker, now_ns, false);
+		drop(worker, now_ns, 0, false);
 	uint64_t left = nm_schedule_skip(&open->schedule, (double)(open->last_ns - open->begin_ns),
 					 NM_TUNE_OPEN_COUNTED);
 
@@ -163,7 +178,7 @@ static void count_unsent(struct nm_worker *worker, uint64_t now_ns)
 void nm_open_reconnected(struct nm_worker *worker, uint64_t now_ns)
 {
 	if (!worker->run.open.closed)
-		drop(worker, now_ns, true);
+		drop(worker, now_ns, 0, true);
 }
 
 void nm_open_end(struct nm_worker *worker)
@@ -210,17 +225,19 @@ void nm_open_free(struct nm_worker *worker, struct nm_flow *flow)
 {
 	struct nm_open *open = &worker->run.open;
 
-	/* For what has become due until now this flow was not free. */
-	(void)admit(worker, flow->request.sent_ns);
 	if (worker->run.phase->pipeline) {
 		struct nm_pipe *pipe = nm_pipe_of(&worker->io, flow);
 
+		set_room(worker, pipe, places_of(worker, flow));
 		if (pipe->has_room)
 			return;
 		pipe->has_room = true;
 	} else {
+		/* For what has become due until now this flow was not free. */
+		(void)admit(worker, flow->request.sent_ns, 0);
 		flow->state = NM_FLOW_ASLEEP;
 		flow->paced = true;
+		open->room++;
 	}
 	*link_of(worker, flow) = NULL;
 	if (open->last) {
@@ -247,22 +264,55 @@ struct nm_flow *nm_open_take_free(struct nm_worker *worker)
 		open->last = NULL;
 	open->n_free--;
 	*link_of(worker, flow) = NULL;
-	if (worker->run.phase->pipeline)
+	if (worker->run.phase->pipeline) {
 		nm_pipe_of(&worker->io, flow)->has_room = false;
-	else
+		set_room(worker, nm_pipe_of(&worker->io, flow), 0);
+	} else {
 		flow->paced = false;
+		open->room--;
+	}
 	return flow;
 }
 
-bool nm_open_is_due(struct nm_worker *worker, uint64_t now_ns)
+static bool is_due(struct nm_worker *worker, uint64_t now_ns, uint32_t room)
 {
 	struct nm_open *open = &worker->run.open;
 
 	if (open->closed)
 		return false;
 	if (open->drops)
-		drop(worker, now_ns, false);
+		drop(worker, now_ns, room, false);
 	return due_ns(open) <= now_ns;
+}
+
+bool nm_open_is_due(struct nm_worker *worker, uint64_t now_ns)
+{
+	return is_due(worker, now_ns, 0);
+}
+
+/* How many more passes the flow can begin, where the list does not tell that. */
+static uint32_t room_beside(const struct nm_worker *worker, struct nm_flow *flow)
+{
+	return nm_pipe_of(&worker->io, flow)->has_room ? 0 : places_of(worker, flow);
+}
+
+bool nm_open_is_due_for(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
+{
+	return is_due(worker, now_ns, room_beside(worker, flow));
+}
+
+void nm_open_end_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
+{
+	struct nm_open *open = &worker->run.open;
+	struct nm_pipe *pipe = nm_pipe_of(&worker->io, flow);
+	const uint32_t beside = room_beside(worker, flow);
+
+	open->under_way--;
+	/* What has become due before had not its place. */
+	if (open->drops && !open->closed)
+		drop(worker, now_ns ? now_ns : nm_clock_ns(), beside - (beside > 0), false);
+	if (pipe->has_room)
+		set_room(worker, pipe, places_of(worker, flow));
 }
 
 /* The request is that of the present arrival, whichever flow makes it. */
@@ -303,6 +353,8 @@ void nm_open_begin_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t
 	request->due_ns = at_ns;
 	request->sent_ns = now_ns;
 	open->under_way++;
+	if (worker->run.phase->pipeline && nm_pipe_of(&worker->io, flow)->has_room)
+		set_room(worker, nm_pipe_of(&worker->io, flow), places_of(worker, flow) - 1);
 	bool light = (worker->run.phase->pipeline
 			      ? open->under_way
 			      : worker->run.n_active - open->n_free) <= worker->n_flows / 8;
@@ -331,7 +383,7 @@ bool nm_open_close(struct nm_worker *worker, uint64_t now_ns)
 	if (open->closed || !open->stopped)
 		return open->closed;
 	if (open->drops)
-		drop(worker, now_ns, false);
+		drop(worker, now_ns, 0, false);
 	if (due_ns(open) != UINT64_MAX && now_ns < open->drain_ns)
 		return false;
 	count_unsent(worker, now_ns);

@@ -26,6 +26,7 @@ struct nm_open {
 	uint64_t last_ns;	      /* nothing is due from then on */
 	uint64_t drain_ns;	      /* what was due begins until then */
 	uint32_t under_way;	      /* passes, where flows make several at a time */
+	uint32_t room;		      /* passes that those on the list can begin at once */
 	uint32_t n_free;	      /* flows that make no pass now, or have room for more: */
 	struct nm_flow *first, *last; /* in the order in which they became free; sent_ns of each
 					 says since when one or another has been free */
@@ -51,6 +52,10 @@ struct nm_flow *nm_open_take_free(struct nm_worker *worker);
 /* Whether a pass is due at now_ns that may still begin. Those before it that may not are dropped
  * and counted. */
 bool nm_open_is_due(struct nm_worker *worker, uint64_t now_ns);
+/* The same for a flow that makes several at a time, and has room for one more. */
+bool nm_open_is_due_for(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns);
+/* One of these has ended, by now_ns; 0: the time is not known. */
+void nm_open_end_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns);
 /* The flow, which has none, makes the pass that is due, from now_ns on. Counts it, and how late it
  * is by which cause. */
 void nm_open_begin_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns);
