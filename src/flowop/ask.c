@@ -383,6 +383,15 @@ static __attribute__((noinline)) void record_times(const struct nm_flow *flow,
 		nm_hist_record(verb->send_delay, asking->sent_ns - flow->request.due_ns);
 }
 
+void nm_asking_note_answer(struct nm_flow *flow, const struct nm_instr *instr,
+			   struct nm_asking *asking)
+{
+	flow->conn->traits |= NM_CONN_ANSWERED | NM_CONN_HEARD |
+			      (asking->parser.last || asking->cut ? (uint32_t)NM_CONN_LAST : 0u);
+	if (instr->ask.lives)
+		nm_life_spend(&asking->life);
+}
+
 enum nm_step nm_asking_end(const struct nm_io *io, struct nm_flow *flow,
 			   const struct nm_instr *instr, struct nm_asking *asking)
 {
@@ -392,10 +401,7 @@ enum nm_step nm_asking_end(const struct nm_io *io, struct nm_flow *flow,
 	nm_app_count(&verb->outcomes, asking->request.verb, (enum nm_class)asking->parser.class);
 	if (verb->latency && !instr->ask.alone)
 		record_times(flow, verb, asking);
-	flow->conn->traits |= NM_CONN_ANSWERED | NM_CONN_HEARD |
-			      (asking->parser.last || asking->cut ? (uint32_t)NM_CONN_LAST : 0u);
-	if (instr->ask.lives)
-		nm_life_spend(&asking->life);
+	nm_asking_note_answer(flow, instr, asking);
 	flow->progress = NM_ASK_BEGIN;
 	return NM_STEP_NEXT;
 }

@@ -60,6 +60,9 @@ bool nm_asking_is_safe(const struct nm_app_request *request);
 enum nm_step nm_asking_send_message(struct nm_io *io, struct nm_flow *flow,
 				    const struct nm_instr *instr, struct nm_asking *asking,
 				    bool *ret_refused);
+/* Over the connection an answer has come. */
+void nm_asking_note_answer(struct nm_flow *flow, const struct nm_instr *instr,
+			   struct nm_asking *asking);
 /* The request is over, with an answer. */
 enum nm_step nm_asking_end(const struct nm_io *io, struct nm_flow *flow,
 			   const struct nm_instr *instr, struct nm_asking *asking);

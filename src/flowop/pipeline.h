@@ -42,8 +42,11 @@ struct nm_pipe {
 	struct nm_pipe_half ask;
 	union {
 		struct nm_pipe_half answer;
-		/* Of a queue: until then the time of no request is over; 0: never. */
-		uint64_t due_ns;
+		struct {
+			/* Of a queue: until then the time of no request is over; 0: never. */
+			uint64_t due_ns;
+			uint64_t heard_ns; /* the last answer had come, where any has a limit */
+		};
 	};
 	struct nm_request next; /* the one that is sent next, or is being sent */
 	uint32_t joined;	/* requests that are sent together, or were last */
@@ -54,6 +57,7 @@ struct nm_pipe {
 	/* Of a queue: enum nm_queue_verdict, and the error; whether the last FAIL was a LATE. */
 	uint8_t verdict;
 	bool is_late;
+	bool has_heard; /* an answer, since that was looked at */
 	int32_t error;
 	/* In a phase with open arrivals: on the list of flows with room, and the next one of it. */
 	bool has_room;

@@ -30,9 +30,13 @@ static void refuse(const struct nm_queue *queue, struct nm_queued *one, const ch
 	nm_queue_settle(queue, NM_QUEUE_FAILED, -EPROTO);
 }
 
-/* Nobody has asked for what has come. None is lost by that, if it is not behind answers. */
-static void give_up_connection(const struct nm_queue *queue, const char *data, size_t n)
+/* Nobody has asked for what has come. None is lost by that, if it has not come with answers: then
+ * the last of these is longer than it should be. */
+static void give_up_connection(const struct nm_queue *queue, struct nm_queued *last,
+			       const char *data, size_t n)
 {
+	if (last)
+		nm_queue_end_badly(queue, last, NM_QUEUED_MALFORMED);
 	(void)nm_asking_give_up_connection(queue->io, queue->flow, queue->asking, data, n);
 	queue->flow->error = 0; /* until it is told */
 	nm_queue_settle(queue, queue->pipe->joined ? NM_QUEUE_FAILED : NM_QUEUE_ENDED, -EPROTO);
@@ -42,7 +46,7 @@ static void give_up_connection(const struct nm_queue *queue, const char *data, s
 static void parse(const struct nm_queue *queue, const char *data, size_t n)
 {
 	struct nm_asking *asking = queue->asking;
-	struct nm_queued *one;
+	struct nm_queued *one, *last = NULL;
 	size_t taken;
 
 	for (; n && !(asking->parser.last && !asking->any) && (one = nm_queue_answered_next(queue));
@@ -64,10 +68,11 @@ static void parse(const struct nm_queue *queue, const char *data, size_t n)
 		if (parsed == NM_PARSED_MORE)
 			return;
 		nm_queue_end_well(queue, one);
+		last = one;
 	}
 	if (n && !asking->parser.last &&
 	    !nm_asking_is_aside(queue->flow, queue->instr, asking, data, n))
-		give_up_connection(queue, data, n);
+		give_up_connection(queue, last, data, n);
 }
 
 /* Takes answers until one is whole, or the connection is of no more use: NEXT. WAIT_IN: nothing
@@ -178,7 +183,7 @@ static size_t put_together(const struct nm_queue *queue)
 		}
 		struct nm_queued *one = nm_queued_at(queue, i);
 
-		if (one->end)
+		if (nm_queued_has_ended(one))
 			continue;
 		size_t n = nm_app_compose(queue->instr->ask.app, request, gone, io->tx + used,
 					  io->chunk - used, &one->sent);
@@ -201,7 +206,7 @@ static void note_sent(const struct nm_queue *queue, uint64_t n)
 	for (; pipe->asking && pipe->ask.left; pipe->asking--) {
 		struct nm_queued *one = nm_queued_at(queue, pipe->outstanding - pipe->asking);
 
-		if (one->end)
+		if (nm_queued_has_ended(one))
 			continue;
 		if (pipe->ask.left < one->sent)
 			break;

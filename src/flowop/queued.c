@@ -10,7 +10,8 @@ static void pass_over_ended(const struct nm_queue *queue)
 {
 	struct nm_pipe *pipe = queue->pipe;
 
-	while (pipe->joined < pipe->outstanding && nm_queued_at(queue, pipe->joined)->end)
+	while (pipe->joined < pipe->outstanding &&
+	       nm_queued_has_ended(nm_queued_at(queue, pipe->joined)))
 		pipe->joined++;
 	if (pipe->asking > pipe->outstanding - pipe->joined)
 		pipe->asking = pipe->outstanding - pipe->joined;
@@ -40,12 +41,17 @@ void nm_queue_end_well(const struct nm_queue *queue, struct nm_queued *one)
 	struct nm_pipe *pipe = queue->pipe;
 	const struct nm_app_parser parser = queue->asking->parser;
 
-	one->end = (uint8_t)(NM_QUEUED_ANSWERED + parser.class);
+	one->end = (uint8_t)(one->end == NM_QUEUED_LATE ? NM_QUEUED_TOO_LATE
+							: NM_QUEUED_ANSWERED + parser.class);
+	pipe->has_heard = true;
 	if (pipe->joined == pipe->outstanding - pipe->asking) { /* the rest of it is not sent */
 		queue->asking->cut = true;
 		pipe->ask.left = 0;
 	}
 	pass_over_ended(queue);
+	if (pipe->joined < pipe->outstanding &&
+	    nm_queued_at(queue, pipe->joined)->end == NM_QUEUED_LATE)
+		pipe->due_ns = 1; /* its wait begins: nm_queue_expire */
 	nm_queue_begin_answer(queue);
 	queue->asking->parser.last = parser.last; /* nothing that comes behind it counts */
 	queue->asking->parser.refuses = parser.refuses;
@@ -71,10 +77,15 @@ static const struct nm_queued *take_out(const struct nm_queue *queue)
 	return one;
 }
 
+static bool is_timed_out(const struct nm_queued *one)
+{
+	return one->end == NM_QUEUED_TIMED_OUT || one->end == NM_QUEUED_TOO_LATE;
+}
+
 /* Where it is counted that a request has ended without a good answer: of struct nm_outcomes. */
 static size_t member_of(const struct nm_queued *one)
 {
-	if (one->end == NM_QUEUED_TIMED_OUT)
+	if (is_timed_out(one))
 		return offsetof(struct nm_outcomes, timed_out);
 	return one->end == NM_QUEUED_MALFORMED ? offsetof(struct nm_outcomes, malformed)
 					       : offsetof(struct nm_outcomes, lost);
@@ -87,7 +98,7 @@ static void give_up(const struct nm_queue *queue, const struct nm_queued *one)
 
 	nm_asking_give_up(queue->flow, outcomes,
 			  &outcomes->requests + member_of(one) / sizeof(uint64_t));
-	if (one->end != NM_QUEUED_TIMED_OUT)
+	if (!is_timed_out(one))
 		return;
 	nm_counter_add(&queue->io->count->timeouts, 1);
 	queue->flow->request.outcome = NM_TIMEOUT;
@@ -114,6 +125,8 @@ enum nm_step nm_queue_end_oldest(const struct nm_queue *queue)
 
 	if (one->end >= NM_QUEUED_ANSWERED)
 		return count_answer(queue, one);
+	if (one->end == NM_QUEUED_TOO_LATE)
+		nm_asking_note_answer(queue->flow, nm_queued_instr(queue, one), queue->asking);
 	give_up(queue, one);
 	return NM_STEP_NEXT;
 }
@@ -145,9 +158,18 @@ static bool may_again(const struct nm_queue *queue, uint32_t i)
 	       nm_asking_is_safe(&asking->request) && !(i == queue->pipe->joined && asking->any);
 }
 
+/* It ends so, if it has not ended and its time is not over. */
+static void give_up_waiting(struct nm_queued *one, enum nm_queued_end end)
+{
+	if (!nm_queued_has_ended(one))
+		one->end = (uint8_t)(one->end == NM_QUEUED_LATE ? NM_QUEUED_TIMED_OUT : end);
+}
+
 void nm_queue_end_badly(const struct nm_queue *queue, struct nm_queued *one, enum nm_queued_end end)
 {
-	one->end = (uint8_t)end;
+	give_up_waiting(one, end);
+	if (one->end >= NM_QUEUED_ANSWERED)
+		one->end = (uint8_t)end;
 	queue->pipe->ask.at = one->instr;
 }
 
@@ -162,8 +184,10 @@ void nm_queue_settle(const struct nm_queue *queue, enum nm_queue_verdict verdict
 	for (uint32_t i = pipe->joined; i < sent; i++) {
 		struct nm_queued *one = nm_queued_at(queue, i);
 
-		if (one->end)
+		if (one->end) {
+			give_up_waiting(one, NM_QUEUED_TIMED_OUT);
 			continue;
+		}
 		nm_queue_recall(queue, one);
 		one->received = 0;
 		if (has_ended && may_again(queue, i)) {
@@ -186,30 +210,50 @@ void nm_queue_settle(const struct nm_queue *queue, enum nm_queue_verdict verdict
 	pipe->error = n ? (int32_t)-n : ECONNRESET;
 }
 
+/* When the connection is given up for the oldest, whose time was over then; 0: for another. */
+static uint64_t give_up_ns(const struct nm_queue *queue, const struct nm_queued *one,
+			   uint64_t due_ns)
+{
+	const uint64_t heard_ns = queue->pipe->heard_ns;
+
+	if (one != nm_queued_at(queue, queue->pipe->joined))
+		return 0;
+	return heard_ns > one->sent_ns ? due_ns + (heard_ns - one->sent_ns) : due_ns;
+}
+
 void nm_queue_expire(const struct nm_queue *queue)
 {
 	struct nm_pipe *pipe = queue->pipe;
 	const uint64_t now_ns = pipe->due_ns ? nm_clock_ns() : 0;
 	const uint32_t sent = nm_queue_sent(pipe);
-	bool was_sent = false;
+	bool is_late = false;
 
+	if (now_ns && pipe->has_heard)
+		pipe->heard_ns = now_ns;
+	pipe->has_heard = false;
 	if (now_ns < pipe->due_ns || !pipe->due_ns)
 		return;
 	pipe->due_ns = 0;
 	for (uint32_t i = pipe->joined; i < pipe->outstanding; i++) {
 		struct nm_queued *one = nm_queued_at(queue, i);
-		uint64_t due_ns = nm_queued_due_ns(queue, one);
+		uint64_t due_ns = nm_queued_has_ended(one) ? 0 : nm_queued_due_ns(queue, one);
 
-		if (one->end || !due_ns)
-			continue;
-		if (now_ns >= due_ns) {
+		if (due_ns && now_ns >= due_ns && i >= sent) {
 			nm_queue_end_badly(queue, one, NM_QUEUED_TIMED_OUT);
-			was_sent |= i < sent;
-		} else if (!pipe->due_ns || due_ns < pipe->due_ns) {
+			continue;
+		}
+		if (due_ns && now_ns >= due_ns) {
+			one->end = NM_QUEUED_LATE;
+			due_ns = give_up_ns(queue, one, due_ns);
+		}
+		if (due_ns && now_ns >= due_ns) {
+			is_late = true;
+			pipe->ask.at = one->instr;
+		} else if (due_ns && (!pipe->due_ns || due_ns < pipe->due_ns)) {
 			pipe->due_ns = due_ns;
 		}
 	}
-	if (was_sent)
+	if (is_late)
 		nm_queue_settle(queue, NM_QUEUE_LATE, -ETIMEDOUT);
 	else
 		pass_over_ended(queue);
@@ -220,8 +264,7 @@ void nm_queue_abandon(const struct nm_io *io, struct nm_flow *flow, const struct
 	const struct nm_queue queue = nm_queue_of((struct nm_io *)(uintptr_t)io, flow, instr);
 
 	for (uint32_t i = queue.pipe->joined; i < queue.pipe->outstanding; i++)
-		if (!nm_queued_at(&queue, i)->end)
-			nm_queued_at(&queue, i)->end = NM_QUEUED_LOST;
+		give_up_waiting(nm_queued_at(&queue, i), NM_QUEUED_LOST);
 	pass_over_ended(&queue);
 	queue.pipe->verdict = NM_QUEUE_GOES_ON;
 }

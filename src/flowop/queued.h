@@ -19,8 +19,10 @@
 /* How a request has ended. */
 enum nm_queued_end {
 	NM_QUEUED_WAITS, /* it has not */
+	NM_QUEUED_LATE,	 /* nor this one, whose time is over: its answer will be thrown away */
 	NM_QUEUED_LOST,
 	NM_QUEUED_TIMED_OUT,
+	NM_QUEUED_TOO_LATE, /* timed out, and its answer has come after all */
 	NM_QUEUED_MALFORMED,
 	NM_QUEUED_ANSWERED, /* + enum nm_class */
 };
@@ -97,6 +99,11 @@ static inline uint64_t nm_queued_due_ns(const struct nm_queue *queue, const stru
 	return timeout_ns ? one->sent_ns + timeout_ns : 0;
 }
 
+static inline bool nm_queued_has_ended(const struct nm_queued *one)
+{
+	return one->end > NM_QUEUED_LATE;
+}
+
 /* Whether a pass can be ended, or the connection. */
 static inline bool nm_queue_has_news(const struct nm_pipe *pipe)
 {
@@ -109,11 +116,12 @@ void nm_queue_begin_answer(const struct nm_queue *queue);
 
 /* Its answer is there. */
 void nm_queue_end_well(const struct nm_queue *queue, struct nm_queued *one);
-/* It has ended so. */
+/* It has ended so, also where its answer had been taken for a good one. */
 void nm_queue_end_badly(const struct nm_queue *queue, struct nm_queued *one,
 			enum nm_queued_end end);
-/* Ends the requests whose time is over, of which each has its own. Nobody could tell from the
- * answer to one that has been sent what comes behind it. */
+/* Notes whose time is over, of which each has its own. One that has been sent stays in the ring
+ * until its answer comes, as others come behind that; the connection is given up when it is the
+ * oldest, and for as long as its limit no answer has come. */
 void nm_queue_expire(const struct nm_queue *queue);
 /* The connection is of no more use, by n as in nm_flow_failed: notes so, and what becomes of the
  * requests that are on their way. */

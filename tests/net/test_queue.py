@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from keyed import asking, counts
-from nmtest import Netmodel, assert_complete, assert_ends_agree, phase_of
-from partners import memcached, nginx, redis
+from nmtest import Netmodel, assert_complete, assert_ends_agree, phase_of, wait_until
+from partners import Memcached, memcached, nginx, redis
 from test_apps import serving
 from test_life import living, opened
-from test_outcomes import CLASSES, assert_adds_up, begun, failing, pinging
+from test_outcomes import CLASSES, Failing, assert_adds_up, begun, failing, pinging
 
 WriteProfile = Callable[..., Path]
 
@@ -171,9 +171,11 @@ def test_where_a_queue_waits(netmodel: Netmodel, profile: WriteProfile) -> None:
 
 
 def test_what_nobody_has_asked_for(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """The last answer is longer than it should be, as where one is outstanding."""
     with serving(lambda number, _line: [b"PONG\r\n" * (1 + (number == 7))]) as server:
         document = netmodel.measure(profile(pinging(server.place, "reconnect=5s", how='iterations="8" pipeline="4"')))
-    assert counts(document)["ok"] == 8
+    of = counts(document)
+    assert (of["ok"], of["malformed"]) == (7, 1)
     assert document["hosts"][0]["counts"]["unsolicited"] == 1
 
 
@@ -191,21 +193,21 @@ def test_a_server_that_stops(netmodel: Netmodel, profile: WriteProfile) -> None:
 
 
 def test_limits_that_differ(netmodel: Netmodel, profile: WriteProfile) -> None:
-    """The shorter one counts also where it is not that of the oldest; none of those is answered in time."""
+    """The shorter one counts also where it is not that of the oldest, none of which is answered in time; behind one without a limit they cost no connection."""
     mix = '<mix><flowop type="ping"/><flowop type="ping" options="timeout=30ms"/></mix>'
 
     def answer(number: int, _line: bytes) -> list[bytes]:
         return [b"PONG\r\n"] if number < 8 else [b"", b"PONG\r\n"]
 
     with serving(answer, pause=0.2) as server:
-        body = pinging(server.place, "reconnect=5s", how='duration="600ms" pipeline="8"').replace('<flowop type="ping" options=""/>', mix)
+        body = pinging(server.place, "reconnect=5s", how='duration="900ms" pipeline="8"').replace('<flowop type="ping" options=""/>', mix)
         document = netmodel.measure(profile(body), "-f")
     assert_complete(document)
     of = assert_adds_up(document)
     first, second = (one["outcomes"] for one in phase_of(document, "ask")["flowops"])
-    assert first["timed_out"] == 0 < first["lost"]
-    assert second["timed_out"] > 0
-    assert of["connects"] > 2
+    assert first["timed_out"] == 0 < second["timed_out"]
+    assert of["ok"] > 8
+    assert of["timed_out"] >= of["connects"] - 1
 
 
 @pytest.mark.parametrize("arrivals", ["", 'arrivals="burst(40/s,1ms,100ms)"'])
@@ -339,6 +341,10 @@ def test_the_same_seed_has_the_same_arrivals(netmodel: Netmodel, profile: WriteP
 
 # --- a memcached that fails ---
 
+def answer_some(server: Failing) -> None:
+    wait_until(lambda: Memcached(("127.0.0.1", server.port)).stats()["get_hits"] > 100, what="it has answered some")
+
+
 HOW = ['duration="1500ms" pipeline="8"', 'duration="1500ms" pipeline="8" arrivals="const(1k/s)"']
 
 
@@ -346,7 +352,7 @@ HOW = ['duration="1500ms" pipeline="8"', 'duration="1500ms" pipeline="8" arrival
 def test_killed_and_started_again(how: str, netmodel: Netmodel, profile: WriteProfile) -> None:
     with failing() as server:
         with netmodel.started(*begun(netmodel, profile, server, "reconnect=10s", "", how)) as run:
-            time.sleep(0.4)
+            answer_some(server)
             server.end()
             time.sleep(0.3)
             server.start()
@@ -365,7 +371,7 @@ def test_stopped_for_ever(how: str, netmodel: Netmodel, profile: WriteProfile) -
     """Each 100 ms all of each connection are late, or lost."""
     with failing() as server:
         with netmodel.started(*begun(netmodel, profile, server, "", "timeout=100ms", how)) as run:
-            time.sleep(0.4)
+            answer_some(server)
             server.send(signal.SIGSTOP)
             result = run.finish()
     assert result.code == 0, result.err
@@ -382,7 +388,7 @@ def test_stopped_for_ever(how: str, netmodel: Netmodel, profile: WriteProfile) -
 def test_gone(limit: str, code: int, how: str, netmodel: Netmodel, profile: WriteProfile) -> None:
     with failing() as server:
         with netmodel.started(*begun(netmodel, profile, server, f"reconnect={limit}", "", how)) as run:
-            time.sleep(0.4)
+            answer_some(server)
             server.end()
             result = run.finish()
         server.start()

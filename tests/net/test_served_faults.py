@@ -89,6 +89,25 @@ def test_an_answer_comes_where_the_next_request_has_come(netmodel: Netmodel) -> 
     assert server.verbs() == {"get": {"misses": 3}}
 
 
+@pytest.mark.parametrize("app", ["memcache", "memcache_meta", "memcache_binary", "redis", "http"])
+@pytest.mark.parametrize("fault", ["stall", "close", "long", "garbage", "error", "hangup"])
+def test_behind_a_failure(app: str, fault: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """With eight outstanding, of those behind one that has failed none is taken for another, and the server may not have seen it."""
+    with public(netmodel, app, fault=f"{fault}(every=10)") as server:
+        text = asking(app, server.port).replace('nflows="2"', 'nflows="1"').replace('iterations="40"', 'iterations="80" pipeline="8"')
+        document = netmodel.measure(profile(text))
+    asked, served = document["totals"]["outcomes"], server.result["totals"]["outcomes"]
+    answered = [sum(of[name] for name in ("hits", "misses", "ok")) for of in (asked, served)]
+    assert asked["requests"] == 80 == sum(asked[name] for name in ("timed_out", "lost", "malformed", "refused")) + answered[0]
+    assert (asked["malformed"], asked["refused"]) == (served["malformed"], served["refused"])
+    assert answered[0] == answered[1] if fault not in ("long", "garbage") else answered[0] < answered[1]
+    if FAULTS[fault]:
+        assert served[FAULTS[fault]] >= 4
+    assert (asked["timed_out"] >= served["timed_out"] > 0) if fault == "stall" else asked["timed_out"] == 0
+    if fault in ("close", "hangup") and ASKED[app][0] != "set":
+        assert asked["lost"] == 0 < master_of(document)["counts"]["reissued"]
+
+
 def test_shares_are_drawn_from_the_seed(netmodel: Netmodel, profile: WriteProfile) -> None:
     def refused(seed: int) -> int:
         with public(netmodel, "redis", "--seed", str(seed), fault="error(0.2),close(every=2000),stall(0.01,1us)", num_flows=1) as server:

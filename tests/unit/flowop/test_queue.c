@@ -11,9 +11,10 @@
 #include "app/http.h"
 #include "flowop/asking.h"
 #include "flowop/mix.h"
+#include "flowop/queued.h"
 
 #define DEPTH	4u
-#define HOUR_NS UINT64_C(3600000000000)
+#define LIMIT_NS UINT64_C(60000000000)
 
 static _Alignas(64) char place[16384]; /* the flow, its connection, its queue and its state */
 static struct nm_flow *flow = (struct nm_flow *)(void *)place;
@@ -190,26 +191,85 @@ static void assert_outcomes(uint64_t ok, uint64_t timed_out, uint64_t malformed,
 	ck_assert_uint_eq(sum.requests, ok + timed_out + malformed + lost);
 }
 
+/* The i-th one is late, by whatever limit it has, and is looked at. */
+static void be_late(uint32_t i)
+{
+	const struct nm_queue state = nm_queue_of(&io, flow, queue);
+
+	nm_queued_at(&state, i)->sent_ns = 1;
+	pipe_->due_ns = 1;
+}
+
 START_TEST(each_has_its_own_limit)
 {
-	program[1].timeout_ns = 2 * HOUR_NS;
-	program[2].timeout_ns = HOUR_NS;
+	static const char *const answers[] = {"PONG\r\nPONG\r\nPONG\r\n", NULL};
+
+	program[1].timeout_ns = 2 * LIMIT_NS;
+	program[2].timeout_ns = LIMIT_NS;
 	ask(3);
 	/* The second is late first. */
-	ck_assert_uint_ge(flow->timer.at_ns, nm_clock_ns() + HOUR_NS / 2);
-	ck_assert_uint_le(flow->timer.at_ns, nm_clock_ns() + HOUR_NS);
-	program[2].timeout_ns = 1;
-	pipe_->due_ns = 1;
+	ck_assert_uint_ge(flow->timer.at_ns, nm_clock_ns() + LIMIT_NS / 2);
+	ck_assert_uint_le(flow->timer.at_ns, nm_clock_ns() + LIMIT_NS);
+	be_late(1);
+	end_and_wait(0);
+	ck_assert_uint_ge(flow->timer.at_ns, nm_clock_ns() + LIMIT_NS);
+	/* What comes for it is thrown away, and the others have theirs. */
+	comes(answers);
+	end_and_wait(3);
+	assert_outcomes(2, 1, 0, 0);
+	ck_assert_uint_eq(nm_counter_read(&counters.timeouts), 1);
+}
+END_TEST
+
+START_TEST(what_is_late_has_a_bad_answer)
+{
+	static const char *const bad[] = {"PONG\r\nXXXX\r\nPONG\r\n", NULL};
+
+	program[2].timeout_ns = LIMIT_NS;
+	ask(3);
+	be_late(1);
+	end_and_wait(0);
+	comes(bad);
+	end_and_fail(3, EPROTO, false);
+	assert_outcomes(1, 1, 0, 1);
+}
+END_TEST
+
+START_TEST(the_oldest_is_late)
+{
+	program[1].timeout_ns = LIMIT_NS;
+	ask(3);
+	be_late(0);
 	end_and_fail(3, ETIMEDOUT, false);
 	ck_assert(nm_queue_is_late(&io, flow));
 	assert_outcomes(0, 1, 0, 2);
-	ck_assert_uint_eq(nm_counter_read(&counters.timeouts), 1);
+}
+END_TEST
+
+/* Its limit is that of the connection from when that has answered another. */
+START_TEST(the_oldest_is_late_behind_an_answer)
+{
+	static const char *const one[] = {"PONG\r\n", NULL};
+
+	program[2].timeout_ns = LIMIT_NS;
+	ask(2);
+	be_late(1);
+	end_and_wait(0);
+	ck_assert_uint_eq(flow->timer.at_ns, 0);
+	comes(one);
+	end_and_wait(1);
+	ck_assert_uint_le(flow->timer.at_ns, nm_clock_ns() + LIMIT_NS);
+	ck_assert_uint_ge(flow->timer.at_ns, nm_clock_ns() + LIMIT_NS / 2);
+	program[2].timeout_ns = 1;
+	pipe_->due_ns = 1;
+	end_and_fail(1, ETIMEDOUT, false);
+	assert_outcomes(1, 1, 0, 0);
 }
 END_TEST
 
 START_TEST(one_without_a_limit_hides_no_other)
 {
-	program[2].timeout_ns = HOUR_NS;
+	program[2].timeout_ns = LIMIT_NS;
 	ask(2);
 	ck_assert_uint_ne(flow->timer.at_ns, 0);
 	pipe_->due_ns = 1; /* it is looked at once more, and nothing is late */
@@ -225,7 +285,7 @@ START_TEST(what_is_late_before_it_is_sent_ends_no_connection)
 										     "PONG\r\n",
 										     NULL};
 
-	program[1].timeout_ns = program[2].timeout_ns = HOUR_NS;
+	program[1].timeout_ns = program[2].timeout_ns = LIMIT_NS;
 	ask(DEPTH);
 	comes(one_and_the_end);
 	conn->flags |= NM_CONN_HUP;
@@ -238,7 +298,7 @@ START_TEST(what_is_late_before_it_is_sent_ends_no_connection)
 	end_and_wait(DEPTH - 1);
 	ck_assert_uint_eq(n_sent, 0);
 	assert_outcomes(1, DEPTH - 1, 0, 0);
-	program[1].timeout_ns = program[2].timeout_ns = HOUR_NS;
+	program[1].timeout_ns = program[2].timeout_ns = LIMIT_NS;
 	ask(1);
 	comes(rest);
 	end_and_wait(1);
@@ -293,6 +353,19 @@ START_TEST(nobody_has_asked)
 	end_and_fail(0, EPROTO, true);
 	ck_assert_uint_eq(nm_counter_read(&counters.unsolicited), 1);
 	assert_outcomes(2, 0, 0, 0);
+}
+END_TEST
+
+/* As where only one is outstanding. */
+START_TEST(an_answer_is_too_long)
+{
+	static const char *const more[] = {"PONG\r\nPONG\r\nPONG\r\n", NULL};
+
+	ask(2);
+	comes(more);
+	end_and_fail(2, EPROTO, false);
+	ck_assert_uint_eq(nm_counter_read(&counters.unsolicited), 1);
+	assert_outcomes(1, 0, 1, 0);
 }
 END_TEST
 
@@ -352,11 +425,15 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, NULL);
 	tcase_add_test(tcase, each_has_its_own_limit);
+	tcase_add_test(tcase, what_is_late_has_a_bad_answer);
+	tcase_add_test(tcase, the_oldest_is_late);
+	tcase_add_test(tcase, the_oldest_is_late_behind_an_answer);
 	tcase_add_test(tcase, one_without_a_limit_hides_no_other);
 	tcase_add_test(tcase, what_is_late_before_it_is_sent_ends_no_connection);
 	tcase_add_test(tcase, answers_before_a_bad_one_count_for_their_connection);
 	tcase_add_test(tcase, what_is_abandoned_ends_as_it_has);
 	tcase_add_test(tcase, nobody_has_asked);
+	tcase_add_test(tcase, an_answer_is_too_long);
 	tcase_add_loop_test(tcase, a_server_that_closes_has_taken_nothing_behind, 0, 4);
 	tcase_add_test(tcase, a_life_that_ends_meanwhile);
 	suite_add_tcase(suite, tcase);
