@@ -160,13 +160,15 @@ static bool end_pipelined_pass(struct nm_worker *worker, struct nm_flow *flow, u
 	if (!pipe->outstanding)
 		flow->request.due_ns = pipe->next.due_ns;
 	if (!nm_pipe_is_busy(pipe)) {
-		if (!now_ns)
+		const bool paces = nm_pacer_paces(&worker->run.pacer);
+
+		if (!now_ns && (worker->run.open.on || paces))
 			now_ns = nm_clock_ns();
 		if (nm_worker_passes_are_over(worker, flow, now_ns)) {
 			nm_phase_flow_done(worker, flow);
 			return false;
 		}
-		if (nm_pacer_paces(&worker->run.pacer))
+		if (paces)
 			return !nm_worker_pace(worker, flow, now_ns);
 	}
 	bool goes_on = has_turn(worker, done) || take_turn(worker, flow);

@@ -13,7 +13,7 @@
 #include "flowop/mix.h"
 #include "flowop/queued.h"
 
-#define DEPTH	4u
+#define DEPTH	 4u
 #define LIMIT_NS UINT64_C(60000000000)
 
 static _Alignas(64) char place[16384]; /* the flow, its connection, its queue and its state */
