@@ -131,9 +131,9 @@ static bool is_unconnected(const struct nm_worker *worker)
 	return 2 * count > worker->n_flows;
 }
 
-/* Drops what may not begin any more by the rules of the phase, where so many passes can begin beside
- * those of flows on the list. Flows may have been away at its end, and when one has come back: at
- * other times some make passes. */
+/* Drops what may not begin any more by the rules of the phase, where so many passes can begin
+ * beside those of flows on the list. Flows may have been away at its end, and when one has come
+ * back: at other times some make passes. */
 static void drop(struct nm_worker *worker, uint64_t now_ns, uint32_t room, bool is_back)
 {
 	struct nm_open *open = &worker->run.open;
