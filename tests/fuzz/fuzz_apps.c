@@ -428,6 +428,9 @@ static size_t answer(const struct input *input, uint8_t sent[SENT_BYTES], size_t
 
 	asked.data = sent;
 	asked.size = n;
+	/* What netmodel's own server does not have, it has no answer to. */
+	if (input->app->unserved & NM_VERB_BIT(input->request.verb))
+		return 0;
 	take(&asked, n, &said);
 	demand(said.requests == 1 && said.taken == n && said.n <= SENT_BYTES);
 	memcpy(sent, said.bytes, said.n);
