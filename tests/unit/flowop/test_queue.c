@@ -9,6 +9,7 @@
 
 #include "../suite.h"
 #include "app/http.h"
+#include "app/pool.h"
 #include "flowop/asking.h"
 #include "flowop/mix.h"
 #include "flowop/queued.h"
@@ -70,6 +71,8 @@ static bool take_due(struct nm_io *of, struct nm_flow *its)
 	return n_due && n_due--;
 }
 
+static struct nm_pool *pool;
+
 static void open_conn(void)
 {
 	*conn = (struct nm_conn){
@@ -81,6 +84,8 @@ static void setup(void)
 {
 	static const _Atomic bool stop = false;
 
+	pool = nm_pool_new();
+	ck_assert_ptr_nonnull(pool);
 	memset(place, 0, sizeof place);
 	memset(verbs, 0, sizeof verbs);
 	memset(program, 0, sizeof program);
@@ -91,7 +96,7 @@ static void setup(void)
 			    .in_kept = ~(uint32_t)NM_CONN_IN,
 			    .recv_flags = 1,
 			    .count = &counters,
-			    .apps = {.verbs = verbs, .n_flows = 1},
+			    .apps = {.verbs = verbs, .n_flows = 1, .pool = pool},
 			    .asks = {.stop = &stop, .take_due = take_due},
 			    .behind = {.pipe_offset = 512, .app_offset = 8192}};
 	program[0] = (struct nm_instr){.op = &nm_pseudo_mix, .opts = &options, .step = take_turns};
@@ -113,6 +118,11 @@ static void setup(void)
 	script = NULL;
 	n_due = n_drawn = 0;
 	open_conn();
+}
+
+static void teardown(void)
+{
+	pool = nm_pool_free(pool);
 }
 
 static enum nm_step step(void)
@@ -423,7 +433,7 @@ int main(void)
 	Suite *suite = suite_create("queue");
 	TCase *tcase = tcase_create("queue");
 
-	tcase_add_checked_fixture(tcase, setup, NULL);
+	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, each_has_its_own_limit);
 	tcase_add_test(tcase, what_is_late_has_a_bad_answer);
 	tcase_add_test(tcase, the_oldest_is_late);
