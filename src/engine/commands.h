@@ -21,6 +21,7 @@ struct nm_commands {
 	_Alignas(NM_CACHE_LINE) uint64_t begin_ns;
 	_Atomic uint32_t begin; /* number of phases begun */
 	_Atomic bool stop;	/* a leader ends at the next boundary of each flow's passes */
+	_Atomic uint32_t stops; /* how often it was told to: again where the run is interrupted */
 	/* the passes at which a follower ends the phase; UINT64_MAX: not known yet */
 	_Atomic uint64_t follow;
 	/* when the control thread saw that those passes are done, though the worker may sleep a

@@ -475,6 +475,7 @@ void nm_engine_begin(struct nm_engine *engine, uint32_t phase)
 			struct nm_worker *worker = &group->workers[w];
 
 			atomic_store_explicit(&worker->commands.stop, false, memory_order_relaxed);
+			atomic_store_explicit(&worker->commands.stops, 0, memory_order_relaxed);
 			atomic_store_explicit(&worker->commands.follow, UINT64_MAX,
 					      memory_order_relaxed);
 			atomic_store_explicit(&worker->commands.drain, UINT64_MAX,
@@ -493,6 +494,7 @@ void nm_engine_stop(struct nm_engine *engine, uint32_t group)
 		struct nm_worker *worker = &engine->groups[group].workers[w];
 
 		atomic_store_explicit(&worker->commands.stop, true, memory_order_relaxed);
+		atomic_fetch_add_explicit(&worker->commands.stops, 1, memory_order_relaxed);
 		nm_worker_wake(worker);
 	}
 }

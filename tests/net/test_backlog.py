@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from keyed import counts
-from nmtest import Netmodel, assert_complete, phase_of
+from nmtest import Netmodel, assert_complete, phase_of, wait_until
 from test_apps import serving
 
 WriteProfile = Callable[..., Path]
@@ -79,6 +80,31 @@ def test_a_slow_server(attributes: str, netmodel: Netmodel, profile: WriteProfil
     failing = document["totals"]["with_failures"]
     assert failing["failures"] == never > 40
     assert failing["response_s"]["p99"] is None and "latency_s" not in failing
+
+
+def test_what_is_dropped_is_in_the_window_that_it_was_due_in(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """The server is silent from 0.2 to 1.1 s: of the 20 that are due in 200 ms none begins, and of the 80 of the window 19 are answered at once."""
+    with serving(lambda number, _line: [b"PONG\r\n"] if number != 19 else [b"", b"PONG\r\n"], pause=0.9) as server:
+        path = profile(asking(server.place, "10s", 'queue="0"', 1).replace('duration="1s"', 'duration="1400ms"'))
+        words = ("-i", "200ms", "--cooldown", "600ms", "--require", "response.p50 <= 500ms")
+        document = netmodel.measure(path, *words, code=4)
+    failures = [row.get("with_failures", {"failures": 0})["failures"] for row in document["intervals"]]
+    assert all(10 <= count <= 30 for count in failures[1:5]), failures
+    totals = document["totals"]
+    assert totals["with_failures"]["failures"] > 40 and totals["with_failures"]["response_s"]["p50"] is None
+
+
+def test_an_interrupt_shortens_a_drain(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Thirty are due, of which each takes 300 ms: three of them after the interrupt, as what waits has a second from then on."""
+    with serving(lambda _number, _line: [b"", b"PONG\r\n"], pause=0.3) as server:
+        path = profile(asking(server.place, "10s", 'drain="60s"', 1).replace('duration="1s"', 'duration="300ms"'))
+        with netmodel.started("-m", path, "--format", "json") as master:
+            wait_until(lambda: sum(server.connections) >= 3)
+            master.signal(signal.SIGINT)
+            result = master.finish()
+    assert result.code == 130, result
+    of = phase_of(result.json(), "ask")
+    assert of["load"]["unsent"] > 10 and of["load"]["due"] == 30 == of["load"]["unsent"] + of["transactions"]
 
 
 def test_the_queue_is_shared_by_the_workers(netmodel: Netmodel, profile: WriteProfile) -> None:

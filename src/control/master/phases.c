@@ -68,8 +68,8 @@ void nm_phases_begin(struct nm_phases *phases, uint32_t phase, uint64_t now_ns)
 		struct nm_phase_run *group = &phases->groups[g];
 
 		group->here_passed = group->here_done = false;
-		group->stopped = group->followed = group->released = group->drained = false;
-		group->done = false;
+		group->stopped = group->cut = group->followed = group->released = false;
+		group->drained = group->done = false;
 		group->from_ns = 0;
 		if (group->runs && group->duration_ns > phases->duration_ns)
 			phases->duration_ns = group->duration_ns;
@@ -256,9 +256,13 @@ static void step_group(struct nm_phases *phases, uint32_t g, uint64_t now_ns, st
 	bool here = group->leader == NM_PHASES_HERE;
 	const struct nm_phase_part *leader = here ? NULL : &phases->hosts[group->leader].parts[g];
 
-	if (!group->stopped &&
-	    (now_ns >= stop_at_ns(group, now_ns) || phases->interrupt_ns != UINT64_MAX)) {
+	bool interrupted = phases->interrupt_ns != UINT64_MAX;
+
+	if (!group->stopped && (interrupted || now_ns >= stop_at_ns(group, now_ns))) {
 		group->stopped = true;
+		give(out, NM_PHASE_STOP, group->leader, g, NULL);
+	} else if (interrupted && group->backlog_ns && !group->cut) {
+		group->cut = true;
 		give(out, NM_PHASE_STOP, group->leader, g, NULL);
 	}
 	if (group->done)

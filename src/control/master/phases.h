@@ -61,6 +61,7 @@ struct nm_phase_run {
 	uint64_t *passes; /* of each worker; read once it has passed, or is done */
 	/* State. */
 	bool stopped;  /* its leader has been told to end */
+	bool cut;      /* and once more, as the run is interrupted */
 	bool followed; /* the master has been told its leader's totals */
 	bool released; /* the master has passed, and the free hosts have been told to end */
 	bool drained;  /* the master has been told how much they have sent */
@@ -149,7 +150,7 @@ int nm_phases_done(struct nm_phases *phases, uint32_t host, uint32_t phase, uint
  * is over, that keeps a phase from being stalled only while data flows; by count, no more than has
  * moved here. */
 void nm_phases_progress(struct nm_phases *phases, uint64_t own, uint64_t told, uint64_t now_ns);
-/* The run is to end: all groups are stopped from now on. */
+/* The run is to end: all groups are stopped from now on, or stopped again whose passes may wait. */
 void nm_phases_interrupt(struct nm_phases *phases, uint64_t now_ns);
 
 /* Gives the commands that are due to `command`, which may not call the machine. Returns the number

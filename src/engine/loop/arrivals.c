@@ -11,11 +11,12 @@
 
 void nm_worker_arrivals(struct nm_worker *worker, uint64_t now_ns)
 {
-	struct nm_flow *flow;
-
+	nm_open_look(worker, now_ns);
 	for (unsigned n = 0; n < NM_TUNE_TURNS && worker->run.open.on; n++) {
-		if (!nm_open_is_due(worker, now_ns) || !(flow = nm_open_take_free(worker)))
+		/* While none is free, what waits has its place. */
+		if (!worker->run.open.first || !nm_open_is_due(worker, now_ns))
 			break;
+		struct nm_flow *flow = nm_open_take_free(worker);
 		/* One that has room takes by itself what is due, also when its turn comes. */
 		if (worker->run.phase->pipeline
 			    ? flow->at == worker->run.body && nm_flow_is_waiting(flow)
@@ -31,6 +32,7 @@ void nm_worker_stop_arrivals(struct nm_worker *worker)
 {
 	uint64_t now_ns = nm_clock_ns();
 
-	nm_open_stop(worker, now_ns);
+	nm_open_stop(worker, now_ns,
+		     atomic_load_explicit(&worker->commands.stops, memory_order_relaxed) > 1);
 	nm_worker_arrivals(worker, now_ns);
 }

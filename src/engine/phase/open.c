@@ -131,6 +131,12 @@ static bool is_unconnected(const struct nm_worker *worker)
 	return 2 * count > worker->n_flows;
 }
 
+static void count_starved(struct nm_worker *worker, uint64_t n)
+{
+	if (n && is_unconnected(worker))
+		nm_counter_add(&worker->io.count->starved, n);
+}
+
 /* Drops what may not begin any more by the rules of the phase, where so many passes can begin
  * beside those of flows on the list. Flows may have been away at its end, and when one has come
  * back: at other times some make passes. */
@@ -148,9 +154,8 @@ static void drop(struct nm_worker *worker, uint64_t now_ns, uint32_t room, bool 
 		step(open);
 	}
 	nm_counter_add(&worker->io.count->dropped_late, n);
-	n += n_queue;
-	if (n && (open->stopped || is_back) && is_unconnected(worker))
-		nm_counter_add(&worker->io.count->starved, n);
+	if (open->stopped || is_back)
+		count_starved(worker, n + n_queue);
 }
 
 /* All that is due and has not begun by now never does. */
@@ -181,6 +186,21 @@ void nm_open_reconnected(struct nm_worker *worker, uint64_t now_ns)
 		drop(worker, now_ns, 0, true);
 }
 
+void nm_open_look(struct nm_worker *worker, uint64_t now_ns)
+{
+	const struct nm_open *open = &worker->run.open;
+
+	/* Flows with room that have their turn next take by themselves what is due. */
+	if (open->first || !open->drops || open->closed ||
+	    (worker->run.phase->pipeline && worker->runq.first))
+		return;
+	/* What waits in a queue has its place there until its turn comes. */
+	if (open->backlog.on)
+		count_starved(worker, admit(worker, now_ns, 0));
+	else
+		drop(worker, now_ns, 0, true);
+}
+
 void nm_open_end(struct nm_worker *worker)
 {
 	struct nm_open *open = &worker->run.open;
@@ -199,7 +219,9 @@ void nm_open_end(struct nm_worker *worker)
 void nm_open_arm(struct nm_worker *worker)
 {
 	struct nm_open *open = &worker->run.open;
-	uint64_t at_ns = open->first ? due_ns(open) : UINT64_MAX;
+	uint64_t at_ns = open->first   ? due_ns(open)
+			 : open->drops ? worker->io.now_ns + NM_TUNE_OPEN_LOOK_NS
+				       : UINT64_MAX;
 
 	if (open->stopped && open->drain_ns < at_ns)
 		at_ns = open->drain_ns;
@@ -362,17 +384,17 @@ void nm_open_begin_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t
 	request->marks = worker->run.marks | (light ? NM_REQUEST_LIGHT : 0);
 }
 
-void nm_open_stop(struct nm_worker *worker, uint64_t now_ns)
+void nm_open_stop(struct nm_worker *worker, uint64_t now_ns, bool is_interrupted)
 {
 	struct nm_open *open = &worker->run.open;
-	uint64_t drain_ns = open->drain_ns - open->last_ns;
+	bool early = !open->stopped && now_ns < open->last_ns;
 
-	if (!open->stopped && now_ns < open->last_ns) {
+	if (early) {
+		open->drain_ns -= open->last_ns - now_ns;
 		open->last_ns = now_ns;
-		open->drain_ns =
-			now_ns + (drain_ns < NM_TUNE_OPEN_INTERRUPT_NS ? drain_ns
-								       : NM_TUNE_OPEN_INTERRUPT_NS);
 	}
+	if ((early || is_interrupted) && now_ns + NM_TUNE_OPEN_INTERRUPT_NS < open->drain_ns)
+		open->drain_ns = now_ns + NM_TUNE_OPEN_INTERRUPT_NS;
 	open->stopped = true;
 }
 

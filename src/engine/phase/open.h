@@ -30,7 +30,7 @@ struct nm_open {
 	uint32_t n_free;	      /* flows that make no pass now, or have room for more: */
 	struct nm_flow *first, *last; /* in the order in which they became free; sent_ns of each
 					 says since when one or another has been free */
-	struct nm_timer timer;	      /* the next pass is due, and a flow is free */
+	struct nm_timer timer;	      /* the next pass is due, and a flow is free; or nm_open_look */
 };
 
 /* For a worker that has its flows. 0 or -ENOMEM. */
@@ -47,6 +47,9 @@ void nm_open_free(struct nm_worker *worker, struct nm_flow *flow);
 /* In a phase that may drop: a flow has opened its connection anew, which is not known yet. Counts
  * what was dropped meanwhile. */
 void nm_open_reconnected(struct nm_worker *worker, uint64_t now_ns);
+/* While no flow is free, in a phase that may drop: counts what has come to a full queue or is too
+ * late by now, for whoever reads the counts meanwhile. Else does nothing. */
+void nm_open_look(struct nm_worker *worker, uint64_t now_ns);
 /* NULL: no flow is free. */
 struct nm_flow *nm_open_take_free(struct nm_worker *worker);
 /* Whether a pass is due at now_ns that may still begin. Those before it that may not are dropped
@@ -59,11 +62,12 @@ void nm_open_end_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t n
 /* The flow, which has none, makes the pass that is due, from now_ns on. Counts it, and how late it
  * is by which cause. */
 void nm_open_begin_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns);
-/* Has the timer fire when the next pass is due. */
+/* Has the timer fire when the next pass is due, or is to be looked at. */
 void nm_open_arm(struct nm_worker *worker);
 /* The control thread has told the phase to stop. At the end of its time that changes nothing;
- * before it, nothing is due any more from now_ns on. */
-void nm_open_stop(struct nm_worker *worker, uint64_t now_ns);
+ * before it, nothing is due any more from now_ns on. is_interrupted: while what is due may still
+ * begin, which it then may for a short time only. */
+void nm_open_stop(struct nm_worker *worker, uint64_t now_ns, bool is_interrupted);
 /* Whether no pass begins any more: all that was due has begun, or it is too late. Then what has not
  * begun is counted, and free flows have nothing more to do. */
 bool nm_open_close(struct nm_worker *worker, uint64_t now_ns);

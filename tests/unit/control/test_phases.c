@@ -187,6 +187,26 @@ START_TEST(an_interrupt_stops_a_phase_by_count_as_if_its_time_were_over)
 }
 END_TEST
 
+/* Passes that wait would begin for another 60 s. Who leads may have come to the end by himself, so
+ * that he is told twice, also where the first time is the interrupt. */
+START_TEST(an_interrupt_stops_a_phase_again_whose_passes_may_wait)
+{
+	phases.groups[0].leader = 1;
+	phases.groups[0].duration_ns = S;
+	phases.groups[0].backlog_ns = 60u * S;
+	both_begin(0, 1);
+	ck_assert_str_eq(step(S + 1), "stop 1 g0");
+	ck_assert_str_eq(step(2u * S), "");
+	nm_phases_interrupt(&phases, 2u * S);
+	ck_assert_str_eq(step(2u * S), "stop 1 g0");
+	ck_assert_str_eq(step(2u * S), "");
+	nm_phases_begin(&phases, 1, 3u * S);
+	ck_assert_str_eq(step(3u * S), "stop 1 g0");
+	ck_assert_str_eq(step(3u * S), "stop 1 g0");
+	ck_assert_str_eq(step(3u * S), "");
+}
+END_TEST
+
 START_TEST(who_is_done_or_has_nothing_to_do_is_not_told_to_follow)
 {
 	phases.groups[0].by_agreement = true;
@@ -580,6 +600,7 @@ int main(void)
 	tcase_add_test(machine, where_a_slave_leads_the_master_follows_and_then_the_rest);
 	tcase_add_test(machine, a_slave_that_leads_by_count_alone_is_not_followed);
 	tcase_add_test(machine, an_interrupt_stops_a_phase_by_count_as_if_its_time_were_over);
+	tcase_add_test(machine, an_interrupt_stops_a_phase_again_whose_passes_may_wait);
 	tcase_add_test(machine, who_is_done_or_has_nothing_to_do_is_not_told_to_follow);
 	tcase_add_test(machine, free_hosts_are_stopped_and_what_they_sent_too_much_is_drained);
 	tcase_add_test(machine, free_hosts_that_end_by_count_are_not_stopped);

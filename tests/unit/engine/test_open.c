@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "engine/loop/pacer.h"
 #include "engine/loop/request.h"
+#include "engine/tune.h"
 #include "one_worker.h"
 
 #define MS 1000000u
@@ -185,7 +186,7 @@ START_TEST(what_never_began_is_counted)
 	begin("const(1k)", 10 * S);
 	for (uint32_t i = 0; i < N_FLOWS; i++)
 		nm_open_begin_pass(&f.worker, nm_open_take_free(&f.worker), S + 2 * MS);
-	nm_open_stop(&f.worker, 11 * S);
+	nm_open_stop(&f.worker, 11 * S, false);
 	nm_worker_disarm(&f.worker, &open_of->timer); /* as it fires */
 	f.worker.io.now_ns = 11 * S;
 	nm_open_arm(&f.worker);
@@ -202,7 +203,7 @@ START_TEST(at_the_end_the_rest_is_begun_or_counted)
 	struct nm_flow *flow;
 
 	begin("const(1k)", 10 * S);
-	nm_open_stop(&f.worker, 11 * S);
+	nm_open_stop(&f.worker, 11 * S, false);
 	ck_assert(!nm_worker_close_arrivals(&f.worker, 11 * S));
 	for (unsigned i = 0; i < 4000; i++) {
 		flow = nm_open_take_free(&f.worker);
@@ -226,7 +227,7 @@ END_TEST
 START_TEST(an_interrupt_ends_what_is_due)
 {
 	begin("const(1k)", 10 * S);
-	nm_open_stop(&f.worker, S + 10 * MS);
+	nm_open_stop(&f.worker, S + 10 * MS, false);
 	for (unsigned i = 0; i < 10; i++) {
 		ck_assert(!nm_worker_close_arrivals(&f.worker, S + 11 * MS));
 		nm_open_begin_pass(&f.worker, &f.flows[0].flow, S + 11 * MS);
@@ -276,7 +277,7 @@ START_TEST(what_comes_to_a_full_queue_is_dropped)
 	nm_open_begin_pass(&f.worker, flow, S + 10 * MS);
 	ck_assert_uint_eq(flow->request.due_ns, S + 9 * MS + MS / 2);
 	/* Nothing is free to the end: three wait, and never begin. */
-	nm_open_stop(&f.worker, 11 * S);
+	nm_open_stop(&f.worker, 11 * S, false);
 	nm_open_end(&f.worker);
 	ck_adds_up(6, 10000 - 6 - 3, 0, 3);
 	end();
@@ -340,7 +341,7 @@ START_TEST(what_is_too_late_is_dropped_in_its_turn)
 	nm_open_begin_pass(&f.worker, nm_open_take_free(&f.worker), S + 21 * MS + MS / 2);
 	ck_assert_uint_eq(f.flows[1].flow.request.due_ns, S + 16 * MS + MS / 2);
 	/* When all that is left is dropped the phase does not wait for the end of its drain. */
-	nm_open_stop(&f.worker, 11 * S);
+	nm_open_stop(&f.worker, 11 * S, false);
 	nm_open_free(&f.worker, &f.flows[0].flow);
 	ck_assert(nm_worker_close_arrivals(&f.worker, 11 * S + 6 * MS));
 	ck_adds_up(2, 0, 9998, 0);
@@ -370,7 +371,7 @@ START_TEST(the_profile_says_for_how_long_what_waits_may_begin)
 {
 	f.phase.arrivals.backlog.drain_ns = MS;
 	begin("const(1k)", 10 * S);
-	nm_open_stop(&f.worker, 11 * S);
+	nm_open_stop(&f.worker, 11 * S, false);
 	ck_assert(!nm_worker_close_arrivals(&f.worker, 11 * S + MS - 1));
 	ck_assert(nm_worker_close_arrivals(&f.worker, 11 * S + MS));
 	ck_adds_up(0, 0, 0, 10000);
@@ -383,9 +384,57 @@ START_TEST(millions_that_come_to_a_full_queue_are_dropped)
 {
 	f.phase.arrivals.backlog = (struct nm_backlog_rules){.limited = true, .queue = 3};
 	begin("const(200k)", 10 * S);
-	nm_open_stop(&f.worker, 11 * S);
+	nm_open_stop(&f.worker, 11 * S, false);
 	nm_open_end(&f.worker);
 	ck_adds_up(0, 2000000 - 3 - N_FLOWS, 0, 3 + N_FLOWS);
+	end();
+}
+END_TEST
+
+/* While both flows are busy, for whoever reads the counts; of what waits in a queue none leaves it
+ * before its turn. */
+START_TEST(what_is_dropped_is_counted_while_no_flow_is_free)
+{
+	static const struct {
+		struct nm_backlog_rules rules;
+		uint64_t queue, late;
+	} all[] = {
+		{{.limited = true}, 8, 0},
+		{{.late_ns = 5 * MS}, 0, 3},
+		{{.limited = true, .queue = 3, .late_ns = 5 * MS}, 5, 0},
+		{{.limited = false}, 0, 0},
+	};
+	const uint64_t at_ns = S + 10 * MS;
+
+	f.phase.arrivals.backlog = all[_i].rules;
+	begin("const(1k)", 10 * S);
+	for (uint32_t i = 0; i < N_FLOWS; i++) {
+		ck_assert(nm_open_is_due(&f.worker, S + MS / 2 + i * MS));
+		nm_open_begin_pass(&f.worker, nm_open_take_free(&f.worker), S + MS / 2 + i * MS);
+	}
+	nm_worker_disarm(&f.worker, &open_of->timer); /* as it fires */
+	f.worker.io.now_ns = at_ns;
+	nm_open_arm(&f.worker);
+	ck_assert_uint_eq(open_of->timer.at_ns, open_of->drops ? at_ns + NM_TUNE_OPEN_LOOK_NS : 0);
+	nm_open_look(&f.worker, at_ns);
+	ck_adds_up(2, all[_i].queue, all[_i].late, 0);
+	end();
+}
+END_TEST
+
+/* What waits has a second from then on, however often the worker is told. */
+START_TEST(an_interrupt_shortens_a_drain)
+{
+	f.phase.arrivals.backlog.drain_ns = 60 * S;
+	begin("const(1k)", 10 * S);
+	nm_open_stop(&f.worker, 11 * S, false);
+	nm_open_stop(&f.worker, 12 * S, false);
+	ck_assert(!nm_worker_close_arrivals(&f.worker, 14 * S));
+	nm_open_stop(&f.worker, 14 * S, true);
+	nm_open_stop(&f.worker, 14 * S + MS, true);
+	ck_assert(!nm_worker_close_arrivals(&f.worker, 15 * S - 1));
+	ck_assert(nm_worker_close_arrivals(&f.worker, 15 * S));
+	ck_adds_up(0, 0, 0, 10000);
 	end();
 }
 END_TEST
@@ -394,7 +443,7 @@ START_TEST(an_interrupt_lengthens_no_drain)
 {
 	f.phase.arrivals.backlog.drain_ns = MS;
 	begin("const(1k)", 10 * S);
-	nm_open_stop(&f.worker, 2 * S);
+	nm_open_stop(&f.worker, 2 * S, false);
 	ck_assert(!nm_worker_close_arrivals(&f.worker, 2 * S + MS - 1));
 	ck_assert(nm_worker_close_arrivals(&f.worker, 2 * S + MS));
 	ck_adds_up(0, 0, 0, 1000);
@@ -568,6 +617,8 @@ int main(void)
 	tcase_add_test(tcase, a_queue_may_have_what_is_too_late);
 	tcase_add_test(tcase, the_profile_says_for_how_long_what_waits_may_begin);
 	tcase_add_test(tcase, millions_that_come_to_a_full_queue_are_dropped);
+	tcase_add_loop_test(tcase, what_is_dropped_is_counted_while_no_flow_is_free, 0, 4);
+	tcase_add_test(tcase, an_interrupt_shortens_a_drain);
 	tcase_add_test(tcase, an_interrupt_lengthens_no_drain);
 	tcase_add_test(tcase, a_stall_is_in_the_response_of_all_that_became_due);
 	tcase_add_loop_test(tcase, queues_respond_as_theory_says, 0,
