@@ -16,7 +16,6 @@
 #include "host/pass_fd.h"
 
 #define PREFIX	 "netmodel-claim/"
-#define TRIES	 5
 #define AGAIN_MS 10
 
 static socklen_t address_of(const char *name, struct sockaddr_un *ret_address)
@@ -49,7 +48,7 @@ static int take_or_ask(int fd, const char *name, bool *ret_asks)
 	int error = size ? -ECONNREFUSED : -ENAMETOOLONG;
 
 	*ret_asks = false;
-	for (int tries = 0; error == -ECONNREFUSED && tries < TRIES; tries++) {
+	for (int tries = 0; error == -ECONNREFUSED && tries < NM_CLAIM_TRIES; tries++) {
 		if (tries)
 			(void)poll(NULL, 0, AGAIN_MS);
 		error = bind_or_connect(fd, (const struct sockaddr *)&address, size, ret_asks);
@@ -74,6 +73,8 @@ int nm_claim_hear(int fd, const char *owner, char ret_holder[NM_CLAIM_OWNER])
 
 	ret_holder[n > 0 ? n : 0] = '\0';
 	(void)close(fd);
+	if (n == 0 || n == -ECONNRESET)
+		return -ECONNRESET;
 	if (held >= 0 && strcmp(ret_holder, owner) != 0) {
 		(void)close(held);
 		held = -1;

@@ -58,7 +58,8 @@ struct guard {
 	char *doomed[MAX_DOOM]; /* owned */
 	size_t n_doomed;
 	char *key;		    /* owned */
-	char owner[NM_CLAIM_OWNER]; /* of the name that is claimed */
+	char name[NM_CLAIM_NAME], owner[NM_CLAIM_OWNER]; /* that are claimed */
+	unsigned tries;					 /* to claim it */
 	uint64_t asked_ns;	    /* another owner of it; 0: it has answered, or there is none */
 };
 
@@ -238,39 +239,55 @@ static void settle_claim(struct guard *guard, int fd, char *holder)
 	}
 }
 
-static void take_answer(struct guard *guard)
+static void try_to_claim(struct guard *guard)
 {
-	char holder[NM_CLAIM_OWNER];
-
-	settle_claim(guard, nm_claim_hear(guard->fds[CLAIM].fd, guard->owner, holder), holder);
-}
-
-static void claim(struct guard *guard, const char *words)
-{
-	char name[NM_CLAIM_NAME], nobody[] = "";
-	size_t length = strcspn(words, " ");
-	const char *owner = words + length + strspn(words + length, " ");
+	char nobody[] = "";
 	bool asks = false;
+	int fd = nm_claim(guard->name, &asks);
 
-	if (*guard->owner || !length || !*owner) {
-		misuse(guard, "a name is claimed without an owner, or a second one");
-		return;
-	}
-	if (length >= sizeof name || strlen(owner) >= sizeof guard->owner) {
-		misuse(guard,
-		       "a name of more than 63 bytes is claimed, or by an owner of more than 127");
-		return;
-	}
-	(void)snprintf(name, sizeof name, "%.*s", (int)length, words);
-	(void)snprintf(guard->owner, sizeof guard->owner, "%s", owner);
-	int fd = nm_claim(name, &asks);
-
+	guard->tries++;
 	if (fd < 0 || !asks) {
 		settle_claim(guard, fd, nobody);
 		return;
 	}
 	guard->fds[CLAIM].fd = fd;
 	guard->asked_ns = nm_clock_ns();
+}
+
+static void take_answer(struct guard *guard)
+{
+	char holder[NM_CLAIM_OWNER];
+	int fd = nm_claim_hear(guard->fds[CLAIM].fd, guard->owner, holder);
+
+	if (fd == -ECONNRESET && guard->tries < NM_CLAIM_TRIES)
+		try_to_claim(guard);
+	else
+		settle_claim(guard, fd == -ECONNRESET ? -EADDRINUSE : fd, holder);
+}
+
+static void claim(struct guard *guard, const char *words)
+{
+	size_t length = strcspn(words, " ");
+	const char *owner = words + length + strspn(words + length, " ");
+
+	if (*guard->owner || !length || !*owner) {
+		misuse(guard, "a name is claimed without an owner, or a second one");
+		return;
+	}
+	if (length >= sizeof guard->name || strlen(owner) >= sizeof guard->owner) {
+		static char why[96];
+
+		(void)snprintf(why, sizeof why,
+			       "a name of more than %zu bytes is claimed, or by an owner of more "
+			       "than %zu",
+			       sizeof guard->name - 1, sizeof guard->owner - 1);
+		misuse(guard, why);
+		return;
+	}
+	(void)snprintf(guard->name, sizeof guard->name, "%.*s", (int)length, words);
+	(void)snprintf(guard->owner, sizeof guard->owner, "%s", owner);
+	guard->tries = 0;
+	try_to_claim(guard);
 }
 
 /* Takes one line. Returns true in the child. */

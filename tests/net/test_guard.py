@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -155,6 +156,18 @@ def test_a_name_has_one_owner(netmodel: Netmodel) -> None:
         alike.kill()
         alike.wait()
         say(second, f"claim {name} another")
+        heard(second, "claimed")
+
+
+def test_an_owner_that_ends_without_an_answer_leaves_its_name(netmodel: Netmodel) -> None:
+    name = f"eth{os.getpid()}"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as owner, guarded(netmodel, "20s") as second:
+        owner.bind(f"\0netmodel-claim/{name}")
+        owner.listen()
+        say(second, f"claim {name} another")
+        asker, _ = owner.accept()
+        owner.close()
+        asker.close()
         heard(second, "claimed")
 
 

@@ -134,6 +134,27 @@ START_TEST(a_name_whose_owner_ends_meanwhile_is_free)
 }
 END_TEST
 
+/* The kernel resets who was not accepted yet. */
+START_TEST(an_owner_that_ends_without_an_answer_leaves_its_name)
+{
+	for (int accepts = 0; accepts < 2; accepts++) {
+		char said[NM_CLAIM_OWNER];
+		bool asks = false;
+		int owner = claim(), fd = nm_claim(name, &asks);
+
+		ck_assert(asks);
+		if (accepts)
+			ck_assert_int_eq(close(accept(owner, NULL, NULL)), 0);
+		ck_assert_int_eq(close(owner), 0);
+		ck_assert_int_eq(nm_claim_hear(fd, OWNER, said), -ECONNRESET);
+		ck_assert_str_eq(said, "");
+		owner = claim();
+		ck_assert_int_ge(owner, 0);
+		ck_assert_int_eq(close(owner), 0);
+	}
+}
+END_TEST
+
 START_TEST(an_owner_that_never_listens_keeps_its_name)
 {
 	struct sockaddr_un address;
@@ -155,6 +176,7 @@ int main(void)
 	tcase_add_test(tests, only_the_same_user_gets_the_name);
 	tcase_add_test(tests, who_asks_hears_of_the_owner);
 	tcase_add_test(tests, a_name_whose_owner_ends_meanwhile_is_free);
+	tcase_add_test(tests, an_owner_that_ends_without_an_answer_leaves_its_name);
 	tcase_add_test(tests, an_owner_that_never_listens_keeps_its_name);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
