@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,16 +32,16 @@ static double alone_s(const struct nm_window *whole)
 					  : (double)counts->light_ns / 1e9 / (double)counts->light;
 }
 
-static uint64_t never_begun(const struct nm_load *load)
+static bool has_dropped(const struct nm_load *load)
 {
-	return load->unsent + load->dropped_queue + load->dropped_late;
+	return load->dropped_queue + load->dropped_late > 0;
 }
 
 /* Passes that had not begun in time are too many; or so many were under way when it was over that
  * they have been piling up. */
 static bool is_short(const struct nm_load *load, const struct nm_window *whole)
 {
-	double due = (double)load->due, never = (double)never_begun(load);
+	double due = (double)load->due, never = (double)nm_counts_never_begun(&whole->counts);
 	double waiting = never + (double)whole->counts.overdue, late = never + (double)load->tardy;
 
 	return waiting > TOLERANCE * due ||
@@ -59,9 +60,8 @@ static bool is_starved(const struct nm_window *whole)
  * without a pass for longer than with one. */
 static bool is_own(const struct nm_load *load, const struct nm_window *whole)
 {
-	bool drops = load->dropped_queue + load->dropped_late > 0;
-
-	return load->generator_s > fmax(load->busy_s, drops ? nm_window_passes(whole)->mean_s : 0);
+	return load->generator_s >
+	       fmax(load->busy_s, has_dropped(load) ? nm_window_passes(whole)->mean_s : 0);
 }
 
 static enum nm_load_verdict judge(const struct nm_load *load, const struct nm_window *whole)
@@ -78,30 +78,37 @@ static enum nm_load_verdict judge(const struct nm_load *load, const struct nm_wi
 									 : NM_LOAD_OVERLOAD;
 }
 
+__attribute__((format(printf, 2, 3))) static void append(struct nm_load *load, const char *fmt, ...)
+{
+	size_t used = strlen(load->advice);
+	va_list args;
+
+	va_start(args, fmt);
+	(void)vsnprintf(load->advice + used, sizeof(load->advice) - used, fmt, args);
+	va_end(args);
+}
+
 /* How many never began, and which limits of the profile have dropped them. */
-static void advise_never_begun(struct nm_load *load)
+static void advise_never_begun(struct nm_load *load, uint64_t never_begun)
 {
 	const struct {
 		const char *name;
 		uint64_t count;
 	} limits[] = {{"queue", load->dropped_queue}, {"late", load->dropped_late}};
-	size_t size = sizeof(load->advice), n = strlen(load->advice);
 	const char *before = " (";
 
-	if (!never_begun(load))
+	if (!never_begun)
 		return;
-	n += (size_t)snprintf(load->advice + n, size - n,
-			      ", and %" PRIu64 " of the %" PRIu64 " that were due never began",
-			      never_begun(load), load->due);
+	append(load, ", and %" PRIu64 " of the %" PRIu64 " that were due never began", never_begun,
+	       load->due);
 	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
 		if (!limits[i].count)
 			continue;
-		n += (size_t)snprintf(load->advice + n, size - n, "%s%s dropped %" PRIu64, before,
-				      limits[i].name, limits[i].count);
+		append(load, "%s%s dropped %" PRIu64, before, limits[i].name, limits[i].count);
 		before = ", ";
 	}
 	if (*before == ',')
-		snprintf(load->advice + n, size - n, ")");
+		append(load, ")");
 }
 
 static void advise(struct nm_load *load, const struct nm_window *whole,
@@ -132,10 +139,10 @@ static void advise(struct nm_load *load, const struct nm_window *whole,
 		break;
 	case NM_LOAD_OVERLOAD:
 		snprintf(load->advice, size,
-			 "the other end, or the CPU of this one, does %.0f/s at most: response "
-			 "times "
-			 "grow with the length of the run",
-			 load->achieved_per_s);
+			 "the other end, or the CPU of this one, does %.0f/s at most%s",
+			 load->achieved_per_s,
+			 has_dropped(load) ? ""
+					   : ": response times grow with the length of the run");
 		break;
 	case NM_LOAD_ERRORS:
 	case NM_LOAD__COUNT:
@@ -143,7 +150,7 @@ static void advise(struct nm_load *load, const struct nm_window *whole,
 			 100 * (double)load->failed / fmax((double)load->due, 1));
 		break;
 	}
-	advise_never_begun(load);
+	advise_never_begun(load, nm_counts_never_begun(&whole->counts));
 }
 
 bool nm_phase_judge(const struct nm_result_group *group, const struct nm_result_phase *phase,

@@ -158,6 +158,30 @@ START_TEST(what_would_have_waited_was_dropped)
 }
 END_TEST
 
+/* What is dropped waits for nothing, so that no response time grows. */
+START_TEST(the_other_end_is_the_limit_and_nothing_waits)
+{
+	phase.whole.latency.mean_s = 0.010;
+	phase.whole.counts.delay_busy = UINT64_C(1000) * NS_OF_MS / NM_DELAY_STEP_NS;
+	phase.whole.counts.dropped_queue = 500;
+	ck_assert_str_eq(judged().advice, "the other end, or the CPU of this one, does 1000/s at "
+					  "most, and 500 of the 1500 that were due never began "
+					  "(queue dropped 500)");
+	phase.whole.counts.dropped_queue = 0;
+	phase.whole.counts.dropped_late = 500;
+	ck_assert_ptr_null(strstr(judged().advice, "response"));
+}
+END_TEST
+
+START_TEST(advice_that_has_no_room_is_cut)
+{
+	phase.whole.counts.dropped_queue = phase.whole.counts.dropped_late = UINT64_MAX / 4;
+	phase.whole.latency.mean_s = 1e-150;
+	ck_assert_str_eq(judged().name, "connections");
+	ck_assert_uint_eq(strlen(judged().advice), sizeof judged().advice - 1);
+}
+END_TEST
+
 START_TEST(too_many_fail)
 {
 	phase.whole.counts.iterations = 989;
@@ -211,6 +235,8 @@ int main(void)
 	tcase_add_test(tcase, the_connections_are_the_limit);
 	tcase_add_test(tcase, this_end_is_the_limit);
 	tcase_add_test(tcase, what_would_have_waited_was_dropped);
+	tcase_add_test(tcase, the_other_end_is_the_limit_and_nothing_waits);
+	tcase_add_test(tcase, advice_that_has_no_room_is_cut);
 	tcase_add_test(tcase, too_many_fail);
 	tcase_add_test(tcase, some_fail_and_others_never_begin);
 	tcase_add_test(tcase, the_worst_counts);
