@@ -22,4 +22,12 @@ static inline uint64_t nm_hash(const void *data, size_t length)
 	return hash;
 }
 
+/* Where 0 means none. */
+static inline uint64_t nm_hash_nonzero(const void *data, size_t length)
+{
+	uint64_t hash = nm_hash(data, length);
+
+	return hash ? hash : 1;
+}
+
 #endif

@@ -20,9 +20,7 @@
 
 uint64_t nm_slave_run_id(const char *text)
 {
-	uint64_t hash = nm_hash(text, strlen(text));
-
-	return hash ? hash : 1;
+	return nm_hash_nonzero(text, strlen(text));
 }
 
 static uint64_t time_of(uint64_t word, uint64_t now_ns)

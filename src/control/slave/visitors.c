@@ -10,28 +10,25 @@
 
 #define EACH_NS (UINT64_C(1000000000) / NM_VISITORS_A_SECOND)
 
-static uint64_t hash(const void *data, size_t size)
-{
-	uint64_t sum = nm_hash(data, size);
-
-	return sum ? sum : 1;
-}
-
+/* Who chooses an address that collides with another's has its share of the bucket, and no more than
+ * who floods it from its own: a host that is turned away comes again. */
 uint64_t nm_visitors_host(const struct nm_addr *addr)
 {
 	const void *sa = &addr->sa;
 
 	switch (addr->sa.ss_family) {
 	case AF_INET:
-		return hash(&((const struct sockaddr_in *)sa)->sin_addr, sizeof(struct in_addr));
+		return nm_hash_nonzero(&((const struct sockaddr_in *)sa)->sin_addr,
+				       sizeof(struct in_addr));
 	case AF_INET6: {
 		/* A host may have all addresses of its network's 64 bits, but for IPv4. */
 		const struct in6_addr *in6 = &((const struct sockaddr_in6 *)sa)->sin6_addr;
 
-		return hash(in6, IN6_IS_ADDR_V4MAPPED(in6) ? sizeof *in6 : 8);
+		return nm_hash_nonzero(in6, IN6_IS_ADDR_V4MAPPED(in6) ? sizeof *in6 : 8);
 	}
 	default:
-		return hash(&((const struct sockaddr_vm *)sa)->svm_cid, sizeof(unsigned));
+		return nm_hash_nonzero(&((const struct sockaddr_vm *)sa)->svm_cid,
+				       sizeof(unsigned));
 	}
 }
 
