@@ -235,7 +235,7 @@ void nm_usage_sampler_close(struct nm_usage_sampler *usage, uint64_t now_ns)
 {
 	struct sum sum;
 
-	if (!usage->counting || usage->closed)
+	if (!usage->counting || usage->closed || !usage->best.at_ns)
 		return;
 	read_sum(usage, now_ns, false, &sum);
 	if (!is_late(usage, &sum))
@@ -417,13 +417,16 @@ static void note_over(struct nm_usage_sampler *usage, uint64_t now_ns)
 		set_over(usage, now_ns);
 }
 
-/* Whether a group has nothing more to begin here: it is stopped, or has left, or takes no part. */
-static bool is_over(const struct nm_usage_sampler *usage, uint32_t g)
+/* Whether a group has nothing more to begin here: it is stopped, or takes no part, or has left. */
+static bool is_over(struct nm_usage_sampler *usage, uint32_t g, uint64_t now_ns)
 {
 	const struct part *part = &usage->parts[g];
 
-	return !part->measured || part->stopped || part->left ||
-	       usage->config.plan->groups[g].phases[usage->order.phase].empty;
+	if (!part->measured || part->stopped ||
+	    usage->config.plan->groups[g].phases[usage->order.phase].empty)
+		return true;
+	read_part(usage, g, now_ns);
+	return part->left;
 }
 
 void nm_usage_sampler_stop(struct nm_usage_sampler *usage, uint32_t group, uint64_t now_ns)
@@ -433,10 +436,10 @@ void nm_usage_sampler_stop(struct nm_usage_sampler *usage, uint32_t group, uint6
 	usage->parts[group].stopped = true;
 	if (!usage->running || usage->over_at_ns == UINT64_MAX)
 		return;
-	read_sum(usage, now_ns, false, &sum);
 	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++)
-		if (!is_over(usage, g))
+		if (!is_over(usage, g, now_ns))
 			return;
+	read_sum(usage, now_ns, false, &sum);
 	set_over(usage, now_ns);
 }
 
