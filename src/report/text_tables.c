@@ -365,9 +365,9 @@ static void add_host(struct nm_table *table, const struct nm_result_host *host, 
 	nm_table_cell(table, "%" PRIu64, host->counts.errors);
 }
 
-static double rate_of(const struct nm_result *result, const struct nm_result_host *host)
+static double rate_of(const struct nm_result_host *host, bool is_late)
 {
-	return host->report ? nm_result_host_rate(result, host, &host->counts) : 0;
+	return host->report ? nm_result_host_rate(host, &host->counts, is_late) : 0;
 }
 
 /* The slaves, all of them together, the master, and how they differ. */
@@ -379,13 +379,15 @@ static void print_run(const struct nm_result *result, unsigned width, FILE *out)
 	struct nm_host_report report = {.elapsed_s = 0};
 	struct nm_result_host all = {.name = (char *)"Total", .report = &report};
 	struct nm_difference d;
-	bool differs = nm_result_difference(result, &d);
+	bool differs = nm_result_difference(result, &d), is_late = nm_result_is_late(result);
+	double bytes_per_s = 0;
 
 	ADD_HEAD(&table, names);
 	for (size_t h = 1; h < result->n_hosts; h++) {
 		const struct nm_result_host *host = &result->hosts[h];
 
-		add_host(&table, host, rate_of(result, host));
+		add_host(&table, host, rate_of(host, is_late));
+		bytes_per_s += rate_of(host, is_late);
 		nm_counts_add(&all.counts, &host->counts);
 		if (!host->report)
 			continue;
@@ -393,8 +395,8 @@ static void print_run(const struct nm_result *result, unsigned width, FILE *out)
 		report.operations += host->report->operations;
 	}
 	if (result->n_hosts > 2)
-		add_host(&table, &all, nm_result_slaves_rate(result));
-	add_host(&table, &result->hosts[0], rate_of(result, &result->hosts[0]));
+		add_host(&table, &all, bytes_per_s);
+	add_host(&table, &result->hosts[0], rate_of(&result->hosts[0], is_late));
 	if (differs) {
 		const double values[] = {d.time, d.data, d.throughput, d.operations, d.errors};
 

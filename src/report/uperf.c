@@ -320,6 +320,7 @@ static void print_end(FILE *out, const char *name, const struct end *end)
  * number. */
 static size_t print_slaves(FILE *out, const struct nm_result *result, struct end *ret_sum)
 {
+	const bool is_late = nm_result_is_late(result);
 	size_t count = 0;
 
 	for (size_t g = 0; g < result->n_groups; g++) {
@@ -331,7 +332,7 @@ static size_t print_slaves(FILE *out, const struct nm_result *result, struct end
 				continue;
 			const struct end end = {
 				.seconds = host->report->elapsed_s,
-				.bytes_per_s = nm_result_host_rate(result, host, &host->groups[g]),
+				.bytes_per_s = nm_result_host_rate(host, &host->groups[g], is_late),
 				.bytes = bytes_of(&host->groups[g]),
 				.operations = host->report->groups[g].operations,
 				.errors = host->groups[g].errors};
@@ -339,12 +340,12 @@ static size_t print_slaves(FILE *out, const struct nm_result *result, struct end
 			print_end(out, host->name, &end);
 			ret_sum->seconds = fmax(ret_sum->seconds, end.seconds);
 			ret_sum->bytes += end.bytes;
+			ret_sum->bytes_per_s += end.bytes_per_s;
 			ret_sum->operations += end.operations;
 			ret_sum->errors += end.errors;
 			count++;
 		}
 	}
-	ret_sum->bytes_per_s = nm_result_slaves_rate(result);
 	return count;
 }
 
@@ -358,7 +359,8 @@ static void print_run(FILE *out, const struct nm_result *result)
 {
 	const struct nm_result_host *host = &result->hosts[0];
 	const struct end master = {.seconds = host->report->elapsed_s,
-				   .bytes_per_s = nm_result_host_rate(result, host, &host->counts),
+				   .bytes_per_s = nm_result_host_rate(host, &host->counts,
+								      nm_result_is_late(result)),
 				   .bytes = bytes_of(&host->counts),
 				   .operations = host->report->operations,
 				   .errors = host->counts.errors};

@@ -237,12 +237,17 @@ bool nm_result_mapped(const struct nm_result *result, uint64_t *ret_mapped, uint
 	return asked;
 }
 
-bool nm_result_is_cut(const struct nm_result *result)
+bool nm_result_is_late(const struct nm_result *result)
 {
 	bool late = false;
 
 	for (size_t h = 0; h < result->n_hosts; h++)
 		late |= result->hosts[h].window.late_ns > 0;
-	return late || result->grid.warmup_s > 0 || result->grid.cooldown_s > 0 ||
+	return late;
+}
+
+bool nm_result_is_cut(const struct nm_result *result)
+{
+	return nm_result_is_late(result) || result->grid.warmup_s > 0 || result->grid.cooldown_s > 0 ||
 	       result->grid.after.seconds > 0;
 }

@@ -223,6 +223,8 @@ struct nm_result {
  * that were to do so. False: no group was. */
 bool nm_result_fastopens(const struct nm_result *result, uint64_t *ret_fast, uint64_t *ret_all);
 
+/* Whether more came to any host when its window had closed. */
+bool nm_result_is_late(const struct nm_result *result);
 /* Whether windows have less in them than the measured transactions. */
 bool nm_result_is_cut(const struct nm_result *result);
 /* Mapped bytes, of all received by groups that were to map them. False: no group was. */

@@ -240,9 +240,18 @@ START_TEST(what_came_after_the_window_is_data_and_in_no_throughput)
 		.counts = {.bytes_sent = run->hosts[1].counts.bytes_sent / 2,
 			   .bytes_received = run->hosts[1].counts.bytes_received / 2},
 		.late_ns = 1};
+	run->hosts[2].window.ns = 0;
 	render("uperf");
 	has("\n10.0.0.7           3.20s     1.00MB     5.24Mb/s       150008        0.00\n");
 	has("\n10.0.0.7           3.20s     1.95KB    10.00Kb/s       150008        0.00\n");
+	/* Of hosts that have no window it is that of the run. */
+	has("\nfd00::8            3.30s     1.95KB     4.85Kb/s       150008        0.00\n"
+	    "Total              3.30s     1.00MB     5.26Mb/s       450024        0.00\n"
+	    "master             3.10s     1.00MB     2.71Mb/s ");
+	/* What has no row is not in the sum of them. */
+	groups[1][0].n_transactions = 0;
+	render("uperf");
+	has("\nTotal              3.30s     3.91KB    14.85Kb/s       300016        0.00\n");
 	run->hosts[1].window = before;
 }
 END_TEST

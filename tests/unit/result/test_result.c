@@ -325,21 +325,25 @@ START_TEST(what_came_after_the_window_is_not_in_the_rate_of_a_host)
 	struct nm_difference d;
 
 	ck_assert(!nm_result_is_cut(&result));
-	ck_assert_double_eq(nm_result_host_rate(&result, host, &host->counts), 200);
+	ck_assert(!nm_result_is_late(&result));
+	ck_assert_double_eq(nm_result_host_rate(host, &host->counts, false), 200);
 	host->window = (struct nm_host_window){.ns = 2000000000,
 					       .counts = {.bytes_received = 500},
 					       .late_bytes = 100,
 					       .late_ns = 500000000};
 	ck_assert(nm_result_is_cut(&result));
-	ck_assert_double_eq_tol(nm_result_host_rate(&result, host, &host->counts), 250, 1e-9);
-	ck_assert_double_eq_tol(nm_result_host_rate(&result, host, &of_group), 125, 1e-9);
-	ck_assert_double_eq_tol(nm_result_slaves_rate(&result), 250, 1e-9);
+	ck_assert(nm_result_is_late(&result));
+	ck_assert_double_eq_tol(nm_result_host_rate(host, &host->counts, true), 250, 1e-9);
+	ck_assert_double_eq_tol(nm_result_host_rate(host, &of_group, true), 125, 1e-9);
 	/* That of the sender, to which nothing came, is of its window, too. */
-	ck_assert_double_eq_tol(nm_result_host_rate(&result, &hosts[0], &sent), 300, 1e-9);
+	ck_assert_double_eq_tol(nm_result_host_rate(&hosts[0], &sent, true), 300, 1e-9);
 	ck_assert(nm_result_difference(&result, &d));
 	ck_assert_double_eq_tol(d.throughput, 100 - 100 * 250 / 300., 1e-9);
 	host->counts.bytes_received = 0;
-	ck_assert_double_eq(nm_result_host_rate(&result, host, &host->counts), 0);
+	ck_assert_double_eq(nm_result_host_rate(host, &host->counts, true), 0);
+	/* Who has no window has the rate of the run. */
+	hosts[0].window.ns = 0;
+	ck_assert_double_eq(nm_result_host_rate(&hosts[0], &sent, true), 200);
 }
 END_TEST
 
