@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Costs are rates by rates: what CPUs spend by their own window, what is moved by the window of
- * whoever has counted it, as these may differ in length. */
+ * whoever has counted it, as these may differ a little in length. */
 #include "report/costs.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "report/common.h"
+
+/* The window of the CPUs may be so much longer: CPUs that do something else, or nothing, in the rest
+ * of it would make all that is moved cost too little, or too much. */
+#define LONGER 1.05
 
 /* NAN where one is not known, or 0: counters may be too coarse for so little. */
 static double quotient(double a, double b)
@@ -59,18 +64,36 @@ struct queue {
 	double interrupts;
 };
 
-/* The number at the end of a vector's name, before the place of its function of PCI: 3 of
- * "eth0-TxRx-3", "virtio2-input.3" and "mlx5_comp3@pci:0000:3b:00.0". Vectors for other things are
- * named after the interface alone, or have no number. */
+/* Whether a name of so many bytes ends in a word of a queue, or is that of the interface. Vectors
+ * for events, mailboxes and other things may have numbers, too, also of a PCI function. */
+static bool is_queue(const struct nm_vector *vector, size_t length)
+{
+	static const char *const words[] = {"rx",   "tx", "fp", "input", "output", "comp",
+					    "-q",   "_q", "queue", "blk", "mlx4"};
+	bool found = strlen(vector->nic) == length && !memcmp(vector->name, vector->nic, length);
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		size_t n = strlen(words[i]);
+
+		found |= length >= n && nm_ascii_is(vector->name + length - n, n, words[i]);
+	}
+	return found;
+}
+
+/* The number of a queue at the end of a vector's name, before the place of its function of PCI: 3
+ * of "eth0-TxRx-3", "eth0-3", "virtio2-input.3" and "mlx5_comp3@pci:0000:3b:00.0". */
 static bool queue_of(const struct nm_vector *vector, unsigned long *ret_number)
 {
 	size_t end = strcspn(vector->name, "@"), begin = end;
 
 	while (begin > 0 && vector->name[begin - 1] >= '0' && vector->name[begin - 1] <= '9')
 		begin--;
+	size_t length = begin;
+
+	if (length > 0 && strchr("-._", vector->name[length - 1]))
+		length--;
 	*ret_number = strtoul(vector->name + begin, NULL, 10);
-	return begin < end && strcmp(vector->name, vector->nic) != 0 &&
-	       !strstr(vector->name, "async");
+	return begin < end && is_queue(vector, length);
 }
 
 /* A queue may have a vector for each direction: those of one number are one queue. */
@@ -117,16 +140,25 @@ static void add_spread(const struct nm_vectors *vectors, struct nm_costs *costs)
 
 /* --- the costs --- */
 
-/* The window that the messages of a host are counted in: the master's is that of the totals. */
+/* NAN also where the CPUs were looked at for longer. */
+static double rate(double amount, double seconds, const struct nm_usage *usage)
+{
+	return usage_s(usage) <= LONGER * seconds ? quotient(amount, seconds) : NAN;
+}
+
+/* The window that the messages of a host are counted in: the master's is that of the totals. Bytes
+ * that came when it had closed have cost CPU time, too. */
 static void add_moved(const struct nm_result *result, const struct nm_result_host *host,
 		      struct nm_costs *costs)
 {
 	const struct nm_counts *counts =
 		host->is_master ? &result->totals.counts : &host->window.counts;
 	double seconds = host->is_master ? result->totals.seconds : (double)host->window.ns / 1e9;
-	double gb = ((double)counts->bytes_sent + (double)counts->bytes_received) / 1e9;
-	double gb_per_s = quotient(gb, seconds),
-	       transactions_per_s = quotient((double)counts->iterations, seconds);
+	double bytes = (double)counts->bytes_sent + (double)counts->bytes_received +
+		       (double)host->window.late_bytes;
+	double gb_per_s = rate(bytes / 1e9, seconds + (double)host->window.late_ns / 1e9,
+			       &host->usage);
+	double transactions_per_s = rate((double)counts->iterations, seconds, &host->usage);
 	double cpus = busy(&host->usage), cycles = cycles_per_s(&host->usage);
 
 	costs->value[NM_COST_CPU_PER_GB] = quotient(cpus, gb_per_s);

@@ -93,6 +93,30 @@ START_TEST(each_end_by_what_it_has_counted)
 }
 END_TEST
 
+/* Of the 2 s of the CPUs the window of the messages has 1.5; what came in the rest was late. */
+START_TEST(cpus_that_were_looked_at_for_longer)
+{
+	struct nm_host_window *window = &hosts[1].window;
+
+	window->ns = 3 * NS_OF_S / 2;
+	ck_assert_double_nan(cost(1, NM_COST_CPU_PER_GB));
+	ck_assert_double_nan(cost(1, NM_COST_CYCLES_PER_GB));
+	window->late_ns = NS_OF_S / 2;
+	window->late_bytes = NS_OF_S;
+	IS(1, CPU_PER_GB, 1.5 * 2 / 3);
+	IS(1, CYCLES_PER_GB, 2e9);
+	/* Nobody has counted which transactions were late. */
+	ck_assert_double_nan(cost(1, NM_COST_CPU_PER_TRANSACTION));
+	IS(1, CPU_PER_PACKET, 1.5 * 2 / 4000);
+	/* A few per cent are those of the last flows. */
+	window->late_ns = window->late_bytes = 0;
+	window->ns = 2 * NS_OF_S / 100 * 97;
+	IS(1, CPU_PER_GB, 1.5 * 1.94 / 2);
+	result.totals.seconds = 1.5;
+	IS_UNKNOWN(CPU_PER_GB);
+}
+END_TEST
+
 START_TEST(what_is_not_known_is_no_cost)
 {
 	struct nm_usage *usage = &hosts[0].usage;
@@ -137,10 +161,11 @@ START_TEST(interrupts_spread_over_queues)
 	IS_UNKNOWN(QUEUES_MAX);
 	add_vector(host, "eth0", "mlx5_comp1@pci:0000:3b:00.0", 300);
 	/* Of no queue, and of another interface. */
-	add_vector(host, "eth0", "virtio2-config", 90);
-	add_vector(host, "eth0", "mlx5_async0@pci:0000:3b:00.0", 90);
-	add_vector(host, "eth0", "", 90);
-	add_vector(host, "eth0", "eth0", 90);
+	static const char *const others[] = {"virtio2-config", "mlx5_async0@pci:0000:3b:00.0",
+					     "", "eth0", "eth0-event-9", "0", "-0",
+					     "hclge-misc-0000:7d:00.0", "idpf-eth0-Mailbox-0"};
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		add_vector(host, "eth0", others[i], 90);
 	add_vector(host, "eth1", "eth1-rx-2", 90);
 	IS(0, QUEUES_DEVIATION, 0.2);
 	IS(0, QUEUES_MAX, 1.2);
@@ -152,6 +177,24 @@ START_TEST(interrupts_spread_over_queues)
 		host->each.vectors.items[i].interrupts = 0;
 	IS_UNKNOWN(QUEUES_DEVIATION);
 	IS_UNKNOWN(QUEUES_MAX);
+}
+END_TEST
+
+START_TEST(vectors_of_queues)
+{
+	static const char *const names[] = {
+		"eth0-TxRx-3",	   "ice-eth0-TxRx-3", "eth0-rxtx-3",  "eth0-Tx-Rx-3",
+		"eth0-fp-3",	   "eth0-3",	      "eth0-rx3",     "virtio2-input.3",
+		"virtio2-output.3", "mlx5_comp3@pci:0000:3b:00.0",    "mlx4-3@0000:03:00.0",
+		"eth0-q3", "mana_q3@pci:7870:00:00.0",	   "gve-ntfy-blk3@pci:0000:00:04.0",  "hns3-0000:7d:00.0-TxRx-3"};
+	struct nm_vectors *vectors = &hosts[0].each.vectors;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		vectors->count = 0;
+		add_vector(&hosts[0], "eth0", "eth0-rx-0", 100);
+		add_vector(&hosts[0], "eth0", names[i], 300);
+		ck_assert_msg(cost(0, NM_COST_QUEUES_MAX) > 1.4, "%s", names[i]);
+	}
 }
 END_TEST
 
@@ -181,8 +224,10 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, NULL);
 	tcase_add_test(tcase, each_end_by_what_it_has_counted);
+	tcase_add_test(tcase, cpus_that_were_looked_at_for_longer);
 	tcase_add_test(tcase, what_is_not_known_is_no_cost);
 	tcase_add_test(tcase, interrupts_spread_over_queues);
+	tcase_add_test(tcase, vectors_of_queues);
 	tcase_add_test(tcase, over_runs);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
