@@ -11,7 +11,8 @@ static const struct nm_figure replay_figures[] = {
 		  .doc = "Requests that were made: more than the file has, where it is replayed "
 			 "again."),
 	NM_FIGURE(COUNT, struct nm_replayed, unmade, "unmade",
-		  .doc = "Those of one round of the file for which there was no time."),
+		  .doc = "Those for which there was no time, of one round of the file, or of as "
+			 "many as were asked for if these are fewer."),
 	NM_FIGURE_END,
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "result/datagram_stats.h"
 #include "result/difference.h"
+#include "result/replayed.h"
 
 #include <check.h>
 #include <errno.h>
@@ -347,6 +348,37 @@ START_TEST(what_came_after_the_window_is_not_in_the_rate_of_a_host)
 }
 END_TEST
 
+/* Of 100 requests, of which ten are no verb of the mix. */
+START_TEST(what_a_replay_has_not_made)
+{
+	static const struct {
+		uint64_t total, arrivals, iterations, unanswered, made, unmade;
+	} all[] = {
+		{0, 0, 80, 5, 85, 5},
+		{0, 0, 200, 0, 200, 0},
+		/* Who asked for fewer misses of these alone, and who asked for more of one round. */
+		{50, 0, 40, 3, 43, 7},
+		{50, 0, 50, 0, 50, 0},
+		{300, 0, 80, 0, 80, 10},
+		/* Of open arrivals those that have begun. */
+		{50, 45, 40, 0, 45, 5},
+	};
+	struct nm_result_phase phase = {
+		.arrivals = all[_i].arrivals ? (char *)"const(1/s)" : NULL,
+		.recorded = {.lines = 100, .left_out = 10, .total = all[_i].total},
+		.whole.counts = {.arrivals = all[_i].arrivals,
+				 .iterations = all[_i].iterations,
+				 .unanswered = all[_i].unanswered}};
+	struct nm_replayed of;
+
+	ck_assert(nm_phase_replayed(&phase, &of));
+	ck_assert_uint_eq(of.made, all[_i].made);
+	ck_assert_uint_eq(of.unmade, all[_i].unmade);
+	phase.recorded.lines = phase.recorded.left_out = 0;
+	ck_assert(!nm_phase_replayed(&phase, &of));
+}
+END_TEST
+
 START_TEST(warnings_are_kept_in_their_order)
 {
 	struct nm_result *result = nm_result_new();
@@ -549,6 +581,7 @@ int main(void)
 	tcase_add_test(tc, a_span_covers_what_there_is);
 	tcase_add_test(tc, the_difference_is_that_of_all_slaves);
 	tcase_add_test(tc, what_came_after_the_window_is_not_in_the_rate_of_a_host);
+	tcase_add_loop_test(tc, what_a_replay_has_not_made, 0, 6);
 	tcase_add_test(tc, warnings_are_kept_in_their_order);
 	tcase_add_test(tc, rates_of_messages_are_cut_as_the_totals_are);
 	tcase_add_test(tc, messages_of_intervals_are_those_of_all_hosts);
