@@ -57,10 +57,10 @@ struct guard {
 	size_t used;
 	char *doomed[MAX_DOOM]; /* owned */
 	size_t n_doomed;
-	char *key;		    /* owned */
+	char *key;					 /* owned */
 	char name[NM_CLAIM_NAME], owner[NM_CLAIM_OWNER]; /* that are claimed */
 	unsigned tries;					 /* to claim it */
-	uint64_t asked_ns;	    /* another owner of it; 0: it has answered, or there is none */
+	uint64_t asked_ns; /* another owner of it; 0: it has answered, or there is none */
 };
 
 __attribute__((format(printf, 1, 2))) static void tell(const char *fmt, ...)

@@ -23,8 +23,8 @@
 /* How long what was due may still begin after an interrupt, which the control thread allows some
  * seconds to end what has begun. */
 #define NM_TUNE_OPEN_INTERRUPT_NS 1000000000u
-/* How often passes that are dropped are counted while no flow is free, so that intervals and windows
- * have what was due in them: not measured against other numbers. */
+/* How often passes that are dropped are counted while no flow is free, so that intervals and
+ * windows have what was due in them: not measured against other numbers. */
 #define NM_TUNE_OPEN_LOOK_NS 10000000u
 /* Arrivals that never began are counted one by one up to so many, which takes a tenth of a second;
  * beyond that by the mean of the law. */

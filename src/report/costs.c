@@ -10,8 +10,8 @@
 #include "base/ascii.h"
 #include "report/common.h"
 
-/* The window of the CPUs may be so much longer: CPUs that do something else, or nothing, in the rest
- * of it would make all that is moved cost too little, or too much. */
+/* The window of the CPUs may be so much longer: CPUs that do something else, or nothing, in the
+ * rest of it would make all that is moved cost too little, or too much. */
 #define LONGER 1.05
 
 /* NAN where one is not known, or 0: counters may be too coarse for so little. */
@@ -68,8 +68,8 @@ struct queue {
  * for events, mailboxes and other things may have numbers, too, also of a PCI function. */
 static bool is_queue(const struct nm_vector *vector, size_t length)
 {
-	static const char *const words[] = {"rx",   "tx", "fp", "input", "output", "comp",
-					    "-q",   "_q", "queue", "blk", "mlx4"};
+	static const char *const words[] = {"rx", "tx", "fp",	 "input", "output", "comp",
+					    "-q", "_q", "queue", "blk",	  "mlx4"};
 	bool found = strlen(vector->nic) == length && !memcmp(vector->name, vector->nic, length);
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
@@ -156,8 +156,8 @@ static void add_moved(const struct nm_result *result, const struct nm_result_hos
 	double seconds = host->is_master ? result->totals.seconds : (double)host->window.ns / 1e9;
 	double bytes = (double)counts->bytes_sent + (double)counts->bytes_received +
 		       (double)host->window.late_bytes;
-	double gb_per_s = rate(bytes / 1e9, seconds + (double)host->window.late_ns / 1e9,
-			       &host->usage);
+	double gb_per_s =
+		rate(bytes / 1e9, seconds + (double)host->window.late_ns / 1e9, &host->usage);
 	double transactions_per_s = rate((double)counts->iterations, seconds, &host->usage);
 	double cpus = busy(&host->usage), cycles = cycles_per_s(&host->usage);
 

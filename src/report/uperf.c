@@ -358,12 +358,12 @@ static double percent(double difference)
 static void print_run(FILE *out, const struct nm_result *result)
 {
 	const struct nm_result_host *host = &result->hosts[0];
-	const struct end master = {.seconds = host->report->elapsed_s,
-				   .bytes_per_s = nm_result_host_rate(host, &host->counts,
-								      nm_result_is_late(result)),
-				   .bytes = bytes_of(&host->counts),
-				   .operations = host->report->operations,
-				   .errors = host->counts.errors};
+	const struct end master = {
+		.seconds = host->report->elapsed_s,
+		.bytes_per_s = nm_result_host_rate(host, &host->counts, nm_result_is_late(result)),
+		.bytes = bytes_of(&host->counts),
+		.operations = host->report->operations,
+		.errors = host->counts.errors};
 	struct end slaves = {.seconds = 0};
 	struct nm_difference d;
 

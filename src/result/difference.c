@@ -55,8 +55,7 @@ bool nm_result_difference(const struct nm_result *result, struct nm_difference *
 	*ret_difference = (struct nm_difference){
 		.time = percent(master->report->elapsed_s, time_s),
 		.data = percent(bytes_of(&master->counts), bytes),
-		.throughput =
-			percent(nm_result_host_rate(master, &master->counts, is_late), rate),
+		.throughput = percent(nm_result_host_rate(master, &master->counts, is_late), rate),
 		.operations = percent((double)master->report->operations, operations),
 		.errors = percent((double)master->counts.errors, errors),
 	};

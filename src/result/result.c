@@ -248,6 +248,6 @@ bool nm_result_is_late(const struct nm_result *result)
 
 bool nm_result_is_cut(const struct nm_result *result)
 {
-	return nm_result_is_late(result) || result->grid.warmup_s > 0 || result->grid.cooldown_s > 0 ||
-	       result->grid.after.seconds > 0;
+	return nm_result_is_late(result) || result->grid.warmup_s > 0 ||
+	       result->grid.cooldown_s > 0 || result->grid.after.seconds > 0;
 }

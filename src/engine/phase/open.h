@@ -30,7 +30,7 @@ struct nm_open {
 	uint32_t n_free;	      /* flows that make no pass now, or have room for more: */
 	struct nm_flow *first, *last; /* in the order in which they became free; sent_ns of each
 					 says since when one or another has been free */
-	struct nm_timer timer;	      /* the next pass is due, and a flow is free; or nm_open_look */
+	struct nm_timer timer; /* the next pass is due, and a flow is free; or nm_open_look */
 };
 
 /* For a worker that has its flows. 0 or -ENOMEM. */

@@ -161,9 +161,15 @@ START_TEST(interrupts_spread_over_queues)
 	IS_UNKNOWN(QUEUES_MAX);
 	add_vector(host, "eth0", "mlx5_comp1@pci:0000:3b:00.0", 300);
 	/* Of no queue, and of another interface. */
-	static const char *const others[] = {"virtio2-config", "mlx5_async0@pci:0000:3b:00.0",
-					     "", "eth0", "eth0-event-9", "0", "-0",
-					     "hclge-misc-0000:7d:00.0", "idpf-eth0-Mailbox-0"};
+	static const char *const others[] = {"virtio2-config",
+					     "mlx5_async0@pci:0000:3b:00.0",
+					     "",
+					     "eth0",
+					     "eth0-event-9",
+					     "0",
+					     "-0",
+					     "hclge-misc-0000:7d:00.0",
+					     "idpf-eth0-Mailbox-0"};
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		add_vector(host, "eth0", others[i], 90);
 	add_vector(host, "eth1", "eth1-rx-2", 90);
@@ -182,11 +188,21 @@ END_TEST
 
 START_TEST(vectors_of_queues)
 {
-	static const char *const names[] = {
-		"eth0-TxRx-3",	   "ice-eth0-TxRx-3", "eth0-rxtx-3",  "eth0-Tx-Rx-3",
-		"eth0-fp-3",	   "eth0-3",	      "eth0-rx3",     "virtio2-input.3",
-		"virtio2-output.3", "mlx5_comp3@pci:0000:3b:00.0",    "mlx4-3@0000:03:00.0",
-		"eth0-q3", "mana_q3@pci:7870:00:00.0",	   "gve-ntfy-blk3@pci:0000:00:04.0",  "hns3-0000:7d:00.0-TxRx-3"};
+	static const char *const names[] = {"eth0-TxRx-3",
+					    "ice-eth0-TxRx-3",
+					    "eth0-rxtx-3",
+					    "eth0-Tx-Rx-3",
+					    "eth0-fp-3",
+					    "eth0-3",
+					    "eth0-rx3",
+					    "virtio2-input.3",
+					    "virtio2-output.3",
+					    "mlx5_comp3@pci:0000:3b:00.0",
+					    "mlx4-3@0000:03:00.0",
+					    "eth0-q3",
+					    "mana_q3@pci:7870:00:00.0",
+					    "gve-ntfy-blk3@pci:0000:00:04.0",
+					    "hns3-0000:7d:00.0-TxRx-3"};
 	struct nm_vectors *vectors = &hosts[0].each.vectors;
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
