@@ -20,7 +20,7 @@
 #include "transport/address.h"
 
 #define LOOK_NS	  200000000u  /* between two looks whether another has its place */
-#define LINGER_NS 1000000000u /* time for the master to read a refusal */
+#define LINGER_NS 1000000000u /* time for the master to read the last word */
 
 /* A handler is given no argument. */
 static volatile sig_atomic_t told_to_end NM_OF_PROCESS;
@@ -313,8 +313,7 @@ static void session_loop(struct nm_session *session)
 	if (error)
 		nm_session_log(session, "ended: %s", end_text(session, error));
 	/* A refusal or a failure is the last word: it must not be lost in a reset. */
-	if (error != -ETIMEDOUT)
-		nm_peer_drain(&session->peer, nm_clock_ns() + LINGER_NS);
+	nm_peer_drain(&session->peer, nm_clock_ns() + LINGER_NS);
 }
 
 static void session_fini(struct nm_session *session)

@@ -356,7 +356,7 @@ START_TEST(what_a_replay_has_not_made)
 	} all[] = {
 		{0, 0, 80, 5, 85, 5},
 		{0, 0, 200, 0, 200, 0},
-		/* Who asked for fewer misses of these alone, and who asked for more of one round. */
+		/* Who asked for fewer misses of these alone, and who asked for more of a round. */
 		{50, 0, 40, 3, 43, 7},
 		{50, 0, 50, 0, 50, 0},
 		{300, 0, 80, 0, 80, 10},
