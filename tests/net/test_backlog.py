@@ -68,7 +68,8 @@ def test_a_slow_server(attributes: str, netmodel: Netmodel, profile: WriteProfil
     assert load["due"] == 100 == of["transactions"] + never and load["failed"] == 0
     assert bool(load["dropped_queue"]) == ("queue" in attributes) and bool(load["unsent"]) == ("drain" in attributes)
     if "drop(" in attributes:
-        assert load["dropped_late"] > 0 or "queue" in attributes
+        # The last of four waits for 100 ms.
+        assert load["dropped_late"] > 0
         # Who began had waited for 30 ms at most, but for what this end takes to begin it.
         assert of["send_delay_s"]["max"] < 0.030 + 0.050
     assert load["verdict"] in ("connections", "overload")

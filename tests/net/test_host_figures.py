@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -46,10 +47,17 @@ def test_hosts_are_described(netmodel: Netmodel) -> None:
     assert master_of(document)["rtt_s"] is None
 
 
+def spent_by_children_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def test_what_a_host_has_cost(netmodel: Netmodel, validate: Validate) -> None:
     """By what stands beside it in the result; over runs, and in a requirement."""
     words = ("--repeat", "2", "--require", "host.master.costs.cpu_per_transaction > 0")
+    before_s = spent_by_children_s()
     document = netmodel.measure("tcp_rr", *defines(test_length="500ms"), *words)
+    own_s = (spent_by_children_s() - before_s) / 2  # in each run, by both ends
     validate(document)
     assert [met["met"] for met in document["requirements"]] == [True]
     for host, over_runs in zip(document["hosts"], document["repeat"]["hosts"], strict=True):
@@ -62,10 +70,11 @@ def test_what_a_host_has_cost(netmodel: Netmodel, validate: Validate) -> None:
         assert over_runs["name"] == host["name"]
         assert over_runs["costs"]["cpu_per_gb_s"]["n"] == 2 and over_runs["costs"]["queue_interrupts_max"]["n"] == 0
     totals, master = document["totals"], master_of(document)
-    spent_s = master["cpu"]["busy"] * master["cpu"]["n_cpus"] * totals["seconds"]
     bytes_moved = totals["bytes_sent"] + totals["bytes_received"]
-    assert master["costs"]["cpu_per_transaction_s"] == pytest.approx(spent_s / totals["transactions"])
-    assert master["costs"]["cpu_per_gb_s"] == pytest.approx(spent_s / bytes_moved * 1e9)
+    spent_s = master["costs"]["cpu_per_transaction_s"] * totals["transactions"]
+    assert master["costs"]["cpu_per_gb_s"] * bytes_moved / 1e9 == pytest.approx(spent_s)
+    # What others spend on this machine is in it; the kernel's ticks may miss some.
+    assert 0.7 * own_s < spent_s <= 1.05 * master["cpu"]["n_cpus"] * totals["seconds"]
     # Both ends are this machine, and have moved the same.
     slave = slaves_of(document)[0]["costs"]
     assert slave["cpu_per_transaction_s"] == pytest.approx(master["costs"]["cpu_per_transaction_s"], rel=0.5)

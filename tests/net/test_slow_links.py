@@ -14,7 +14,7 @@ import pytest
 
 from compose import connect, group, lasting, once, op, opened, read, times, write
 from loss import losing_long
-from nmtest import Json, Netmodel, Node, assert_complete, defines, inside, slaves_of, slaves_on, wait_until
+from nmtest import Json, Netmodel, Node, Result, assert_complete, defines, inside, slaves_of, slaves_on, wait_until
 from shaping import Setting, carried, over_link, shape
 
 WriteProfile = Callable[..., Path]
@@ -173,16 +173,19 @@ def lose_all_after(near: Node, far: Node, through: float, backoff: int) -> None:
         wait_until(lambda: re.search(rf" backoff:[{backoff}-9]", inside(near, "ss", "-Htin", *data)))
 
 
-@pytest.mark.needs("xdp")
-def test_what_comes_when_the_window_has_closed_is_in_no_rate(netmodel: Netmodel, shaped: tuple[Node, Node]) -> None:
+def stream_that_comes_late(netmodel: Netmodel, near: Node, far: Node, form: str) -> Result:
     """When the time is over nothing comes for as long again, and then what the buffers had."""
-    near, far = shaped
-    words = ("-m", "tcp_stream", "--format", "json", *defines(host=far.address, num_flows=4, test_length="4s"))
+    words = ("-m", "tcp_stream", "--format", form, *defines(host=far.address, num_flows=4, test_length="4s"))
     with slaves_on(netmodel, [far]), netmodel.started(*words, prefix=near.prefix) as master:
         lose_all_after(near, far, 4 * RATE / 8, 3)
         result = master.finish(120)
     assert result.code == 0, result
-    document = result.json()
+    return result
+
+
+@pytest.mark.needs("xdp")
+def test_what_comes_when_the_window_has_closed_is_in_no_rate(netmodel: Netmodel, shaped: tuple[Node, Node]) -> None:
+    document = stream_that_comes_late(netmodel, *shaped, "json").json()
     assert_complete(document)
     figures = way_of(document, "to_slaves")
     received = slaves_of(document)[0]["counts"]["bytes_received"]
@@ -190,6 +193,17 @@ def test_what_comes_when_the_window_has_closed_is_in_no_rate(netmodel: Netmodel,
     assert min(figures["late_s"], figures["late_bytes"]) > 0
     assert 0.75 * RATE < figures["received_bits_per_s"] <= RATE * 1.01 + BURST * 8
     assert received * 8 / (seconds + figures["late_s"]) < 0.7 * RATE
+
+
+@pytest.mark.needs("xdp")
+def test_what_comes_when_the_window_has_closed_is_in_no_throughput(netmodel: Netmodel, shaped: tuple[Node, Node]) -> None:
+    """Data and time have it."""
+    text = stream_that_comes_late(netmodel, *shaped, "uperf").out
+    row = re.search(rf"^{shaped[1].address} +([\d.]+)s +([\d.]+)MB +([\d.]+)Mb/s", text, re.M)
+    assert row, text
+    seconds, mebibytes, megabits_per_s = map(float, row.groups())
+    assert 0.75 * RATE < megabits_per_s * 1e6 <= RATE * 1.01 + BURST * 8
+    assert mebibytes * 2**20 * 8 / seconds < 0.7 * RATE
 
 
 @pytest.mark.needs("xdp")

@@ -274,6 +274,11 @@ START_TEST(text_summarises_a_series)
 	has("95% +-");
 	has("latency p50");
 	has_not("latency p99"); /* not among the percentiles */
+	has_not("CPU/GB");	/* it is for those who ask for it */
+	run->statistics |= NM_STAT_INTERFACES;
+	free(text);
+	text = sample_write("text", &series);
+	has("\n  CPU/GB, master                   90.9 s    0 ns    0 ns");
 }
 END_TEST
 
