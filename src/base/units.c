@@ -4,6 +4,7 @@
 #include "base/units.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -31,6 +32,25 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+/* Adds digits to the end of a number, so many at most; skips the others. Returns how many it has
+ * added, or -ERANGE. */
+static int read_digits(const char **text, int count, uint64_t most, uint64_t *number)
+{
+	int n = 0;
+
+	for (; is_digit(**text); (*text)++) {
+		uint64_t digit = (uint64_t)(**text - '0');
+
+		if (n == count)
+			continue;
+		if (digit > most || *number > (most - digit) / 10)
+			return -ERANGE;
+		*number = *number * 10 + digit;
+		n++;
+	}
+	return n;
+}
+
 /* Digits with an optional fraction; one of the two may be empty before the point, none after it. */
 static int parse_number(const char **text, struct number *ret)
 {
@@ -39,22 +59,14 @@ static int parse_number(const char **text, struct number *ret)
 
 	if (!is_digit(*p) && !(*p == '.' && is_digit(p[1])))
 		return -EINVAL;
-	for (; is_digit(*p); p++) {
-		uint64_t digit = (uint64_t)(*p - '0');
-
-		if (whole > (UINT64_MAX - digit) / 10)
-			return -ERANGE;
-		whole = whole * 10 + digit;
-	}
+	if (read_digits(&p, INT_MAX, UINT64_MAX, &whole) < 0)
+		return -ERANGE;
 	if (*p == '.') {
 		if (!is_digit(*++p))
 			return -EINVAL;
-		for (int n = 0; is_digit(*p); p++, n++) {
-			if (n >= MAX_FRACTION_DIGITS)
-				continue;
-			fraction = fraction * 10 + (uint64_t)(*p - '0');
+		for (int n = read_digits(&p, MAX_FRACTION_DIGITS, UINT64_MAX, &fraction); n > 0;
+		     n--)
 			scale *= 10;
-		}
 	}
 	*text = p;
 	*ret = (struct number){whole, (double)fraction / (double)scale};
@@ -170,16 +182,12 @@ int nm_parse_decimal(const char *text, unsigned digits, uint64_t most, uint64_t 
 
 	if (!is_digit(*c) && !(*c == '.' && is_digit(c[1])))
 		return -EINVAL;
-	for (; is_digit(*c) && number <= most; c++)
-		number = number * 10 + (uint64_t)(*c - '0');
-	if (number > most)
+	if (read_digits(&c, INT_MAX, most, &number) < 0)
 		return -ERANGE;
-	if (*c == '.')
-		for (c++; is_digit(*c); c++)
-			if (digits > 0) {
-				number = number * 10 + (uint64_t)(*c - '0');
-				digits--;
-			}
+	if (*c == '.') {
+		c++;
+		digits -= (unsigned)read_digits(&c, (int)digits, UINT64_MAX, &number);
+	}
 	for (; digits > 0; digits--)
 		number *= 10;
 	if (*c)

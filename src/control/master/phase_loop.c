@@ -265,11 +265,11 @@ static void check_time(struct nm_master *master, uint64_t now_ns)
 		nm_master_fail_blocked(master, master->phases.quiet_ns);
 		return;
 	}
-	print_verdict(master, verdict, g, text, sizeof text);
 	nm_master_find_places(master, &here);
 	if (verdict == NM_PHASE_STALLED &&
 	    nm_phases_wait(&master->phases, nm_master_again_ns(master, &here)))
 		return;
+	print_verdict(master, verdict, g, text, sizeof text);
 	nm_master_tell_places(master, &here, text, sizeof text);
 	nm_master_fail(master, NULL, NM_FAILURE_EFFECT, "%s", text);
 }
