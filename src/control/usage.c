@@ -11,8 +11,11 @@
 #define LOOKS	100u /* so many in as much time as the transactions have had, for a better end */
 #define LOOK_NS 10000000u
 
+struct part;
+
 /* This host's counts in the measured transactions of the phase, and their times. */
 struct sum {
+	const struct part *parts; /* of which it is the sum: until the next one is read */
 	struct nm_counts counts;
 	uint64_t arrived_bytes; /* received over transports that may lose messages */
 	bool arrived;		/* there are such transports */
@@ -23,7 +26,7 @@ struct sum {
 /* A group in the present phase. */
 struct part {
 	bool measured;
-	/* As they were read last; nothing of a group that is not measured. */
+	/* As they were read last (struct sum); nothing of a group that is not measured. */
 	struct nm_counts counts;
 	uint64_t begin_ns, end_ns; /* until then, where it has not left */
 	bool left;
@@ -112,7 +115,7 @@ static void read_part(struct nm_usage_sampler *usage, uint32_t g, uint64_t now_n
 /* Reads each group once. `cut`: without what is too late for the windows. */
 static void read_sum(struct nm_usage_sampler *usage, uint64_t now_ns, bool cut, struct sum *ret)
 {
-	*ret = (struct sum){.arrived = false};
+	*ret = (struct sum){.parts = usage->parts};
 	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++) {
 		const struct part *part = &usage->parts[g];
 
@@ -181,12 +184,12 @@ static void add_to_window(struct nm_usage_sampler *usage, struct sum *sum)
 }
 
 /* Whether the data of all groups that are measured go one way, for a time. */
-static bool has_streams_alone(const struct nm_usage_sampler *usage)
+static bool has_streams_alone(const struct nm_usage_sampler *usage, const struct sum *sum)
 {
 	const struct nm_plan *plan = usage->config.plan;
 
 	for (uint32_t g = 0; g < plan->n_groups; g++) {
-		const struct part *part = &usage->parts[g];
+		const struct part *part = &sum->parts[g];
 
 		if (part->measured && ((part->counts.bytes_sent && part->counts.bytes_received) ||
 				       plan->groups[g].phases[usage->order.phase].duration_ns == 0))
@@ -203,7 +206,7 @@ static void look(struct nm_usage_sampler *usage, uint64_t now_ns)
 	usage->look_at_ns = UINT64_MAX;
 	read_sum(usage, now_ns, false, &sum);
 	if (!usage->counting || sum.begin_ns == 0 || sum.to_ns < now_ns ||
-	    !has_streams_alone(usage))
+	    !has_streams_alone(usage, &sum))
 		return;
 	usage->look_at_ns = now_ns + greater(usage->order.stop_ns / LOOKS, LOOK_NS);
 	usage->best.begin_ns = sum.begin_ns;
@@ -223,7 +226,7 @@ static void look(struct nm_usage_sampler *usage, uint64_t now_ns)
 static bool is_late(const struct nm_usage_sampler *usage, const struct sum *sum)
 {
 	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++) {
-		const struct part *part = &usage->parts[g];
+		const struct part *part = &sum->parts[g];
 
 		if (part->counts.bytes_sent && part->end_ns > usage->best.at_ns)
 			return false;
@@ -398,13 +401,13 @@ static uint64_t reckon(const struct nm_usage_sampler *usage, uint64_t begin_ns, 
 	return from_ns + after_ns;
 }
 
-/* By what has been read at the present moment. */
-static void set_over(struct nm_usage_sampler *usage, uint64_t now_ns)
+/* The sum is that of the present moment. */
+static void set_over(struct nm_usage_sampler *usage, const struct sum *sum, uint64_t now_ns)
 {
 	usage->over_at_ns = UINT64_MAX;
 	usage->over_ns = usage->look_at_ns = now_ns;
 	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++)
-		usage->parts[g].over_bytes = usage->parts[g].counts.bytes_received;
+		usage->parts[g].over_bytes = sum->parts[g].counts.bytes_received;
 }
 
 static void note_over(struct nm_usage_sampler *usage, uint64_t now_ns)
@@ -414,7 +417,7 @@ static void note_over(struct nm_usage_sampler *usage, uint64_t now_ns)
 	read_sum(usage, now_ns, false, &sum);
 	usage->over_at_ns = reckon(usage, sum.begin_ns, usage->order.stop_ns, now_ns);
 	if (now_ns >= usage->over_at_ns)
-		set_over(usage, now_ns);
+		set_over(usage, &sum, now_ns);
 }
 
 /* Whether a group has nothing more to begin here: it is stopped, or takes no part, or has left. */
@@ -440,7 +443,7 @@ void nm_usage_sampler_stop(struct nm_usage_sampler *usage, uint32_t group, uint6
 		if (!is_over(usage, g, now_ns))
 			return;
 	read_sum(usage, now_ns, false, &sum);
-	set_over(usage, now_ns);
+	set_over(usage, &sum, now_ns);
 }
 
 /* What the group has done in its time is kept, for the case that its window closes with that. */
