@@ -8,7 +8,7 @@
 
 #include "base/diag.h"
 #include "plan/diag.h"
-#include "plan/ir.h"
+#include "plan/mixes.h"
 #include "plan/pipeline_check.h"
 #include "plan/plan.h"
 #include "plan/replays.h"

@@ -12,6 +12,7 @@
 #include "flowop/mix.h"
 #include "plan/attributes.h"
 #include "plan/diag.h"
+#include "plan/mixes.h"
 #include "plan/params.h"
 #include "plan/plan.h"
 
@@ -151,10 +152,10 @@ static void check_weight(struct nm_ir *ir, const struct nm_node *node,
 			 const struct nm_ir_group *group, struct nm_ir_within within)
 {
 	const char *weight = nm_node_attr(node, "weight");
-	bool is_member = within.member && !within.sequence;
-	bool replays = is_member && group->mixes[group->members[within.member - 1].mix].replay;
+	const struct nm_ir_mix *mix = within.sequence ? NULL : nm_ir_mix_of(group, within.member);
+	bool replays = mix && mix->replay;
 
-	if (weight && (!is_member || replays))
+	if (weight && (!mix || replays))
 		nm_origin_of_attr(nm_node_error(ir, node,
 						" weight=\"%s\": only in a <mix>%s, "
 						"which draws by it",

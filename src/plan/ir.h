@@ -164,25 +164,6 @@ uint32_t nm_ir_leader(const struct nm_ir_group *group, const struct nm_ir_transa
  * passes. */
 bool nm_ir_is_open_sender(const struct nm_ir_group *group,
 			  const struct nm_ir_transaction *transaction, uint32_t host);
-/* The first step of a transaction that is in a mix or a sequence; NULL: none is. */
-static inline const struct nm_ir_step *
-nm_ir_first_mixed(const struct nm_ir_group *group, const struct nm_ir_transaction *transaction)
-{
-	for (size_t i = 0; i < transaction->n_steps; i++)
-		if (group->steps[transaction->first + i].in.member ||
-		    group->steps[transaction->first + i].in.sequence)
-			return &group->steps[transaction->first + i];
-	return NULL;
-}
-/* The step with which the next member of the same mix begins; NULL: the step is in no mix, or in
- * its last member (mix_check.c). */
-const struct nm_ir_step *nm_ir_next_member(const struct nm_ir_group *group,
-					   const struct nm_ir_transaction *transaction,
-					   const struct nm_ir_step *step);
-/* Refuses what cannot go with a mix or a sequence, in a transaction that has one (mix_check.c).
- * After nm_ir_connect. */
-void nm_ir_check_mixes(struct nm_ir *ir, const struct nm_ir_group *group,
-		       const struct nm_ir_transaction *transaction);
 /* Finds the files that the master will send, and reads those of names and times
  * (message_check.c). */
 void nm_ir_find_files(struct nm_ir *ir);

@@ -30,6 +30,7 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/elements.h \
 	src/plan/message_check.c \
 	src/plan/mix_check.c \
+	src/plan/mixes.h \
 	src/plan/lower_pipeline.c \
 	src/plan/lower_pipeline.h \
 	src/plan/pipeline_check.c \

@@ -480,7 +480,7 @@ static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transa
 			 t->has_duration ? phase->duration_ns : NM_PLAN_MAX_WAIT_NS);
 	date_messages(group, phase);
 	if (phase->pipeline)
-		nm_pipeline_lower(group, phase);
+		nm_pipeline_lower(group, from, t, phase);
 	phase->n_instrs = group->n_instrs - phase->first;
 	nm_phase_note(group, from, phase);
 	group->instrs[group->n_instrs++] = (struct nm_instr){.line = t->line};

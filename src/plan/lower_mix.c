@@ -4,7 +4,7 @@
 
 #include "flowop/mix.h"
 #include "flowop/rounds.h"
-#include "plan/ir.h"
+#include "plan/mixes.h"
 #include "plan/plan.h"
 
 static struct nm_instr *emit(struct nm_group *group, const struct nm_flowop *op, unsigned line)
@@ -23,11 +23,6 @@ static void end_mix(const struct nm_mix_lowering *at, const struct nm_ir_mix *mi
 	for (uint32_t i = at->draws; i < group->n_instrs; i++)
 		if (group->instrs[i].op == &nm_pseudo_jump)
 			group->instrs[i].count = group->n_instrs - i;
-}
-
-static struct nm_ir_mix *mix_of(const struct nm_ir_group *from, uint32_t member)
-{
-	return member ? &from->mixes[from->members[member - 1].mix] : NULL;
 }
 
 static void end_sequence(const struct nm_mix_lowering *at, const struct nm_ir_sequence *sequence,
@@ -59,7 +54,8 @@ static void begin_mix(struct nm_mix_lowering *at, const struct nm_ir_mix *mix,
 static bool lower_member(struct nm_mix_lowering *at, const struct nm_ir_group *from,
 			 uint32_t member, struct nm_group *group)
 {
-	const struct nm_ir_mix *last = mix_of(from, at->member), *next = mix_of(from, member);
+	const struct nm_ir_mix *last = nm_ir_mix_of(from, at->member),
+			       *next = nm_ir_mix_of(from, member);
 
 	if (member == at->member)
 		return false;

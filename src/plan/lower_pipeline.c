@@ -5,6 +5,7 @@
 #include "app/command.h"
 #include "flowop/queue.h"
 #include "flowop/window.h"
+#include "plan/pipeline_check.h"
 #include "plan/shape.h"
 
 uint32_t nm_request_head_bytes(const struct nm_app *app, bool commands)
@@ -28,19 +29,20 @@ static uint32_t most_head_bytes(const struct nm_instr *first, uint32_t count)
 	return most;
 }
 
-void nm_pipeline_lower(struct nm_group *group, struct nm_phase *phase)
+void nm_pipeline_lower(struct nm_group *group, const struct nm_ir_group *from,
+		       const struct nm_ir_transaction *t, struct nm_phase *phase)
 {
 	uint32_t count = group->n_instrs - phase->first, asks = 0;
 	struct nm_instr *first = &group->instrs[phase->first];
 
 	while (asks < count && !(first[asks].op->flags & NM_FLOWOP_FOLLOWS))
 		asks++;
-	bool asks_app = asks == count && nm_instr_asks(&first[count - 1]);
+	const bool window = nm_ir_is_window(from, t);
 
 	phase->entry = count;
 	struct nm_instr *pipeline = &group->instrs[group->n_instrs++];
 
-	if (asks_app && !first->lossy) {
+	if (nm_ir_is_queue(from, t)) {
 		*pipeline = (struct nm_instr){.step = nm_pseudo_queue.step,
 					      .op = &nm_pseudo_queue,
 					      .pipeline.places = nm_queue_places(phase->pipeline),
@@ -50,11 +52,11 @@ void nm_pipeline_lower(struct nm_group *group, struct nm_phase *phase)
 					      .ask = first[count - 1].ask};
 	} else {
 		*pipeline = (struct nm_instr){
-			.step = asks_app ? nm_window_step : nm_pseudo_pipeline.step,
+			.step = window ? nm_window_step : nm_pseudo_pipeline.step,
 			.op = &nm_pseudo_pipeline,
-			.lossy = asks_app,
+			.lossy = window,
 			.pipeline.places =
-				asks_app ? nm_window_places(phase->pipeline) : phase->pipeline};
+				window ? nm_window_places(phase->pipeline) : phase->pipeline};
 	}
 	pipeline->count = phase->pipeline;
 	pipeline->pipeline.n_instrs = count;

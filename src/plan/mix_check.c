@@ -5,7 +5,7 @@
 #include "base/diag.h"
 #include "flowop/rounds.h"
 #include "plan/diag.h"
-#include "plan/ir.h"
+#include "plan/mixes.h"
 #include "plan/plan.h"
 
 const struct nm_ir_step *nm_ir_next_member(const struct nm_ir_group *group,
@@ -16,8 +16,8 @@ const struct nm_ir_step *nm_ir_next_member(const struct nm_ir_group *group,
 
 	while (next < end && next->in.member == step->in.member)
 		next++;
-	if (!step->in.member || next == end || !next->in.member ||
-	    group->members[next->in.member - 1].mix != group->members[step->in.member - 1].mix)
+	if (!step->in.member || next == end ||
+	    nm_ir_mix_of(group, next->in.member) != nm_ir_mix_of(group, step->in.member))
 		return NULL;
 	return next;
 }

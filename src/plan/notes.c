@@ -129,7 +129,8 @@ static void note_pipelined_request(const struct nm_group *group, const struct nm
 	const struct nm_instr *pipeline = &group->instrs[phase->first + phase->entry];
 	struct nm_instr *write = &group->instrs[phase->first];
 
-	write->message.joins = pipeline->pipeline.n_asks == 1 && write->single_call &&
+	write->message.joins = nm_flowop_sends_message(write->op) &&
+			       pipeline->pipeline.n_asks == 1 && write->single_call &&
 			       write->step == write->op->step && !write->timeout_ns;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many bytes a pass has, on average. */
-#include "plan/ir.h"
+#include "plan/mixes.h"
 #include "transport/transport.h"
 
 bool nm_ir_moves_messages(const struct nm_ir_step *step)
@@ -19,14 +19,13 @@ static double times_of(const struct nm_ir_group *group, const struct nm_ir_step 
 		times *= (double)common->repeat * (double)common->batch;
 	if (step->in.sequence)
 		times *= nm_law_mean(group->sequences[step->in.sequence - 1].count);
-	if (!step->in.member)
-		return times;
-	const struct nm_ir_member *member = &group->members[step->in.member - 1];
-	const struct nm_ir_mix *mix = &group->mixes[member->mix];
+	const struct nm_ir_mix *mix = nm_ir_mix_of(group, step->in.member);
 
+	if (!mix)
+		return times;
 	for (size_t i = 0; i < mix->n_members; i++)
 		sum += (double)group->members[mix->first + i].weight;
-	return times * (double)member->weight / sum;
+	return times * (double)group->members[step->in.member - 1].weight / sum;
 }
 
 double nm_ir_pass_bytes(const struct nm_ir_group *group, const struct nm_ir_transaction *t,

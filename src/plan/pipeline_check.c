@@ -2,30 +2,45 @@
 /* Passes of which several may be under way at a time: what asks and what answers, or requests. */
 #include "plan/pipeline_check.h"
 
+#include "app/http.h"
 #include "base/diag.h"
 #include "plan/diag.h"
+#include "plan/mixes.h"
 #include "plan/plan.h"
 
-/* The same of one that asks, which is neither in a window nor in a queue. */
-static const char *why_not_asked(const struct nm_ir_step *step)
+#define ONE_QUERY "there must be one query in each pass, without a count or a stride"
+
+/* Whether each pass asks once, over a connection that lasts. */
+static bool asks_once(const struct nm_ir_step *step)
+{
+	return (step->op->flags & NM_FLOWOP_ASKS) && step->opened && step->ask.app &&
+	       step->common->count == 1 && !step->stride;
+}
+
+/* Why the step is not a query of which several may be outstanding on a socket, as answers are known
+ * by their numbers; NULL: it is. */
+static const char *why_no_window(const struct nm_ir_step *step)
 {
 	if (!step->ask.app || !step->ask.app->datagram)
 		return "there must be one request in each pass, without a count, or a <mix> of "
 		       "such requests";
-	if (!(step->transport->caps & NM_TRANSPORT_UDP))
-		return "several queries can be outstanding over protocol=udp alone";
 	if (!step->opened || !nm_ir_is_to_server(step->opened))
 		return "several queries can be outstanding where connect has server=... alone";
+	if (!(step->transport->caps & NM_TRANSPORT_UDP))
+		return "several queries can be outstanding over protocol=udp alone";
 	if (step->ask.fallback.transport)
 		return "several queries can be outstanding without tcp_fallback alone";
-	return "there must be one query in each pass, without a count or a stride";
+	return asks_once(step) ? NULL : ONE_QUERY;
 }
 
 /* Why the step cannot be where several requests are outstanding; NULL: it can. */
 static const char *why_not_pipelined(const struct nm_ir_step *step)
 {
-	if (step->op->flags & NM_FLOWOP_ASKS)
-		return why_not_asked(step);
+	if (step->op->flags & NM_FLOWOP_ASKS) {
+		const char *why = why_no_window(step);
+
+		return why ? why : ONE_QUERY;
+	}
 	if (!nm_flowop_moves_message(step->op))
 		return "only what sends or receives messages can be there, and think of the end "
 		       "that answers";
@@ -42,32 +57,20 @@ static const char *why_not_pipelined(const struct nm_ir_step *step)
 	return NULL;
 }
 
-/* Whether the transaction is nothing but a query of which several may be outstanding on a socket,
- * as answers are known by their numbers. */
-static bool is_window(const struct nm_ir_group *group, const struct nm_ir_transaction *t)
+bool nm_ir_is_window(const struct nm_ir_group *group, const struct nm_ir_transaction *t)
 {
-	const struct nm_ir_step *step = NULL;
-	size_t n = 0;
+	const struct nm_ir_step *only = NULL;
 
-	for (size_t i = 0; i < t->n_steps; i++)
-		if (group->steps[t->first + i].common->count) {
-			step = &group->steps[t->first + i];
-			n++;
-		}
-	return n == 1 && step->opened && step->ask.app && step->ask.app->datagram &&
-	       nm_ir_is_to_server(step->opened) && (step->transport->caps & NM_TRANSPORT_UDP) &&
-	       step->common->count == 1 && !step->stride && !step->ask.fallback.transport;
-}
+	for (size_t i = 0; i < t->n_steps; i++) {
+		const struct nm_ir_step *step = &group->steps[t->first + i];
 
-static bool is_request(const struct nm_ir_step *step)
-{
-	return (step->op->flags & NM_FLOWOP_ASKS) && step->opened && step->ask.app &&
-	       !step->ask.app->datagram && step->common->count == 1 && !step->stride;
-}
-
-static bool replays(const struct nm_ir_group *group, const struct nm_ir_step *step)
-{
-	return step->in.member && group->mixes[group->members[step->in.member - 1].mix].replay;
+		if (!step->common->count)
+			continue;
+		if (only || step->in.member || step->in.sequence || why_no_window(step))
+			return false;
+		only = step;
+	}
+	return only;
 }
 
 bool nm_ir_is_queue(const struct nm_ir_group *group, const struct nm_ir_transaction *t)
@@ -79,7 +82,8 @@ bool nm_ir_is_queue(const struct nm_ir_group *group, const struct nm_ir_transact
 
 		if (!step->common->count)
 			continue;
-		if (!is_request(step) || step->in.sequence || replays(group, step))
+		if (!asks_once(step) || step->ask.app->datagram || step->in.sequence ||
+		    nm_ir_replay_of(group, step))
 			return false;
 		/* Each is another member of the same mix. */
 		if (last && (last->slot != step->slot || !last->in.member ||
@@ -90,6 +94,31 @@ bool nm_ir_is_queue(const struct nm_ir_group *group, const struct nm_ir_transact
 	return last;
 }
 
+static void refuse(struct nm_ir *ir, const struct nm_ir_transaction *t, const char *why)
+{
+	nm_origin_of_attr(nm_node_error(ir, t->node, " pipeline=\"%llu\": %s",
+					(unsigned long long)t->attrs.pipeline, why),
+			  t->node, "pipeline");
+}
+
+/* Behind a request that has the server close the connection none is answered. */
+static void check_kept(struct nm_ir *ir, const struct nm_ir_group *group,
+		       const struct nm_ir_transaction *t)
+{
+	for (size_t i = 0; i < t->n_steps; i++) {
+		const struct nm_ir_step *step = &group->steps[t->first + i];
+
+		if (step->common->count && step->op->verb == NM_VERB_HTTP && step->ask.http &&
+		    step->ask.http->close)
+			nm_origin_option(
+				nm_step_error(ir, step,
+					      " keep=no in a transaction with pipeline=\"%llu\": "
+					      "the server takes no request behind this one",
+					      (unsigned long long)t->attrs.pipeline),
+				step, "keep");
+	}
+}
+
 /* First come the flowops that ask, then those that take the answers, all over one connection. */
 void nm_ir_check_pipeline(struct nm_ir *ir, const struct nm_ir_group *group,
 			  const struct nm_ir_transaction *t, uint32_t leader)
@@ -98,15 +127,16 @@ void nm_ir_check_pipeline(struct nm_ir *ir, const struct nm_ir_group *group,
 	const struct nm_ir_step *first = NULL;
 	bool answered = false;
 
-	if (is_window(group, t) || nm_ir_is_queue(group, t))
+	if (nm_ir_is_window(group, t))
 		return;
+	if (nm_ir_is_queue(group, t)) {
+		check_kept(ir, group, t);
+		return;
+	}
 	if (nm_ir_first_mixed(group, t)) {
-		nm_origin_of_attr(
-			nm_node_error(ir, t->node,
-				      " pipeline=\"%llu\": not with a <sequence>, nor with a <mix> "
-				      "but of requests over one stream, one in each member",
-				      (unsigned long long)t->attrs.pipeline),
-			t->node, "pipeline");
+		refuse(ir, t,
+		       "not with a <sequence> or a <mix replay=...>, nor with a <mix> but of "
+		       "requests over one stream, none of them of DNS, one in each member");
 		return;
 	}
 	for (size_t i = 0; i < t->n_steps; i++) {
@@ -132,10 +162,6 @@ void nm_ir_check_pipeline(struct nm_ir *ir, const struct nm_ir_group *group,
 		answered |= !(step->op->flags & asks);
 	}
 	if (!answered)
-		nm_origin_of_attr(
-			nm_node_error(ir, t->node,
-				      " pipeline=\"%llu\": nothing in it takes an answer, so that "
-				      "nothing would be outstanding",
-				      (unsigned long long)t->attrs.pipeline),
-			t->node, "pipeline");
+		refuse(ir, t,
+		       "nothing in it takes an answer, so that nothing would be outstanding");
 }

@@ -10,17 +10,9 @@
 #include "plan/diag.h"
 #include "plan/ir.h"
 #include "plan/keyspaces.h"
+#include "plan/mixes.h"
 #include "plan/recorder.h"
 #include "plan/replays.h"
-
-/* The mix that the step is in, if it replays something; NULL: there is none. */
-static struct nm_ir_mix *replay_of(const struct nm_ir_group *group, const struct nm_ir_step *step)
-{
-	struct nm_ir_mix *mix =
-		step->in.member ? &group->mixes[group->members[step->in.member - 1].mix] : NULL;
-
-	return mix && mix->replay ? mix : NULL;
-}
 
 /* Why the step of a mix that replays requests of the keyspace cannot be there; NULL: it can. first:
  * of the transaction. */
@@ -34,7 +26,7 @@ static const char *why_no_member(const struct nm_ir_group *group, const struct n
 	if (step->ask.keyspace != &keyspace->keyspace)
 		return "it must have the keys that are replayed";
 	for (const struct nm_ir_step *other = first; other < step; other++) {
-		if (replay_of(group, other) != replay_of(group, step))
+		if (nm_ir_replay_of(group, other) != nm_ir_replay_of(group, step))
 			return "a pass must begin with what is replayed";
 		if (other->op == step->op)
 			return "the mix has another one, and each verb may be there once";
@@ -45,7 +37,7 @@ static const char *why_no_member(const struct nm_ir_group *group, const struct n
 static void check_step(struct nm_ir *ir, const struct nm_ir_group *group,
 		       const struct nm_ir_transaction *t, const struct nm_ir_step *step)
 {
-	const struct nm_ir_mix *mix = replay_of(group, step);
+	const struct nm_ir_mix *mix = nm_ir_replay_of(group, step);
 	const struct nm_ir_keyspace *keyspace = mix ? nm_ir_keyspace_find(ir, mix->replay) : NULL;
 	const char *why = NULL;
 
@@ -83,7 +75,7 @@ void nm_ir_check_replays(struct nm_ir *ir, const struct nm_ir_group *group)
 
 		for (const struct nm_ir_step *step = first; step < first + t->n_steps; step++)
 			check_step(ir, group, t, step);
-		if (t->n_steps && replay_of(group, first) && !t->has_duration)
+		if (t->n_steps && nm_ir_replay_of(group, first) && !t->has_duration)
 			nm_node_error(ir, t->node,
 				      ": what replays requests needs a duration, with which it is "
 				      "over at the latest");
@@ -164,7 +156,7 @@ const struct nm_ir_times *nm_ir_read_requests(struct nm_ir *ir, const struct nm_
 					      struct nm_ir_transaction *t)
 {
 	const struct nm_ir_step *first = &group->steps[t->first];
-	struct nm_ir_mix *mix = t->n_steps ? replay_of(group, first) : NULL;
+	struct nm_ir_mix *mix = t->n_steps ? nm_ir_replay_of(group, first) : NULL;
 	struct nm_recorder recorder = {.count = 0};
 	struct nm_ir_times *times = NULL;
 	char why[320];
@@ -176,7 +168,7 @@ const struct nm_ir_times *nm_ir_read_requests(struct nm_ir *ir, const struct nm_
 	if (is_timed(t, keyspace))
 		times = &keyspace->times[(t->arrivals.words & NM_ARRIVAL_EXACT) != 0];
 	for (const struct nm_ir_step *step = first; step < first + t->n_steps; step++)
-		if (replay_of(group, step) == mix)
+		if (nm_ir_replay_of(group, step) == mix)
 			recorder.members[step->op->verb] = step->in.member - (uint32_t)mix->first;
 	int r = read_requests(ir, mix, keyspace, &recorder, times, why, sizeof why);
 

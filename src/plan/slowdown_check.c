@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "plan/diag.h"
+#include "plan/mixes.h"
 #include "plan/plan.h"
 
 /* How many bytes the other messages of a pass may have together: no more than the packet of a ping,

@@ -153,3 +153,12 @@ def test_mistakes(connect: str, query: str, more: str, why: str, netmodel: Netmo
     told = netmodel.run("-m", path, "--check", code=1).err
     assert 'in a transaction with pipeline="4": ' in told
     assert why in told
+
+
+@pytest.mark.parametrize("protocol", ["udp", "tcp"])
+@pytest.mark.parametrize("inside", ["<mix>{}</mix>", "<mix>{0}{0}</mix>", '<sequence count="3">{}</sequence>'])
+def test_a_mix_or_a_sequence_has_no_window(inside: str, protocol: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    body = asking(f"server=127.0.0.1 protocol={protocol}", "name=a.b", 'iterations="3" pipeline="4"')
+    query = '<flowop type="query" options="name=a.b"/>'
+    told = netmodel.run("-m", profile(body.replace(query, inside.format(query))), "--check", code=1).err
+    assert 'pipeline="4": not with a <sequence> or a <mix replay=...>, nor with a <mix> but of requests over one stream, none of them of DNS' in told

@@ -254,6 +254,13 @@ def test_mistakes(how: str, ask: str, why: str, netmodel: Netmodel, profile: Wri
     assert why in netmodel.run("-m", profile(living("app=ping", ask, how)), "--check", code=1).err
 
 
+@pytest.mark.parametrize("ask", ['<flowop type="http" options="keep=no"/>', '<mix><flowop type="http"/><flowop type="http" options="keep=no"/></mix>'])
+@pytest.mark.parametrize("more", ["", 'arrivals="poisson(1k/s)"'])
+def test_the_server_takes_requests_behind_each(ask: str, more: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    body = living("app=http server=127.0.0.1:1", ask, f'duration="1s" pipeline="4" {more}')
+    assert 'keep=no in a transaction with pipeline="4": the server takes no request behind this one' in netmodel.run("-m", profile(body), "--check", code=1).err
+
+
 VALUE = b"\r\n$-1\r\n+OK\r\n*1\r\n"
 ANSWERS = [
     (b"$%d\r\n%s\r\n" % (len(VALUE), VALUE), "hits"),
@@ -378,7 +385,7 @@ def test_stopped_for_ever(how: str, netmodel: Netmodel, profile: WriteProfile) -
     document = result.json()
     of = assert_adds_up(document)
     assert of["timed_out"] > 10
-    assert of["timed_out"] <= of["timed_out"] + of["lost"] <= 8 * of["timed_out"]
+    assert of["timed_out"] + of["lost"] <= 8 * of["timed_out"]
     assert of["malformed"] == 0
     assert document["run"]["elapsed_s"] < 10
 

@@ -339,6 +339,7 @@ def test_bad_files(netmodel: Netmodel, tmp_path: Path, text: str, told: str) -> 
         ('<keyspace name="log" trace="{trace}"/>', '<keyspace name="log"/>', 'count'),
         ("</profile>", AGAIN.replace("ARRIVALS", "").replace('type="get"', 'type="delete"') + "</profile>", "replays it with other flowops"),
         ('duration="1s" arrivals="trace({trace},speed=10)"', "", "what replays requests needs a duration"),
+        ('trace({trace},speed=10)"', 'trace({trace},speed=10)" pipeline="4"', "not with a <sequence> or a <mix replay=...>"),
         ('duration="1s" total="50"', 'fill="log"', "its keys are those of recorded requests, which a mix replays"),
     ],
 )
