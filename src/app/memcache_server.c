@@ -54,27 +54,35 @@ static bool next_key(struct nm_words *words, const char **ret, size_t *ret_n)
 	return *ret_n && *ret_n <= NM_KEY_MAX;
 }
 
-/* The next key of a get: behind the last one the answer ends. */
+static bool is_at_key(const struct nm_app_served *served)
+{
+	return served->state == NM_MEMCACHE_AT_KEY || served->state == NM_MEMCACHE_AT_REFUSED_KEY;
+}
+
+/* The next key of a get: behind the last one the answer ends, if it has not ended before. */
 static enum nm_took get(struct nm_app_served *served, const struct nm_app_service *service,
 			struct nm_words *words)
 {
+	const bool refused = served->state == NM_MEMCACHE_AT_REFUSED_KEY;
+	enum nm_class class = refused ? NM_CLASS_REFUSED : NM_CLASS_MISS;
 	struct nm_stored stored;
 	const char *key;
 	size_t n;
 
 	if (!next_key(words, &key, &n))
 		return NM_TOOK_BAD;
-	const bool found = nm_store_find(service->store, key, n, &stored);
 	const size_t n_next = next_bytes(*words);
 
-	if (found)
+	if (!refused && nm_store_find(service->store, key, n, &stored)) {
 		put(served, key, n, &stored);
-	const enum nm_took took = nm_app_answer(
-		served, NM_VERB_GET, found ? NM_CLASS_OK : NM_CLASS_MISS, n_next ? "" : "END\r\n");
+		class = NM_CLASS_OK;
+	}
+	const enum nm_took took =
+		nm_app_answer(served, NM_VERB_GET, class, n_next || refused ? "" : "END\r\n");
 
 	if (!n_next)
 		return took;
-	served->state = NM_MEMCACHE_AT_KEY;
+	served->state = refused ? NM_MEMCACHE_AT_REFUSED_KEY : NM_MEMCACHE_AT_KEY;
 	return nm_rope_has_room(&served->out, NM_MEMCACHE_ANSWER_BYTES - NM_KEY_MAX + n_next)
 		       ? NM_TOOK_PART
 		       : took;
@@ -164,11 +172,10 @@ static enum nm_took take_command(struct nm_app_served *served, const struct nm_a
 	     !nm_rope_has_room(&served->out, NM_MEMCACHE_ANSWER_BYTES)))
 		return NM_TOOK_BAD;
 	struct nm_words words = {.at = data, .end = end - 1};
-	const enum nm_took took = served->state == NM_MEMCACHE_AT_KEY
-					  ? get(served, service, &words)
-					  : take_line(served, service, &words);
+	const enum nm_took took = is_at_key(served) ? get(served, service, &words)
+						    : take_line(served, service, &words);
 
-	*ret_taken = (size_t)((served->state == NM_MEMCACHE_AT_KEY ? words.at : end + 1) - data);
+	*ret_taken = (size_t)((is_at_key(served) ? words.at : end + 1) - data);
 	return took;
 }
 
@@ -201,6 +208,8 @@ void nm_memcache_fail(struct nm_app_served *served)
 		nm_memcache_fail_binary(served);
 	else
 		nm_app_fail(served, "SERVER_ERROR out of order\r\n");
+	if (served->state == NM_MEMCACHE_AT_KEY)
+		served->state = NM_MEMCACHE_AT_REFUSED_KEY;
 }
 
 enum nm_took nm_memcache_take(struct nm_app_served *served, const struct nm_app_service *service,
@@ -213,9 +222,9 @@ enum nm_took nm_memcache_take(struct nm_app_served *served, const struct nm_app_
 	if (served->state == NM_MEMCACHE_IN_BODY ||
 	    (served->state == NM_MEMCACHE_AT_COMMAND && (uint8_t)*data == NM_BINARY_REQUEST))
 		return nm_memcache_take_binary(served, service, data, n, ret_taken);
-	if (served->state <= NM_MEMCACHE_AT_KEY)
+	if (served->state <= NM_MEMCACHE_AT_REFUSED_KEY)
 		took = take_command(served, service, data, n, ret_taken);
-	if (took != NM_TOOK_MORE || served->state <= NM_MEMCACHE_AT_KEY)
+	if (took != NM_TOOK_MORE || served->state <= NM_MEMCACHE_AT_REFUSED_KEY)
 		return took;
 	took = take_value(served, service, data + *ret_taken, n - *ret_taken, &some);
 	*ret_taken += some;

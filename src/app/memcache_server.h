@@ -10,6 +10,7 @@
 enum nm_memcache_state {
 	NM_MEMCACHE_AT_COMMAND,
 	NM_MEMCACHE_AT_KEY,	      /* one more of a get */
+	NM_MEMCACHE_AT_REFUSED_KEY,   /* the same; the answer has ended with an error */
 	NM_MEMCACHE_IN_VALUE,	      /* whose answer, if it is stored, is in served->out */
 	NM_MEMCACHE_IN_REFUSED_VALUE, /* the same; it is not stored */
 	NM_MEMCACHE_IN_BODY,	      /* of a binary request */

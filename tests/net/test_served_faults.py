@@ -76,6 +76,17 @@ def test_the_first_of_two_strikes(fault: str, netmodel: Netmodel) -> None:
     assert server.verbs() == {"get": {"misses": 1, "refused": 2}}
 
 
+@pytest.mark.parametrize("keys", [1, 4, 5, 9, 40])
+def test_an_error_is_the_whole_answer(keys: int, netmodel: Netmodel) -> None:
+    """Also to a get of more keys than there is room for at once, which is answered in pieces."""
+    error = b"SERVER_ERROR out of order\r\n"
+    with public(netmodel, "memcache", fault="error(every=2)") as server:
+        answer = ask(server, b"set k 0 0 1\r\nx\r\n" + b"get" + b" k" * keys + b"\r\n" + b"set k 0 0 1\r\ny\r\nget m\r\nversion\r\n", 5000)
+    assert answer == b"STORED\r\n" + error + b"STORED\r\n" + error + b"VERSION netmodel\r\n"
+    of = server.verbs()["get"]
+    assert of.get("hits", 0) + of["refused"] == keys + 1
+
+
 def test_an_answer_comes_where_the_next_request_has_come(netmodel: Netmodel) -> None:
     with public(netmodel, "memcache", fault="hangup(every=3)", service="50ms") as server:
         answer = b""
