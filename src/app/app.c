@@ -8,25 +8,12 @@
 
 #include "base/ascii.h"
 
-static const char *const names[NM_VERB__COUNT] = {
-	[NM_VERB_PING] = "ping",       [NM_VERB_ECHO] = "echo",	      [NM_VERB_GET] = "get",
-	[NM_VERB_SET] = "set",	       [NM_VERB_DELETE] = "delete",   [NM_VERB_HTTP] = "http",
-	[NM_VERB_QUERY] = "query",     [NM_VERB_COMMAND] = "command", [NM_VERB_ADD] = "add",
-	[NM_VERB_REPLACE] = "replace", [NM_VERB_APPEND] = "append",   [NM_VERB_PREPEND] = "prepend",
-	[NM_VERB_INCR] = "incr",       [NM_VERB_DECR] = "decr",	      [NM_VERB_TOUCH] = "touch",
-};
-
 const struct nm_app *nm_app_find(const char *name)
 {
 	for (const struct nm_app *const *app = nm_apps; *app; app++)
 		if (nm_ascii_equals((*app)->name, name))
 			return *app;
 	return NULL;
-}
-
-const char *nm_verb_name(enum nm_verb verb)
-{
-	return names[verb];
 }
 
 enum nm_took nm_app_answer(struct nm_app_served *served, enum nm_verb verb, enum nm_class class,
@@ -70,7 +57,7 @@ char *nm_app_verbs(uint64_t verbs, char *buf, size_t size)
 	*buf = '\0';
 	for (unsigned verb = 0; verb < NM_VERB__COUNT; verb++)
 		if (verbs & NM_VERB_BIT(verb))
-			used = add(buf, size, used, names[verb]);
+			used = add(buf, size, used, nm_verb_name((enum nm_verb)verb));
 	return buf;
 }
 

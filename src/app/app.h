@@ -175,6 +175,12 @@ struct nm_app {
 	const struct nm_app_datagram *datagram; /* NULL: it is spoken over streams alone */
 };
 
+/* NM_VERB_BIT of each that netmodel's own server has. */
+static inline uint64_t nm_app_served_verbs(const struct nm_app *app)
+{
+	return app->verbs & ~app->unserved;
+}
+
 /* What an instruction asks, or serves. */
 struct nm_app_use {
 	const struct nm_app

@@ -28,7 +28,6 @@ struct query {
  * may end with one, which is not followed. */
 static size_t name_of(const unsigned char *data, size_t n, bool pointers, bool *ret_invalid)
 {
-	static const char last[] = "invalid";
 	const unsigned char *label = NULL;
 	size_t at = 0;
 
@@ -38,9 +37,7 @@ static size_t name_of(const unsigned char *data, size_t n, bool pointers, bool *
 		return at + 2;
 	if (at >= n || data[at] || at >= NM_NAME_MAX)
 		return 0;
-	*ret_invalid = label && *label == strlen(last);
-	for (size_t i = 0; *ret_invalid && i < strlen(last); i++)
-		*ret_invalid = nm_ascii_lower((char)label[1 + i]) == last[i];
+	*ret_invalid = label && nm_ascii_is((const char *)label + 1, *label, "invalid");
 	return at + 1;
 }
 

@@ -170,8 +170,9 @@ static enum nm_parsed take_status(struct nm_app_parser *parser, const struct nm_
 
 	if (!nm_line_begins(line, "HTTP/1.1 ") && !nm_line_begins(line, "HTTP/1.0 "))
 		return NM_PARSED_BAD;
-	if (line->there < 12 || nm_line_number(line->text + 9, 3, 999, &status) != 3 ||
-	    status < 100 || (line->there > 12 && line->text[12] != ' '))
+	if (line->there < 12 ||
+	    nm_line_number(line->text + 9, 3, NM_HTTP_STATUS_MAX, &status) != 3 || status < 100 ||
+	    (line->there > 12 && line->text[12] != ' '))
 		return NM_PARSED_BAD;
 	/* The connection would speak something else. */
 	if (status == 101)

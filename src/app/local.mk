@@ -52,6 +52,7 @@ src_libnm_app_la_SOURCES = \
 	src/app/store.h \
 	src/app/value.c \
 	src/app/value.h \
+	src/app/verb.c \
 	src/app/verb.h
 nodist_src_libnm_app_la_SOURCES = src/app/registry.c
 src_libnm_app_la_CFLAGS = $(ROOM_CFLAGS) $(ZLIB_CFLAGS)

@@ -18,7 +18,7 @@ static char *put_number(char *at, uint64_t number)
 static void memcache_encode(struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
 {
 	const struct nm_memcache_verb *verb = &nm_memcache_verbs[request->verb];
-	char *at = nm_line_put(verb->word, buf);
+	char *at = nm_line_put(nm_verb_name(request->verb), buf);
 
 	ret->payload = ret->tail = 0;
 	*at++ = ' ';

@@ -21,10 +21,9 @@
 /* What connections to a server with users begin with, where its protocol is text. */
 extern const struct nm_app_session nm_memcache_session;
 
-/* A verb in the three protocols. */
+/* A verb in the three protocols: the command of the text protocol has its name. */
 struct nm_memcache_verb {
-	const char *word;	   /* of the text protocol */
-	const char *done, *undone; /* and its answers; NULL: a value, or a number */
+	const char *done, *undone; /* what answers it as text; NULL: a value, or a number */
 	char meta[3], mode;	   /* the meta command, and its flag M, if it has one */
 	char meta_undone[3];	   /* what answers it when it is not done */
 	uint8_t opcode, extras;	   /* of the binary protocol: bytes of the extras */

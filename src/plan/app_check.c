@@ -247,14 +247,13 @@ static void check_verb(struct nm_ir *ir, struct nm_ir_step *step)
 			      ": app=%s of the connection of line %u has no %s; it has: %s",
 			      step->ask.app->name, opened->line, step->op->name,
 			      nm_app_verbs(step->ask.app->verbs, list, sizeof list));
-	else if ((step->ask.app->unserved & NM_VERB_BIT(step->op->verb)) &&
+	else if (!(nm_app_served_verbs(step->ask.app) & NM_VERB_BIT(step->op->verb)) &&
 		 !nm_ir_is_to_server(opened))
 		nm_step_error(ir, step,
 			      ": needs server=... at the connect of line %u: netmodel's own server "
 			      "of app=%s has: %s",
 			      opened->line, step->ask.app->name,
-			      nm_app_verbs(step->ask.app->verbs & ~step->ask.app->unserved, list,
-					   sizeof list));
+			      nm_app_verbs(nm_app_served_verbs(step->ask.app), list, sizeof list));
 	if (((const struct nm_opts_ask *)step->opts)->flags && !step->ask.app->has_flags)
 		nm_origin_option(nm_step_error(ir, step,
 					       " flags: app=%s has no number beside a value",

@@ -62,7 +62,7 @@ static bool begins_pass(const struct nm_instr *first, const struct nm_instr *ins
 /* The verbs of a server for whoever connects; what is none of them is "other". 0 or -ENOMEM. */
 static int number_served(struct nm_plan *plan, struct nm_instr *serve)
 {
-	const uint64_t has = serve->ask.app->verbs & ~serve->ask.app->unserved;
+	const uint64_t has = nm_app_served_verbs(serve->ask.app);
 	const uint16_t other = number_of(plan, "other");
 	uint16_t *numbers = calloc(NM_VERB__COUNT, sizeof *numbers);
 
