@@ -11,11 +11,10 @@
 #include "base/rng.h"
 #include "base/units.h"
 
-static const char *const names[NM_FAULT__COUNT] = {
-	[NM_FAULT_STALL] = "stall",	[NM_FAULT_CLOSE] = "close",   [NM_FAULT_RESET] = "reset",
-	[NM_FAULT_SHORT] = "short",	[NM_FAULT_HANGUP] = "hangup", [NM_FAULT_LONG] = "long",
-	[NM_FAULT_GARBAGE] = "garbage", [NM_FAULT_ERROR] = "error",
-};
+#define NAME(id, name, help)   [NM_FAULT_##id] = name,
+#define LISTED(id, name, help) ", " name
+static const char *const names[] = {NM_FAULTS(NAME)};
+static const char list[] = NM_FAULTS(LISTED);
 
 /* No answer of any protocol begins so, whether it is text, or has its length or its kind first; it
  * is as long as the longest head of those. */
@@ -63,10 +62,8 @@ static int read_one(char *text, struct nm_faults *ret, char *why, size_t why_siz
 	struct nm_fault_when *when = &ret->when[fault];
 
 	if (fault == NM_FAULT_NONE)
-		snprintf(why, why_size,
-			 "\"%s\" is no fault; there are: stall, close, reset, short, hangup, long, "
-			 "garbage, error",
-			 text);
+		snprintf(why, why_size, "\"%s\" is no fault; there are: %s", text,
+			 list + strlen(", "));
 	else if (nm_faults_has(ret, fault))
 		snprintf(why, why_size, "%s is there twice", text);
 	else if (read_when(open + 1, when) < 0)

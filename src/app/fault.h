@@ -11,18 +11,19 @@
 struct nm_app;
 struct nm_app_served;
 
-enum nm_fault {
-	NM_FAULT_NONE,
-	NM_FAULT_STALL,	  /* no answer, and the connection stays; or a late one */
-	NM_FAULT_CLOSE,	  /* the end of the connection instead of the answer */
-	NM_FAULT_RESET,	  /* its reset */
-	NM_FAULT_SHORT,	  /* its end behind the first half of the answer */
-	NM_FAULT_HANGUP,  /* its end behind the answer */
-	NM_FAULT_LONG,	  /* an answer with a byte more than it says */
-	NM_FAULT_GARBAGE, /* bytes that are no answer */
-	NM_FAULT_ERROR,	  /* an answer that says that the server has failed */
-	NM_FAULT__COUNT
-};
+/* X(id, name, help): where several come to one request, the first of them happens. */
+#define NM_FAULTS(X)                                                                               \
+	X(STALL, "stall", "no answer, or one that is late by DURATION")                            \
+	X(CLOSE, "close", "the end of the connection instead of the answer")                       \
+	X(RESET, "reset", "its reset instead of the answer")                                       \
+	X(SHORT, "short", "half of the answer, and the end of the connection")                     \
+	X(HANGUP, "hangup", "the end of the connection behind the answer")                         \
+	X(LONG, "long", "a byte more than the answer says")                                        \
+	X(GARBAGE, "garbage", "what is no answer")                                                 \
+	X(ERROR, "error", "the answer that the server has failed")
+#define NM_FAULT_ID(id, name, help) NM_FAULT_##id,
+enum nm_fault { NM_FAULT_NONE, NM_FAULTS(NM_FAULT_ID) NM_FAULT__COUNT };
+#undef NM_FAULT_ID
 
 /* Shares are in units of 10^-9. */
 #define NM_FAULT_ALL 1000000000u

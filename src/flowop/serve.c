@@ -330,6 +330,7 @@ static enum nm_step serve_datagram_step(struct nm_io *io, struct nm_flow *flow,
 	return answer == NM_STEP_NEXT ? send_message(io, flow, serving) : answer;
 }
 
+#define FAULT(id, name, help) name " (" help "), "
 static const struct nm_opt serve_opts[] = {
 	{.name = "service",
 	 .type = NM_TYPE_DURATIONS,
@@ -343,13 +344,9 @@ static const struct nm_opt serve_opts[] = {
 	 .offset = offsetof(struct nm_opts_serve, fault),
 	 .def = "",
 	 .help = "what happens to some requests instead: " NM_FAULTS_FORM
-		 " several. NAME is stall (no answer, or one that is late by DURATION), close or "
-		 "reset (of the connection, instead of the answer), short (half of the answer, and "
-		 "the end of the connection), hangup (the end of the connection behind the "
-		 "answer), "
-		 "long (a byte more than the answer says), garbage (what is no answer) or error "
-		 "(the answer that the server has failed). SHARE is that of all requests, 0 to 1; "
-		 "with every=N each Nth request of a connection is meant"},
+		 " several. NAME is " NM_FAULTS(
+			 FAULT) "and SHARE is its share of all requests, 0 to 1; with every=N each "
+				"Nth request of a connection is meant"},
 	NM_OPT_END};
 
 const struct nm_flowop nm_flowop_serve = {
