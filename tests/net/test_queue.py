@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from keyed import asking, counts
-from nmtest import Netmodel, assert_complete, assert_ends_agree, phase_of, wait_until
+from nmtest import Netmodel, assert_complete, assert_ends_agree, defines, phase_of, wait_until
 from partners import Memcached, memcached, nginx, redis
 from test_apps import serving
 from test_life import living, opened
@@ -135,6 +135,39 @@ def test_so_many_are_outstanding(depth: int, netmodel: Netmodel, profile: WriteP
         document = netmodel.measure(profile(pinging(server.place, how=f'iterations="{4 * depth}" pipeline="{depth}"')), "-f")
     assert_complete(document)
     assert assert_adds_up(document)["ok"] == 4 * depth
+
+
+MISS = {b"get ": b"END\r\n", b"set ": b"STORED\r\n"}
+TOGETHER = {
+    "redis": {b"GET": b"$-1\r\n", b"SET": b"+OK\r\n"}, "memcache": MISS, "memcache_etc": MISS,
+    "http": {b"GET ": b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"},
+}  # fmt: skip
+
+
+def together(name: str, depth: int) -> Callable[[int, bytes], list[bytes]]:
+    """What answers each so many requests of the profile on one connection at once, and not before."""
+    due: list[bytes] = []
+
+    def answer(_number: int, line: bytes) -> list[bytes]:
+        due.extend(text for word, text in TOGETHER[name].items() if line.startswith(word))
+        if len(due) < depth:
+            return []
+        whole = b"".join(due)
+        due.clear()
+        return [whole]
+
+    return answer
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+@pytest.mark.parametrize("depth", [2, 16])
+def test_profiles_have_so_many_outstanding(name: str, depth: int, netmodel: Netmodel) -> None:
+    keys = {"keys": 2 * depth, "size": 1} if name != "http" else {}
+    with serving(together(name, depth)) as server:
+        words = defines(server=server.place, pipeline=depth, num_flows=1, num_transactions=4 * depth, test_length="300s", **keys)
+        document = netmodel.measure(name, *words)
+    assert_complete(document)
+    assert counts(document)["requests"] == 4 * depth + keys.get("keys", 0)
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,8 @@ from nmtest import (
     wait_until,
 )
 from publics import listens
+from test_apps import serving
+from test_queue import together
 
 
 FLOWS = 10_000
@@ -136,6 +138,22 @@ def test_statistics_change_no_call_but_looks_at_the_clock(
     waits = ("epoll_pwait", "epoll_pwait2", "ppoll") if name == "tcp_crr" else ()
     besides = (*waits, "clock_gettime")
     at_most(lambda: calls_of_each(netmodel, strace, tmp_path, name, flows, end, (1000, 4000), besides=besides, args=args), most)
+
+
+@pytest.mark.needs("clock")
+@pytest.mark.alone
+def test_system_calls_of_requests_that_go_together(netmodel: Netmodel, strace: str, tmp_path: Path) -> None:
+    """Sixteen of them, whose answers come together: a send, a receive, and a wait before it."""
+    depth = 16
+
+    def calls(rounds: int) -> int:
+        summary = tmp_path / f"together-{rounds}"
+        with serving(together("redis", depth)) as server:
+            words = defines(server=server.place, pipeline=depth, num_flows=1, keys=depth, num_transactions=rounds * depth, test_length="300s")
+            assert_complete(netmodel.measure("redis", "-i", "0", *words, prefix=(strace, "-f", "-c", "-o", str(summary))))
+        return calls_made(summary)
+
+    at_most(lambda: (calls(500) - calls(100)) / 400, 3.05)
 
 
 @pytest.mark.needs("clock")

@@ -22,7 +22,7 @@ ASKED = {
 }  # fmt: skip
 FAULTS = {
     "stall": "timed_out", "close": "lost", "reset": "lost", "short": "lost", "long": "malformed", "garbage": "malformed", "error": "refused",
-    "hangup": "", "stall(every=10,1ms)": "",
+    "hangup": "", "stall(every=10,100ms)": "",
 }  # fmt: skip
 
 
@@ -48,6 +48,11 @@ def test_both_ends_count_the_same(app: str, fault: str, netmodel: Netmodel, prof
     again = master_of(document)["counts"].get("reissued", 0)
     kind = FAULTS[fault]
     assert asked["requests"] == 80
+    if fault == "hangup":
+        assert server.connections >= 2 * 40 // 10
+    if "ms" in fault:
+        latency = document["totals"]["latency_s"]
+        assert latency["mean"] * latency["count"] >= 80 // 10 * 0.1
     if fault in ("close", "reset") and ASKED[app][0] != "set":
         # Each is sent once more, and answered then.
         assert served.pop("lost") == again >= 6
@@ -65,6 +70,7 @@ def test_no_request_is_sent_behind_the_last_answer(netmodel: Netmodel, profile: 
         document = netmodel.measure(profile(asking("memcache_meta", server.port, 2000)))
     assert document["totals"]["outcomes"]["ok"] == document["totals"]["outcomes"]["requests"] == 4000
     assert server.verbs()["set"] == {"ok": 4000}
+    assert server.connections > 4000 * 0.4
 
 
 @pytest.mark.parametrize("fault", ["error(1),hangup(every=3)", "hangup(every=3),error(1)"])
@@ -114,6 +120,8 @@ def test_behind_a_failure(app: str, fault: str, netmodel: Netmodel, profile: Wri
     assert answered[0] == answered[1] if fault not in ("long", "garbage") else answered[0] < answered[1]
     if FAULTS[fault]:
         assert served[FAULTS[fault]] >= 4
+    else:
+        assert server.connections >= 4
     assert (asked["timed_out"] >= served["timed_out"] > 0) if fault == "stall" else asked["timed_out"] == 0
     if fault in ("close", "hangup") and ASKED[app][0] != "set":
         assert asked["lost"] == 0 < master_of(document)["counts"]["reissued"]
