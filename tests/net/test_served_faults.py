@@ -117,7 +117,7 @@ def test_behind_a_failure(app: str, fault: str, netmodel: Netmodel, profile: Wri
     answered = [sum(of[name] for name in ("hits", "misses", "ok")) for of in (asked, served)]
     assert asked["requests"] == 80 == sum(asked[name] for name in ("timed_out", "lost", "malformed", "refused")) + answered[0]
     assert (asked["malformed"], asked["refused"]) == (served["malformed"], served["refused"])
-    assert answered[0] == answered[1] if fault not in ("long", "garbage") else answered[0] < answered[1]
+    assert answered[0] == answered[1] if fault not in ("long", "garbage") else answered[0] <= answered[1]
     if FAULTS[fault]:
         assert served[FAULTS[fault]] >= 4
     else:
