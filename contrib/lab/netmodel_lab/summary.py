@@ -14,6 +14,10 @@ from numpy.typing import NDArray
 from scipy import special
 
 FAR_IQR, NEAR_IQR = 3.0, 1.5
+# Quartiles of few values are seldom where the distribution has them: with this, one cell of a thousand at most has such
+# a run where runs lie normally, however many they are (test_summary.py).
+FAR_IQR_OF_FEW = 42.0
+LEAST_WIDTH = 0.01  # of the value: percentiles come in steps of about that much, and below it nobody is concerned
 MIN_OUTLIER_RUNS = 5  # below that, a cell has no quartiles worth the name
 MIN_DRIFT_RUNS = 8
 DRIFT_P = 0.01
@@ -55,7 +59,7 @@ def summarise(values: Sequence[float], *, is_ratio: bool = True, confidence: flo
     if x.size > 1:
         sd = float(x.std(ddof=1))
         half = _student(confidence, x.size - 1) * float(y.std(ddof=1)) / math.sqrt(x.size)
-    mild, far = outliers(y)
+    mild, far = outliers(y, LEAST_WIDTH * (1.0 if by_log else abs(float(np.median(x)))))
 
     def back(value: float) -> float:
         return math.exp(min(value, 700.0)) if by_log else value
@@ -95,15 +99,17 @@ def _left_out(confidence: float, n: int) -> int | None:
     return held[-1] if held else None
 
 
-def outliers(y: Array) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Indices of what lies beyond 1.5 and beyond 3 times the distance of the quartiles (Tukey)."""
+def outliers(y: Array, least_width: float = LEAST_WIDTH) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Indices of what lies beyond 1.5 times the distance of the quartiles (Tukey), and of what lies far: beyond 3 times,
+    and of few more. The least distance is that of logarithms, unless it is given."""
     if y.size < MIN_OUTLIER_RUNS:
         return (), ()
     ordered = np.sort(y)
     low, high = (_quartile(ordered, share) for share in (0.25, 0.75))
     beyond = np.maximum(low - y, y - high)
-    width = high - low
-    far = tuple(int(i) for i in np.flatnonzero(beyond > FAR_IQR * width))
+    width = max(high - low, least_width)
+    far_iqr = FAR_IQR + FAR_IQR_OF_FEW / (y.size - MIN_OUTLIER_RUNS + 1)
+    far = tuple(int(i) for i in np.flatnonzero(beyond > far_iqr * width))
     mild = tuple(int(i) for i in np.flatnonzero(beyond > NEAR_IQR * width) if int(i) not in far)
     return mild, far
 
