@@ -20,6 +20,7 @@ from netmodel_lab.k8s.cluster import (
     MACHINE,
     NAMESPACE,
     NODE,
+    POD,
     SRIOV_NETWORK,
     SRIOV_POLICY,
     Cluster,
@@ -259,6 +260,27 @@ def test_each_node_is_asked_once_and_why_it_cannot_be_is_told(status: int) -> No
     left = cleaning.remove(cluster, Waits(cluster, Limits(1.0)), RUN, [OWN], is_own=False, has_machines=False)
     said = [f"whether node n{i} is there cannot be told: cannot get nodes" for i in range(2)]
     assert (cluster.there, cluster.looks, left) == ({}, 2, said if status == 500 else [])
+
+
+class Slow(Blind):
+    """Its pods go while somebody looks at them for the third time."""
+
+    status, seen = 500, 0
+
+    def get(self, kind: Kind, name: str, namespace: str | None = None) -> Json | None:
+        self.seen += kind is POD
+        return None if self.seen > 2 else super().get(kind, name, namespace)
+
+    def delete(self, item: Json, *, grace_s: int | None = None) -> None:
+        pass
+
+
+def test_a_pod_is_waited_for_whose_node_cannot_be_read() -> None:
+    meta = {"name": "p", "namespace": OWN, "labels": {manifests.RUN: RUN}}
+    cluster = Slow({"kind": "Pod", "metadata": meta, "spec": {"nodeName": "n1"}})
+    waits = Waits(cluster, Limits(1.0, remove_s=20.0))
+    left = cleaning.remove(cluster, waits, RUN, [OWN], is_own=False, has_machines=False)
+    assert (left, cluster.seen) == (["whether node n1 is there cannot be told: cannot get nodes"], 3)
 
 
 class Stuck(Fake):

@@ -127,10 +127,10 @@ class _Removal:
         except ApiProblem as problem:
             self._refused(f"{item['kind']} {item['metadata']['name']} cannot be removed", problem)
 
-    def grace(self, item: Json) -> int | None:
-        """Of a pod, whose node is asked once for all of them."""
+    def grace(self, item: Json, *, again: bool = False) -> int | None:
+        """Of a pod, whose node is asked once for all of them, unless it is asked again."""
         node = _node_of(item)
-        if node and node not in self._graces:
+        if node and (again or node not in self._graces):
             self._graces[node] = None
             try:
                 self._graces[node] = _grace(self._cluster, node)
@@ -140,8 +140,7 @@ class _Removal:
 
     def _force(self, pod: Json) -> None:
         """That its node is gone may be known only after the pod has been asked to go."""
-        node = _node_of(pod)
-        if node and _grace(self._cluster, node) == 0:
+        if self.grace(pod, again=True) == 0:
             self.delete({**pod, "kind": POD.name}, 0)
 
     def delete_namespace(self, name: str) -> None:
