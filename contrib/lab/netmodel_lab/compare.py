@@ -254,11 +254,11 @@ def _overall(
     """The geometric mean of the ratios. Cells of one block share what disturbed it: then the block is the unit."""
     if all(one.test == "itself" for one in together):
         return inference.of_itself(sum(one.n_a for one in together))
-    if any(one.se is None for one in together):
+    name = metric.column.name
+    common = {cell: (rows, cells_b[cell]) for cell, rows in cells_a.items() if cell in cells_b}
+    if any(value <= 0 for sides in common.values() for rows in sides for value in _values(rows, name)):
         return None
-    pairs = {
-        cell: _pairs(a, b, cells_a[cell], cells_b[cell], metric.column.name) for cell in cells_a if cell in cells_b
-    }
+    pairs = {cell: _pairs(a, b, *sides, name) for cell, sides in common.items()}
     if not all(pairs.values()):
         return None if any(pairs.values()) else inference.overall(together)
     differences = [np.log(y) - np.log(x) for x, y in (pair for pair in pairs.values() if pair)]

@@ -139,6 +139,18 @@ def test_blocks_of_one_study_are_pairs() -> None:
     assert verdicts(judged(a, b)) == ["undecided"]
 
 
+@pytest.mark.parametrize("names", [("A", "B"), ("s", "s")])
+def test_all_cells_have_a_ratio_beside_one_that_does_not_vary(names: tuple[str, str]) -> None:
+    a = {"1": [100.0] * 6, "2": [100.0, 101, 99, 100.5, 99.5, 100.2]}
+    b = {cell: [value * 1.2 for value in values] for cell, values in a.items()}
+    b["2"] = [value * factor for value, factor in zip(b["2"], (1.001, 0.999, 1, 1.002, 0.998, 1), strict=True)]
+    found = judged(a, b, names).lines
+    assert [line.cell for line in found] == [None, ("1",), ("2",)]
+    assert [line.difference.test for line in found if line.difference][1] == "permutation"
+    assert found[0].difference and math.exp(found[0].difference.effect) == pytest.approx(1.2, rel=0.001)
+    assert found[0].verdict == "better"
+
+
 # --- the command ---
 
 
