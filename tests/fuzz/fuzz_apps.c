@@ -359,6 +359,36 @@ static void check_requests(const struct input *input)
 	       memcmp(in_pieces.bytes, whole.bytes, whole.n) == 0);
 }
 
+/* Has netmodel's own server take a request of n bytes; false: such are not among those it has an
+ * answer to. */
+static bool ask(const struct input *input, const uint8_t *sent, size_t n, struct said *said)
+{
+	struct input asked = *input;
+
+	if (input->app->unserved & NM_VERB_BIT(input->request.verb))
+		return false;
+	asked.data = sent;
+	asked.size = n;
+	take(&asked, n, said);
+	return true;
+}
+
+/* Each end takes what the other sends. */
+static void check_exchange(const struct input *input, const uint8_t *sent, size_t n)
+{
+	static struct said said;
+	struct input answered = *input;
+	struct nm_app_parser parser = {.at = 0};
+
+	if (!ask(input, sent, n, &said))
+		return;
+	demand(said.requests == 1 && said.taken == n && said.n <= SENT_BYTES);
+	answered.end = nm_verb_name(input->request.verb);
+	answered.data = (const uint8_t *)said.bytes;
+	answered.size = said.n;
+	demand(hear(&answered, &parser, 0, said.n).answers == 1);
+}
+
 /* --- messages --- */
 
 /* All of it is one message, to either end. What a server answers has a header, and the client never
@@ -388,7 +418,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!read_input(data, size, &input))
 		return 0;
-	(void)compose(input.app, &input.request, sent);
+	check_exchange(&input, sent, compose(input.app, &input.request, sent));
 	if (input.end == server)
 		check_requests(&input);
 	else if (input.end == message)
@@ -419,32 +449,14 @@ static size_t put_line(uint8_t *data, size_t size, size_t max_size, size_t there
 	return fuzz_splice(data, size, max_size, 0, there, line, (size_t)n);
 }
 
-/* The answer that the request should have, which is whole. */
-static size_t answer(const struct input *input, uint8_t sent[SENT_BYTES], size_t n)
-{
-	static struct said said;
-	struct input asked = *input;
-	struct nm_app_parser parser = {.at = 0};
-
-	asked.data = sent;
-	asked.size = n;
-	/* What netmodel's own server does not have, it has no answer to. */
-	if (input->app->unserved & NM_VERB_BIT(input->request.verb))
-		return 0;
-	take(&asked, n, &said);
-	demand(said.requests == 1 && said.taken == n && said.n <= SENT_BYTES);
-	memcpy(sent, said.bytes, said.n);
-	asked.size = said.n;
-	demand(hear(&asked, &parser, 0, said.n).answers == 1);
-	return said.n;
-}
-
-/* Puts a request, or the answer that it should have, before the rest, behind it or in its place. */
+/* Puts a request, or the answer that it has, before the rest, behind it or in its place. */
 static size_t put_exchange(const struct input *input, uint8_t *data, size_t size, size_t max_size,
 			   unsigned *seed)
 {
+	static struct said said;
 	struct input other = *input;
 	uint8_t sent[SENT_BYTES];
+	const char *text = (const char *)sent;
 	const size_t first = size - input->size, way = pick(seed, 3);
 	enum nm_verb verb = verb_of(input->app, input->end);
 
@@ -453,13 +465,14 @@ static size_t put_exchange(const struct input *input, uint8_t *data, size_t size
 			verb = (enum nm_verb)pick(seed, NM_VERB__COUNT);
 	other.request = request_of(input->app, verb,
 				   input->end == server ? pick(seed, MAX_SIZE + 1) : input->number);
-	other.end = nm_verb_name(verb);
 	size_t n = compose(input->app, &other.request, sent);
 
-	if (input->end != server)
-		n = answer(&other, sent, n);
+	if (input->end != server) {
+		n = ask(&other, sent, n, &said) ? said.n : 0;
+		text = said.bytes;
+	}
 	return fuzz_splice(data, size, max_size, way == 1 ? size : first,
-			   way == 2 ? input->size : 0, (const char *)sent, n);
+			   way == 2 ? input->size : 0, text, n);
 }
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
