@@ -52,7 +52,7 @@ tests_fuzz_fuzz_results_LDADD = $(CONTROL_LIBS)
 tests_fuzz_fuzz_slave_SOURCES = tests/fuzz/fuzz_slave.c $(FUZZ_TALK)
 tests_fuzz_fuzz_slave_LDADD = $(FAKED_LIBS)
 tests_fuzz_fuzz_slave_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_TALK_WRAPS)
-EXTRA_DIST += tests/fuzz/run tests/fuzz/seeds
+EXTRA_DIST += tests/fuzz/run tests/fuzz/seeds tests/fuzz/test_seed.py
 
 FUZZ_SECONDS = 60
 FUZZ_RUNS =

@@ -146,11 +146,12 @@ const uint8_t *talk_whole(const struct fuzz_line *lines, size_t *ret_size)
 	return (const uint8_t *)whole;
 }
 
-/* An input that depends on nothing but its number. */
-static size_t put_numbered(uint8_t *data, size_t size, size_t max_size)
+/* An input that depends on nothing but the seed of all and its number; not on data, which was chosen
+ * by what inputs before have reached. */
+static size_t put_numbered(uint8_t *data, size_t size, size_t max_size, const char *seed_of_all)
 {
 	static unsigned number;
-	unsigned seed = ++number * 2654435761u;
+	unsigned seed = ((unsigned)strtoul(seed_of_all, NULL, 10) * 1000003u + ++number) * 2654435761u;
 
 	size = fuzz_splice(data, size, max_size, 0, size, whole, whole_size);
 	for (size_t left = 1 + pick(&seed, 8); left; left--) {
@@ -162,8 +163,10 @@ static size_t put_numbered(uint8_t *data, size_t size, size_t max_size)
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
 {
-	if (getenv("NETMODEL_FUZZ_NUMBERED"))
-		return put_numbered(data, size, max_size);
+	const char *seed_of_all = getenv("NETMODEL_FUZZ_NUMBERED");
+
+	if (seed_of_all)
+		return put_numbered(data, size, max_size, seed_of_all);
 	if (size < 2 && whole_size < max_size)
 		return fuzz_splice(data, size, max_size, 0, size, whole, whole_size);
 	return fuzz_messages(data, size, max_size, seed);

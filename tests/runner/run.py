@@ -77,6 +77,7 @@ def check(scratch: Path, beside: Stage) -> list[Stage]:
         Step("clang, warnings are errors", [*GIVE_WAY, *MAKE_SANITIZED, "check-programs"], LOGS),
         Units("unit tests under ASan and UBSan", SANITIZED, JOBS),
         Step("fuzz targets", [*MAKE_SANITIZED, "fuzz", f"FUZZ_RUNS={FUZZ_RUNS}", f"FUZZ_SEED={FUZZ_SEED}"], LOGS),
+        Pytest("seeds of the fuzz targets", pytest_here(TOP, scratch / "fuzz"), [TOP / "tests/fuzz"], LOGS),
         Style(BUILD),
     ]
     here = [net("tests of the program", scratch, folders, [*TOGETHER, *NOT_ALONE]), *lab(scratch)]
