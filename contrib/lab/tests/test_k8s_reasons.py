@@ -13,6 +13,7 @@ pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed
 from k8s_examples import Json
 
 from netmodel_lab.k8s import waits
+from netmodel_lab.k8s.cluster import SERVICE_CIDR, Cluster
 from netmodel_lab.k8s.problems import ApiProblem
 from netmodel_lab.k8s.settings import Limits
 
@@ -67,3 +68,11 @@ def test_what_the_api_refuses_is_told_with_what_grants_it() -> None:
     assert not ApiProblem(403, "Forbidden", account.replace("default", "mine"), {}).is_passing
     quota = json.dumps({"message": "failed quota: q: must specify limits.memory", "reason": "Forbidden"}).encode()
     assert "--limits" in ApiProblem.of(403, quota, "POST", "/x").lines[1]
+
+
+def test_what_a_proxy_forbids_without_a_reason_is_forbidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> bytes:
+        raise ApiProblem.of(403, b"no way in\n", "GET", "/x")
+
+    monkeypatch.setattr(Cluster, "request", refused)
+    assert Cluster(None, "fake").listed_if_there(SERVICE_CIDR) == []

@@ -32,7 +32,6 @@ from netmodel_lab.k8s.waits import Waits
 
 Json = dict[str, Any]
 _IN_ORDER: tuple[Kind, ...] = (JOB, POD, SERVICE, CONFIG_MAP, SECRET)
-_FORBIDDEN = 403
 _OURS = ",".join(f"{name}={value}" for name, value in MANAGED.items())
 
 
@@ -211,7 +210,7 @@ def _grace(cluster: Cluster, node: str) -> int | None:
     try:
         found = cluster.get(NODE, node)
     except ApiProblem as problem:
-        if problem.status != _FORBIDDEN:  # one may not look, as who has rights in one namespace alone
+        if not problem.is_forbidden:  # one may not look, as who has rights in one namespace alone
             raise
         return None
     return None if found and is_ready(found) else 0

@@ -176,7 +176,7 @@ class Cluster:
         try:
             return self.listed(kind, namespace, labels)
         except ApiProblem as problem:
-            if problem.is_missing or problem.reason == "Forbidden":
+            if problem.is_missing or problem.is_forbidden:
                 return []
             raise
 

@@ -55,9 +55,13 @@ class ApiProblem(EnvironmentProblem):
         return self.status == 404
 
     @property
+    def is_forbidden(self) -> bool:
+        return self.status == 403
+
+    @property
     def is_passing(self) -> bool:
         """It may be otherwise in a moment: the server starts, or is asked too often."""
-        return self.status in _PASSING or (self.status == 403 and _NOT_YET in self.message)
+        return self.status in _PASSING or (self.is_forbidden and _NOT_YET in self.message)
 
     @property
     def is_terminating(self) -> bool:
