@@ -18,6 +18,7 @@ FAR_IQR, NEAR_IQR = 3.0, 1.5
 # a run where runs lie normally, however many they are (test_summary.py).
 FAR_IQR_OF_FEW = 42.0
 LEAST_WIDTH = 0.01  # of the value: percentiles come in steps of about that much, and below it nobody is concerned
+FAR_WIDTHS = 10.0  # so many of these are far from runs that are alike, however few they are
 MIN_OUTLIER_RUNS = 5  # below that, a cell has no quartiles worth the name
 MIN_DRIFT_RUNS = 8
 DRIFT_P = 0.01
@@ -107,10 +108,11 @@ def outliers(y: Array, least_width: float = LEAST_WIDTH) -> tuple[tuple[int, ...
     ordered = np.sort(y)
     low, high = (_quartile(ordered, share) for share in (0.25, 0.75))
     beyond = np.maximum(low - y, y - high)
-    width = max(high - low, least_width)
+    width = high - low
     far_iqr = FAR_IQR + FAR_IQR_OF_FEW / (y.size - MIN_OUTLIER_RUNS + 1)
-    far = tuple(int(i) for i in np.flatnonzero(beyond > far_iqr * width))
-    mild = tuple(int(i) for i in np.flatnonzero(beyond > NEAR_IQR * width) if int(i) not in far)
+    is_far = beyond > max(far_iqr * width, min(far_iqr, FAR_WIDTHS) * least_width)
+    is_mild = (beyond > NEAR_IQR * max(width, least_width)) & ~is_far
+    far, mild = (tuple(int(i) for i in np.flatnonzero(which)) for which in (is_far, is_mild))
     return mild, far
 
 

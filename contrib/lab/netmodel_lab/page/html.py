@@ -404,7 +404,7 @@ def _statistics(table: Table) -> str:
         f"<details><summary>{title}</summary>{_table(head, lines)}"
         '<p class="note">The 95 % interval of the median is by order, of 6 runs or more; it holds where some runs were '
         "disturbed, too. Outliers, of 5 runs or more, lie beyond 1.5 times the distance of the quartiles, far ones "
-        "beyond 3 times. All are kept.</p></details>"
+        "beyond 3 times, or more times where runs are few. All are kept.</p></details>"
     )
 
 
