@@ -144,6 +144,11 @@ def _interface(host: Json) -> Json:
     return next((nic for nic in nics if nic["name"] == name), {}) if isinstance(nics, list) else {}
 
 
+def lacks_costs(document: Json) -> bool:
+    """Whether it is of a netmodel that told interfaces before it told costs."""
+    return any(isinstance(host.get("nics"), list) and "costs" not in host for host in document.get("hosts") or [])
+
+
 def _on_wire(host: Json, what: str) -> float | None:
     return _both_ways(_interface(host), what)
 

@@ -197,6 +197,20 @@ def test_text(study: Path, lab: Lab) -> None:
     assert [line.split()[:3] for line in lines[5:7]] == [["1", name, "2"] for name in lines[0].split()[2:4]]
 
 
+def test_results_that_told_no_costs_yet(study: Path, lab: Lab, tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    shutil.copytree(study, path)
+    said = "runs are of a netmodel that told no costs of hosts"
+    assert said not in (path / "report.html").read_text()
+    for result in sorted(path.glob("runs/*/result.json"))[:3]:
+        document = json.loads(result.read_text())
+        for host in document["hosts"]:
+            del host["costs"]
+        result.write_text(json.dumps(document))
+    assert lab("report", path).returncode == 0
+    assert f"3 {said}" in (path / "report.html").read_text()
+
+
 def test_statistics_and_outliers(wide_study: Path, lab: Lab, tmp_path: Path) -> None:
     """Of ten cells with ten runs each, one of which lies far from the others of its cell."""
     path = tmp_path / "s"
