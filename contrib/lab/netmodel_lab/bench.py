@@ -29,7 +29,7 @@ DEFAULT_PORT = 20000
 _LONGEST_OWNER = 127  # bytes that a guard keeps of who owns a name
 _READY_S = 30.0  # that a slave has to listen in
 _MAX_LOSSES = 2  # of slaves that do not come to listen, one after the other
-_AGAIN_S = 30.0  # that a host which was lost is tried again
+_AGAIN_S = 30.0  # that each host which was lost is tried again
 _LEAST_PAUSE_S = 1.0  # before it is; the next ones are longer
 
 
@@ -127,7 +127,7 @@ class Bench:
     def revive(self, why: str) -> None:
         """Connects again to what was lost. Raises EnvironmentProblem when that cannot be."""
         lost = [
-            (pair, role, machine)
+            (pair, role)
             for pair in self._pairs.values()
             for role, machine in pair.machines.items()
             if not machine.is_alive()
@@ -135,13 +135,13 @@ class Bench:
         self._losses += 1
         if not lost and self._losses > _MAX_LOSSES:
             raise EnvironmentProblem([why])
-        deadline = time.monotonic() + _AGAIN_S
-        for pair, role, _ in lost:
-            self._reopen(pair, role, deadline)
+        for pair, role in lost:
+            self._reopen(pair, role)
 
-    def _reopen(self, pair: _Pair, role: Role, deadline: float) -> None:
-        """Tries until then, and once at least. Raises EnvironmentProblem."""
+    def _reopen(self, pair: _Pair, role: Role) -> None:
+        """Tries it for its own time, however long another host has taken. Raises EnvironmentProblem."""
         machine, pause = pair.machines[role], _LEAST_PAUSE_S
+        deadline = time.monotonic() + _AGAIN_S
         while True:
             machine.close()  # what the try before has opened, too
             time.sleep(pause)

@@ -52,6 +52,9 @@ class Losing:
     def close(self) -> None:
         self.open_now = 0
 
+    def address(self) -> str:
+        return "192.0.2.1"
+
     def claim(self, *_: object) -> None:
         assert self.open_now == 1, "the connection of the try before was left open"
         self.tries += 1
@@ -69,17 +72,35 @@ def test_a_host_that_was_lost_is_opened_again_for_half_a_minute(
     monkeypatch.setattr(bench, "time", clock)
     study: Any = SimpleNamespace(name="s", hosts=None)
     one, lost = Bench(study, Program(Path("netmodel")), None), Losing(clock, refusals, seconds)
-    machine: Any = lost
-    one._pairs[""] = bench._Pair({"master": machine})
+    machines: Any = {"master": lost, "slave": Losing(clock, 2, 8.0)}
+    one._pairs[""] = bench._Pair(machines)
     if refusals < 99:
         one.revive("lost")
-        assert lost.tries == refusals + 1
+        assert [machine.tries for machine in machines.values()] == [refusals + 1, 3]
     else:
         with pytest.raises(EnvironmentProblem, match="is being measured"):
             one.revive("lost")
         assert 30 <= clock.now < 40
     one.close()
     assert lost.open_now == 0
+
+
+def test_an_interface_is_waited_for_that_another_holds_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is there while it is refused the first time, and gone before the second gives up."""
+    first, second = (Machine(parse_host("local,dev=lo"), "master", Program(NETMODEL), None) for _ in range(2))
+    pauses = list[float]()
+
+    def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        first.close()
+
+    with contextlib.closing(first), contextlib.closing(second):
+        for machine in (first, second):
+            machine.open()
+        first.claim("first", None)
+        monkeypatch.setattr("netmodel_lab.machine.time", SimpleNamespace(monotonic=time.monotonic, sleep=sleep))
+        second.claim("second", None)
+    assert len(pauses) == 1
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, None])

@@ -15,7 +15,6 @@ import signal
 import subprocess
 import sys
 import termios
-import threading
 import time
 from pathlib import Path
 
@@ -280,19 +279,6 @@ def test_two_studies_on_one_interface(lab: Lab, tmp_path: Path) -> None:
         first.send_signal(signal.SIGINT)
     assert first.returncode == 130
     assert lab(*words, "b", "--set", "num_transactions=1").returncode == 0
-
-
-def test_a_study_waits_for_the_interface_of_another(lab: Lab, tmp_path: Path) -> None:
-    """It is there while it is refused the first time, and gone before the second gives up."""
-    held = ("run", "tcp_rr", "--repeat", "1", "--no-report", "--peer", "local,dev=lo", "-o")
-    words = argv(*held, "a", "--set", "test_length=60s")
-    with subprocess.Popen(words, cwd=tmp_path, env=environment(), stderr=subprocess.DEVNULL) as first:
-        _wait(lambda: _begun(tmp_path / "a"))
-        ending = threading.Timer(2.0, first.send_signal, [signal.SIGINT])
-        ending.start()
-        done = lab(*held, "b", "--set", "test_length=100ms")
-        ending.join()
-    assert (first.returncode, done.returncode) == (130, 0), done.stderr
 
 
 def test_an_interface_that_is_not_there(lab: Lab) -> None:
