@@ -38,7 +38,10 @@ def host(role: str, idle: float, cpu_s: float) -> Json:
 
 
 def pair(number: int, *hosts: Json) -> Json:
-    ends = {name: {"node": f"n-{name}", "host_ip": "192.0.2.1", "pod": f"p-{name}"} for name in usage.ROLES}
+    ends = {
+        name: {"node": f"n-{name}", "host_ip": "192.0.2.1", "namespace": "a", "pod": f"p-{name}"}
+        for name in usage.ROLES
+    }
     ends["client"] = {**ends["client"], "pod": f"p-client-{number}"}
     run = {"start_s": 1000.0 * number, "elapsed_s": 9.6}
     return {"k8s": {**ends, "relation": "other node"}, "result": {"run": run, "hosts": list(hosts)}}
@@ -151,10 +154,15 @@ def test_the_cni_is_known_by_annotations() -> None:
     assert facts.cni({"metadata": {}}) == "unknown: no annotation of the node tells"
 
 
+POD_CPU = "container_cpu_usage_seconds_total{container"
 SERIES: dict[str, list[tuple[Json, str]]] = {
     "node_cpu_seconds_total": [({"mode": "idle"}, "25"), ({"mode": "user"}, "NaN")],
     "container_cpu_usage_seconds_total{id=": [({}, "7")],
-    "container_cpu_usage_seconds_total{container": [({"pod": "etcd"}, "80"), ({"pod": "p-server"}, "12")],
+    POD_CPU: [
+        ({"namespace": "b", "pod": "etcd"}, "80"),
+        ({"namespace": "a", "pod": "p-server"}, "12"),
+        ({"namespace": "b", "pod": "dns"}, "3"),
+    ],
 }
 
 
@@ -164,8 +172,11 @@ def test_prometheus_tells_what_cannot_be_seen_from_inside() -> None:
     assert found["serverCPU"]["idleCPU"] == pytest.approx(30)
     told = found["netmodel"]["prometheus"]
     assert told["serverCPU"] == {"idleCPU": 25.0}
-    assert told["serverPods"] == [{"podName": "etcd", "cpuUsage": 80.0}, {"podName": "p-server", "cpuUsage": 12.0}]
-    assert [(one["podName"], one["cpuUsage"]) for one in found["serverPods"]] == [("etcd", 80.0), ("p-server", 37.5)]
+    assert told["serverPods"] == [
+        {"podName": "etcd", "cpuUsage": 80.0},
+        {"podName": "p-server", "cpuUsage": 12.0},
+        {"podName": "dns", "cpuUsage": 3.0},
+    ]
     assert (found["serverVswtichCpu"], found["serverVswitchMem"]) == (7.0, None)
     said = "http://prom has no value of it within the 10s of the samples"
     assert found["netmodel"]["notCollected"]["server"] == {"memory": said, "vswitch_memory": said}
@@ -175,6 +186,15 @@ def test_prometheus_tells_what_cannot_be_seen_from_inside() -> None:
     assert (
         other["serverCPUCollected"] and other["serverCPU"]["idleCPU"] == 25.0 and other["serverCPU"]["userCPU"] is None
     )
+
+
+@pytest.mark.parametrize("has_namespaces", [True, False])
+def test_a_pod_of_ours_is_told_once_at_its_place(has_namespaces: bool) -> None:
+    """Of what Prometheus tells, with what is seen from inside; also by queries that tell of no namespace."""
+    pods = [(labels if has_namespaces else {"pod": labels["pod"]}, value) for labels, value in SERIES[POD_CPU]]
+    _, (found,) = documents(BOTH, prometheus(Asked({**SERIES, POD_CPU: pods})).ends)
+    told = [(one["podName"], one["cpuUsage"]) for one in found["serverPods"]]
+    assert told == [("etcd", 80.0), ("p-server", 37.5), ("dns", 3.0)]
 
 
 @pytest.mark.parametrize(

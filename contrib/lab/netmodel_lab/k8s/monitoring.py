@@ -173,7 +173,7 @@ class Prometheus:
         cpu, pods = _by_mode(each["cpu"]), _most(_cpu_of_pods(nodes, each["pods"]))
         memory = _most(_memory_of_pods(each["memory"]))
         outside = {pod: (pods.get(pod), memory.get(pod)) for pod in {**pods, **memory}}
-        own = {("", name) for _, name in end.pods}  # by queries that tell of no namespace
+        own = {("", pod[1]): pod for pod in end.pods}  # by queries that tell of no namespace
         seconds = ", ".join(dict.fromkeys(words["window"] for words, _ in windows))
         why = {
             figure: f"{self.text} has no value of it within the {seconds} of the samples"
@@ -185,7 +185,7 @@ class Prometheus:
             end,
             cpu=end.cpu or inside,
             outside=inside,
-            pods={pod: used for pod, used in outside.items() if pod not in own} | end.pods,
+            pods={own.get(pod, pod): used for pod, used in outside.items()} | end.pods,
             outside_pods=outside,
             vswitch=(
                 fmean(values) if (values := _values(each["vswitch_cpu"])) else None,
