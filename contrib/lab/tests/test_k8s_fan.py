@@ -14,7 +14,7 @@ pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed
 from conftest import Lab
 from k8s_examples import RR, THREE, V2, of, placement_of
 
-from netmodel_lab.k8s import fan, figures, manifests, settings, usage
+from netmodel_lab.k8s import fan, figures, manifests, options, settings, usage
 from netmodel_lab.k8s.manifests import Dial
 from netmodel_lab.k8s.models import Model
 from netmodel_lab.k8s.placement import Pair
@@ -52,11 +52,26 @@ def test_of_each_stock_profile_a_valid_one_is_made(profile: str, tmp_path: Path)
 
 
 def test_what_netmodel_has_against_it_is_told_before_the_run(lab: Lab, tmp_path: Path) -> None:
-    (tmp_path / "list.yml").write_text("tests:\n  - {web: , netmodel: specweb, duration: 1, samples: 1}\n")
+    """Of all profiles, and once of each."""
+    of_list = [("web", "specweb", 1), ("own", "./mine.xml", 1), ("longer", "./mine.xml", 2)]
+    lines = [f"  - {{{name}: , netmodel: {profile}, duration: {s}, samples: 1}}\n" for name, profile, s in of_list]
+    (tmp_path / "list.yml").write_text(f"tests:\n{''.join(lines)}")
+    (tmp_path / "mine.xml").write_text((PROFILES / "tcp_rr.xml").read_text().replace("$host", "localhost"))
     done = lab("k8s", "plan", "list.yml", "--pattern", "one-to-many", "--pairs", "1000")
     assert done.returncode == 2
-    said = "netmodel-lab: --pattern one-to-many: specweb: the profile is larger than 1 MiB"
-    assert done.stderr.splitlines() == [said]
+    assert done.stderr.splitlines() == [
+        "netmodel-lab: --pattern one-to-many: specweb: the profile is larger than 1 MiB",
+        "netmodel-lab: --pattern one-to-many: mine.xml: no group of it goes to $host",
+    ]
+
+
+def test_netmodel_is_asked_once_of_each_profile_and_its_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, str]] = []
+    monkeypatch.setattr(fan, "check", lambda name, _, params: asked.append((name, params.get("test_length", ""))))
+    own = replace(RR, model=Model("tcp_rr", sets=("test_length",)))
+    tests = [RR, replace(RR, parallelism=8), own, replace(own, samples=9), replace(own, duration=99)]
+    assert list(options._spread(tests, 3)) == ["many-3-tcp_rr.xml"]
+    assert len(asked) == len(set(asked)) == 3
 
 
 def test_a_file_is_named_as_in_the_list(lab: Lab, tmp_path: Path) -> None:

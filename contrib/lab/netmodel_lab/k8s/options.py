@@ -397,17 +397,26 @@ def _of_one_master(
 
 
 def _spread(tests: Sequence[netperf_file.Test], count: int) -> dict[str, str]:
-    """The profiles of one master, by their names. Raises UsageProblem with what netmodel has against any."""
-    found = {}
-    for test in tests:
-        name = test.own_profile
-        if test.model and test.model.text:
-            text = test.model.text
+    """The profiles of one master, by their names. Raises UsageProblem with what netmodel has against all of them."""
+    found: dict[str, str] = {}
+    wrong: list[str] = []
+    asked = {
+        (test.own_profile, tuple(test.model.values(test.duration).items()) if test.model else ()): test.model
+        for test in tests
+    }
+    for (name, params), model in asked.items():
+        if model and model.text:
+            text = model.text
         else:
             text = (PROFILES / name if name.endswith(".xml") else Program.find().profile_path(name)).read_text("utf-8")
-        shown = test.model.profile if test.model else name
-        found[fan.file(name, count)] = made = fan.spread(shown, text, count)
-        fan.check(shown, made, test.model.values(test.duration) if test.model else {})
+        shown = model.profile if model else name
+        try:
+            found[fan.file(name, count)] = made = fan.spread(shown, text, count)
+            fan.check(shown, made, dict(params))
+        except UsageProblem as problem:
+            wrong += problem.lines
+    if wrong:
+        raise UsageProblem(dict.fromkeys(wrong))
     return found
 
 
