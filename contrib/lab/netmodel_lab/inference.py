@@ -128,8 +128,8 @@ def smallest_rank_p(n_a: int, n_b: int) -> float:
 
 
 def overall(differences: Sequence[Difference]) -> Difference | None:
-    """The mean effect of cells that are independent of each other. None: what one of them varies by is not known, or none
-    varies."""
+    """The mean effect of cells that are independent of each other. None: what one of them varies by is not known, or
+    none varies."""
     known = [one for one in differences if one.se is not None or one.test == "permutation"]
     if not known or len(known) < len(differences):
         return None

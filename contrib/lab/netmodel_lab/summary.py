@@ -101,8 +101,8 @@ def _left_out(confidence: float, n: int) -> int | None:
 
 
 def outliers(y: Array, least_width: float = LEAST_WIDTH) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Indices of what lies beyond 1.5 times the distance of the quartiles (Tukey), and of what lies far: beyond 3 times,
-    and of few more. The least distance is that of logarithms, unless it is given."""
+    """Indices of what lies beyond 1.5 times the distance of the quartiles (Tukey), and of what lies far: beyond 3
+    times, and of few more. The least distance is that of logarithms, unless it is given."""
     if y.size < MIN_OUTLIER_RUNS:
         return (), ()
     ordered = np.sort(y)

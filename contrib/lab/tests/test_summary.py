@@ -81,8 +81,8 @@ def test_outliers_are_told_and_kept() -> None:
 @pytest.mark.parametrize("deviation", [0.01, 0.05])
 @pytest.mark.parametrize("runs", [5, 6, 9, 10, 13, 30])
 def test_undisturbed_runs_seldom_lie_far(runs: int, deviation: float, step: float) -> None:
-    """In less than one cell of a hundred, of its five figures together, which is more than figures of the same runs have;
-    also of figures that come in steps."""
+    """In less than one cell of a hundred, of its five figures together, which is more than figures of the same runs
+    have; also of figures that come in steps."""
     random = np.random.default_rng(31 + runs)
     cells, figures = 3000, 5
     drawn = random.normal(0, deviation, (cells, figures, runs))
