@@ -88,7 +88,8 @@ _RECKONED = ("=", "+", "-", "@", "\t", "\r")
 
 
 def _is_reckoned(text: str) -> bool:
-    """Whether a spreadsheet would take a text for a formula."""
+    """Whether a spreadsheet would take a text for a formula, or would without the apostrophes before it."""
+    text = text.lstrip("'")
     if not text.startswith(_RECKONED):
         return False
     try:
@@ -98,14 +99,14 @@ def _is_reckoned(text: str) -> bool:
     return False
 
 
-def _to_csv(value: Any) -> Any:
+def to_csv(value: Any) -> Any:
     if isinstance(value, bool):
         return str(value).lower()
     return f"'{value}" if isinstance(value, str) and _is_reckoned(value) else value
 
 
 def from_csv(text: str) -> str:
-    return text[1:] if text.startswith("'") and _is_reckoned(text[1:]) else text
+    return text[1:] if text.startswith("'") and _is_reckoned(text) else text
 
 
 def as_csv(rows: Sequence[Row]) -> str:
@@ -113,7 +114,7 @@ def as_csv(rows: Sequence[Row]) -> str:
     writer = csv.DictWriter(out, names(rows), lineterminator="\n", restval="")
     writer.writeheader()
     for row in rows:
-        writer.writerow({key: _to_csv(value) for key, value in row.items()})
+        writer.writerow({key: to_csv(value) for key, value in row.items()})
     return out.getvalue()
 
 

@@ -193,7 +193,7 @@ def test_values_below_nothing() -> None:
 
 def test_texts_that_a_spreadsheet_would_reckon() -> None:
     """Stay text in CSV, and are what they were when they are read again; numbers stay numbers."""
-    texts = ["=cmd()", "@SUM(A1)", "+1+2", "-2+3", "-1.5", "+7", "plain", "'quoted", "a=b", "\t=1"]
+    texts = ["=cmd()", "@SUM(A1)", "+1+2", "-2+3", "-1.5", "+7", "plain", "'quoted", "a=b", "\t=1", "'=x", "''=x"]
     found = list(csv.reader(as_csv([{"d.x": text, "v": -2.5} for text in texts]).splitlines()))[1:]
     assert [row[0] for row in found[:6]] == ["'=cmd()", "'@SUM(A1)", "'+1+2", "'-2+3", "-1.5", "+7"]
     assert [from_csv(row[0]) for row in found] == texts

@@ -275,7 +275,9 @@ def test_what_is_answered_or_not_told_is_no_stream() -> None:
 
 def test_a_profile_of_one_s_own_has_no_sizes_and_is_told_from_others() -> None:
     cells = [model_cell(sent((1000, 0)), (("size", size),)) for size in ("1", "2")]
+    cells[0].rows[0]["server_node"] = "=cmd()"  # a spreadsheet would reckon it
     lines = list(csv.DictReader(io.StringIO(outputs.csv_results(cells, of(), "now"))))
+    assert lines[0]["Server node"] == "'=cmd()"
     for line, size in zip(lines, ("1", "2"), strict=True):
         assert [line[name] for name in ("Parallelism", "Message Size", "Burst")] == [""] * 3
         assert line["Model"] == f"udp_stream size={size}"

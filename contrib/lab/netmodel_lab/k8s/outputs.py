@@ -16,6 +16,7 @@ from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.rules import Finding
 from netmodel_lab.k8s.settings import Settings
 from netmodel_lab.k8s.usage import End
+from netmodel_lab.rows import to_csv
 
 Json = dict[str, Any]
 _COMMON = (
@@ -468,7 +469,7 @@ def _plain(value: float | None) -> str:
 
 def _csv(lines: Sequence[Sequence[str]]) -> str:
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(lines)
+    csv.writer(out, lineterminator="\n").writerows([to_csv(text) for text in line] for line in lines)
     return out.getvalue()
 
 
