@@ -38,8 +38,8 @@ def shown(table: Table, names: Sequence[str] = SHOWN) -> list[Column]:
     return [column for column in table.columns if column.name.partition(".")[0] in names]
 
 
-def lines(table: Table, names: Sequence[str] = SHOWN) -> list[Line]:
-    columns = shown(table, names)
+def lines(table: Table) -> list[Line]:
+    columns = shown(table)
     return [
         Line(cell, column, cell.summaries[column.name])
         for cell in table.cells
@@ -48,10 +48,10 @@ def lines(table: Table, names: Sequence[str] = SHOWN) -> list[Line]:
     ]
 
 
-def far_runs(table: Table, names: Sequence[str] = SHOWN) -> dict[int, list[str]]:
+def far_runs(table: Table) -> dict[int, list[str]]:
     """The figures in which a run lies far from the others of its cell, by its number."""
     found: dict[int, list[str]] = {}
-    for line in lines(table, names):
+    for line in lines(table):
         for run, is_far in line.cell.outliers(line.column.name):
             if is_far:
                 found.setdefault(run, []).append(line.column.name)

@@ -28,7 +28,10 @@ class Cell:
 
     def outliers(self, name: str) -> list[tuple[int, bool]]:
         """Runs that do not lie with the others in a figure, and whether they lie far from them."""
-        rows, summary = _known(self.rows, name), self.summaries[name]
+        summary = self.summaries[name]
+        if not summary.far and not summary.mild:
+            return []
+        rows = _known(self.rows, name)
         return sorted((int(rows[i]["seq"]), i in summary.far) for i in (*summary.far, *summary.mild))
 
 

@@ -28,27 +28,31 @@ def aligned(lines: Sequence[Sequence[str]], left: int, last: Sequence[str] = ())
 def cells(table: Table) -> str:
     """A line for each cell, with its typical values and how sure they are."""
     shown = spread.shown(table)
-    places = table.dimensions or ["profile"]
-    head = [*places, "runs", *(column.name for column in shown)]
+    head = [*_places(table), "runs", *(column.name for column in shown)]
     lines = [
         [
-            *(cell.dimensions.get(name, cell.profile) for name in places),
+            *_place(cell),
             str(len(cell.rows)),
             *(_figure(cell, column.name, column.unit) for column in shown),
         ]
         for cell in table.cells
     ]
-    return aligned([head, *lines], len(places)) if lines else "no run has come to its end\n"
+    return aligned([head, *lines], len(_places(table))) if lines else "no run has come to its end\n"
 
 
 def statistics(table: Table) -> str:
     """How the runs lie about them: a line for each cell and figure."""
-    places = table.dimensions or ["profile"]
-    lines = [
-        [*(line.cell.dimensions.get(name, line.cell.profile) for name in places), *line.texts]
-        for line in spread.lines(table)
-    ]
+    places = _places(table)
+    lines = [[*_place(line.cell), *line.texts] for line in spread.lines(table)]
     return "\n" + aligned([[*places, *spread.HEAD], *lines], len(places) + 1) if lines else ""
+
+
+def _places(table: Table) -> list[str]:
+    return table.dimensions or ["profile"]
+
+
+def _place(cell: Cell) -> list[str]:
+    return list(cell.dimensions.values()) or [cell.profile]
 
 
 def _figure(cell: Cell, name: str, unit: str) -> str:

@@ -233,3 +233,25 @@ def test_statistics_and_outliers(wide_study: Path, lab: Lab, tmp_path: Path) -> 
     _, reader = read(path / "report.html")
     assert f"Run {seqs[3]} lies far from the others of its cell in transactions_per_s" in reader.texts["li#"]
     assert f"run {seqs[3]} far" in reader.texts["td#"]
+
+
+def test_the_first_of_many_are_told(
+    wide_study: Path, lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "s"
+    enlarge(wide_study, path, 100)
+    plan = json.loads((path / "manifest.json").read_text())["plan"]
+    cells = sorted({point["cell"] for point in plan})
+    for point in plan:
+        result = path / "runs" / f"{point['seq']:06d}-a1" / "result.json"
+        document = json.loads(result.read_text())
+        is_far = point["block"] == 1 or (point["block"] == 2 and point["cell"] in cells[:2])
+        document["totals"]["transactions_per_s"] = 5000 if is_far else 1000 + point["block"]
+        result.write_text(json.dumps(document))
+    monkeypatch.setattr(html, "_MOST_STATISTICS", 3)
+    assert lab("report", path).returncode == 0
+    _, reader = read(path / "report.html")
+    told = [text for text in reader.texts["li#"] if "lies far" in text]
+    assert len(told) == 10
+    assert "So do 2 more, see the statistics of the cells" in reader.texts["li#"]
+    assert any(re.fullmatch(r"The first 3 of \d+ statistics of the cells", text) for text in reader.texts["summary#"])

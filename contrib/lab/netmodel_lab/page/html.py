@@ -33,6 +33,7 @@ _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inl
 _BUNDLE = "window.vegaEmbed = vegaEmbed;"
 _MOST_REASONS = 10
 _MOST_RUNS = 2000
+_MOST_STATISTICS = 2000
 _MOST_COMMANDS = 200
 _SHOWN = (*spread.SHOWN, "cpu_us_per_transaction")
 
@@ -388,9 +389,9 @@ def _cells(table: Table) -> str:
 def _statistics(table: Table) -> str:
     head = [(name, "t") for name in table.dimensions or ["profile"]]
     head += [(name, "t" if name in ("figure", "outliers") else "n") for name in spread.HEAD]
-    found = spread.lines(table, _SHOWN)
+    found = spread.lines(table)
     lines = []
-    for line in found[:_MOST_RUNS]:
+    for line in found[:_MOST_STATISTICS]:
         one = line.summary
         outside = len(one.far) + len(one.mild)
         by = (line.column.name, one.n, one.mean, one.median, one.sd, one.median, outside)

@@ -45,7 +45,7 @@ def warnings(table: Table) -> list[str]:
     for run, names in list(far.items())[:_MOST_FAR]:
         found.append(f"Run {run} lies far from the others of its cell in {', '.join(names)}")
     if len(far) > _MOST_FAR:
-        found.append(f"So do {len(far) - _MOST_FAR} more runs, see the statistics of the cells")
+        found.append(f"So do {len(far) - _MOST_FAR} more, see the statistics of the cells")
     return found
 
 
