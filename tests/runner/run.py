@@ -71,7 +71,7 @@ def quick(scratch: Path) -> list[Stage]:
 
 
 def check(scratch: Path, beside: Stage) -> list[Stage]:
-    """What computes runs beside what waits, and gives way to it; what measures time runs by itself. No lane waits for another."""
+    """What computes runs beside what waits; what measures time runs by itself. No lane waits for another."""
     folders: list[str | Path] = [TOP / "tests" / name for name in ("docs", "runner", "bench", "net")]
     computes = [
         Step("clang, warnings are errors", [*GIVE_WAY, *MAKE_SANITIZED, "check-programs"], LOGS),
