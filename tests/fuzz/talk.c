@@ -146,12 +146,14 @@ const uint8_t *talk_whole(const struct fuzz_line *lines, size_t *ret_size)
 	return (const uint8_t *)whole;
 }
 
-/* An input that depends on nothing but the seed of all and its number; not on data, which was chosen
- * by what inputs before have reached. */
+/* An input that depends on nothing but the seed of all and its number; not on data, which was
+ * chosen by what inputs before have reached. */
 static size_t put_numbered(uint8_t *data, size_t size, size_t max_size, const char *seed_of_all)
 {
 	static unsigned number;
-	unsigned seed = ((unsigned)strtoul(seed_of_all, NULL, 10) * 1000003u + ++number) * 2654435761u;
+	unsigned seed = (unsigned)strtoul(seed_of_all, NULL, 10) * 1000003u;
+
+	seed = (seed + ++number) * 2654435761u;
 
 	size = fuzz_splice(data, size, max_size, 0, size, whole, whole_size);
 	for (size_t left = 1 + pick(&seed, 8); left; left--) {
