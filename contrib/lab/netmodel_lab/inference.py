@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from netmodel_lab.summary import outliers
+from netmodel_lab.summary import is_spoilt
 
 MIN_RUNS = 3  # of each side, below which nothing is decided
 OFFERED = 5  # the fewest runs that are recommended
@@ -61,7 +61,7 @@ def unpaired(a: Sequence[float], b: Sequence[float]) -> Difference:
     if se < _EQUAL:
         return Difference("permutation", x.size, y.size, _rank_p(x, y), effect, None, None)
     df = float((va + vb) ** 2 / (va**2 / (x.size - 1) + vb**2 / (y.size - 1)))
-    if outliers(x)[1] or outliers(y)[1]:
+    if is_spoilt(x) or is_spoilt(y):
         return Difference("Mann-Whitney", x.size, y.size, _rank_p(x, y), effect, se, df)
     return Difference("Welch", x.size, y.size, _two_sided(effect / se, df), effect, se, df)
 
@@ -81,7 +81,7 @@ def of_differences(d: Array) -> Difference:
     se = float(d.std(ddof=1) / math.sqrt(n))
     if se < _EQUAL:
         return Difference("permutation", n, n, 2.0 ** (1 - n), effect, None, None)
-    if outliers(d)[1]:
+    if is_spoilt(d):
         from scipy import stats  # takes a second to load, and few comparisons want it
 
         p = float(stats.wilcoxon(d, method="exact" if n <= 25 else "auto").pvalue)

@@ -105,15 +105,28 @@ def outliers(y: Array, least_width: float = LEAST_WIDTH) -> tuple[tuple[int, ...
     times, and of few more. The least distance is that of logarithms, unless it is given."""
     if y.size < MIN_OUTLIER_RUNS:
         return (), ()
-    ordered = np.sort(y)
-    low, high = (_quartile(ordered, share) for share in (0.25, 0.75))
-    beyond = np.maximum(low - y, y - high)
-    width = high - low
+    beyond, width = _beyond_quartiles(y)
     far_iqr = FAR_IQR + FAR_IQR_OF_FEW / (y.size - MIN_OUTLIER_RUNS + 1)
     is_far = beyond > max(far_iqr * width, min(far_iqr, FAR_WIDTHS) * least_width)
     is_mild = (beyond > NEAR_IQR * max(width, least_width)) & ~is_far
     far, mild = (tuple(int(i) for i in np.flatnonzero(which)) for which in (is_far, is_mild))
     return mild, far
+
+
+def is_spoilt(y: Array) -> bool:
+    """Whether some logarithms lie where a mean should not be taken. Undisturbed runs do so too where they are few,
+    which is no harm: ranks hold for them as well."""
+    if y.size < MIN_OUTLIER_RUNS:
+        return False
+    beyond, width = _beyond_quartiles(y)
+    return bool(np.any(beyond > FAR_IQR * max(width, LEAST_WIDTH)))
+
+
+def _beyond_quartiles(y: Array) -> tuple[Array, float]:
+    """How far each lies beyond them, and their distance."""
+    ordered = np.sort(y)
+    low, high = (_quartile(ordered, share) for share in (0.25, 0.75))
+    return np.maximum(low - y, y - high), high - low
 
 
 def _quartile(ordered: Array, share: float) -> float:
