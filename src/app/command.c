@@ -22,13 +22,22 @@ struct reading {
 	char word[NM_COMMAND_HEAD_MAX]; /* without its quotes */
 };
 
+/* Whether the name is one of those, with blanks around each. */
+static bool lists(const char *names, const char *name)
+{
+	char spaced[NM_VERB_NAME + 2];
+
+	snprintf(spaced, sizeof spaced, " %s ", name);
+	return strstr(names, spaced);
+}
+
 /* Commands that are no request with one answer, or concern more than keys. */
 static const char *why_not(const char *name)
 {
 	static const struct {
 		const char *names, *why;
 	} others[] = {
-		{" FLUSHALL FLUSHDB SWAPDB SHUTDOWN DEBUG CONFIG REPLICAOF SLAVEOF FAILOVER "
+		{" SHUTDOWN DEBUG CONFIG REPLICAOF SLAVEOF FAILOVER "
 		 "CLUSTER MODULE ACL SAVE BGSAVE BGREWRITEAOF FUNCTION SCRIPT MIGRATE SENTINEL "
 		 "LATENCY SLOWLOG ",
 		 "concerns more of the server than keys, and is not asked for"},
@@ -40,13 +49,19 @@ static const char *why_not(const char *name)
 		{" MULTI EXEC DISCARD WATCH UNWATCH ASKING READONLY READWRITE ",
 		 "changes what the connection does with later commands, and is not asked for"},
 	};
-	char spaced[NM_VERB_NAME + 2];
 
-	snprintf(spaced, sizeof spaced, " %s ", name);
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (strstr(others[i].names, spaced))
+		if (lists(others[i].names, name))
 			return others[i].why;
 	return NULL;
+}
+
+/* Also what may do anything, as a script. */
+static bool destroys(const char *name)
+{
+	return lists(" DEL UNLINK GETDEL GETEX EXPIRE EXPIREAT PEXPIRE PEXPIREAT RENAME MOVE "
+		     "FLUSHALL FLUSHDB SWAPDB EVAL EVALSHA FCALL ",
+		     name);
 }
 
 static bool is_blank(char c)
@@ -199,6 +214,7 @@ int nm_command_read(const char *text, const struct nm_keyspace *keyspace, struct
 		wrong = "has no __key__ for keys=...";
 	if (!wrong)
 		wrong = put_count(&r);
+	ret->destroys = destroys(ret->name);
 	if (wrong)
 		snprintf(why, why_size, "%s", wrong);
 	return wrong ? -EINVAL : 0;

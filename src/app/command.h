@@ -16,6 +16,7 @@ struct nm_command {
 	char name[NM_VERB_NAME];		      /* its first word, in capitals */
 	uint32_t n_keys, key_at[NM_COMMAND_KEYS_MAX]; /* in `head` */
 	bool has_data;
+	bool destroys; /* it takes away what the server has, or says when it goes */
 	uint32_t head_length, tail_length; /* before the length of the value, and behind it */
 	char head[NM_COMMAND_HEAD_MAX];
 	char tail[NM_APP_TAIL_MAX];

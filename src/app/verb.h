@@ -43,6 +43,9 @@ enum nm_verb {
 	(NM_VERB_BIT(NM_VERB_GET) | NM_VERB_BIT(NM_VERB_SET) | NM_VERB_BIT(NM_VERB_DELETE) |       \
 	 NM_VERBS_CONDITIONAL)
 
+/* Those that take away what a server has, or say when it goes. */
+#define NM_VERBS_DESTRUCTIVE (NM_VERB_BIT(NM_VERB_DELETE) | NM_VERB_BIT(NM_VERB_TOUCH))
+
 /* What its flowop is called. */
 const char *nm_verb_name(enum nm_verb verb);
 /* Whether requests of that verb have a key. */

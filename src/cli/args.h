@@ -80,6 +80,7 @@ struct nm_args_run {
 	char *slave_cpus;
 	struct nm_args_judge judge;
 	struct nm_args_sweep sweep;
+	bool yes_destroy;
 	bool as_uperf; /* values of the profile are read as uperf reads them */
 };
 

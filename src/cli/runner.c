@@ -40,6 +40,7 @@ static void options_from(struct nm_runner *runner, struct nm_run_options *ret_op
 	(void)nm_requirements_percentiles(&runner->judge.requirements, &ret_options->percentiles);
 	ret_options->cpus = args->cpus;
 	ret_options->slave_cpus = args->run.slave_cpus;
+	ret_options->yes_destroy = args->run.yes_destroy;
 	ret_options->statistics = nm_cli_statistics(args);
 	if (ret_options->statistics & NM_STAT_COUNTERS)
 		ret_options->counters =

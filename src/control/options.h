@@ -158,6 +158,7 @@ struct nm_run_options {
 	const char *cpus;	/* list for the master's workers, or NULL */
 	const char *slave_cpus; /* list for the slaves' workers, or NULL */
 	unsigned statistics;	/* enum nm_statistics: kept besides the ordinary figures */
+	bool yes_destroy;	/* what servers have that this program has not started, too */
 	const char *counters;	/* with NM_STAT_COUNTERS: a list, see host/perf.h */
 	uint64_t seed;
 	/* the process is not ours: its limits stay, and embedded slaves are threads */

@@ -2,6 +2,8 @@
 /* Checks of plans and options against this host. */
 #include "control/preflight.h"
 
+#include "app/command.h"
+#include "app/http.h"
 #include "base/units.h"
 #include "host/cpu_latency.h"
 
@@ -73,6 +75,35 @@ void nm_preflight_windows(const struct nm_plan *plan, const struct nm_run_option
 		nm_diag_error(diags, file, 0,
 			      "--cooldown needs a measured transaction with a duration: when one "
 			      "with iterations will end is not known before");
+}
+
+static bool destroys(const struct nm_instr *instr)
+{
+	switch ((enum nm_verb)instr->op->verb) {
+	case NM_VERB_HTTP:
+		return instr->ask.http->method == NM_HTTP_DELETE;
+	case NM_VERB_COMMAND:
+		return instr->ask.command->destroys;
+	default:
+		return NM_VERBS_DESTRUCTIVE >> instr->op->verb & 1;
+	}
+}
+
+void nm_preflight_destruction(const struct nm_plan *plan, const struct nm_run_options *options,
+			      const char *file, struct nm_diags *diags)
+{
+	for (uint32_t g = 0; g < plan->n_groups && !options->yes_destroy; g++) {
+		const struct nm_group *group = &plan->groups[g];
+
+		for (const struct nm_instr *i = group->instrs; i < group->instrs + group->n_instrs;
+		     i++)
+			if (nm_instr_asks(i) && !nm_instr_serves(i) && i->host == NM_NO_HOST &&
+			    destroys(i))
+				nm_diag_error(diags, file, i->line,
+					      "<flowop %s>: %s may take away what a server has "
+					      "that netmodel has not started: needs --yes-destroy",
+					      i->op->name, plan->verbs[i->ask.verb].name);
+	}
 }
 
 void nm_preflight_cpus(const struct nm_run_options *options, struct nm_cpu_list *ret_cpus,

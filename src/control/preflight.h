@@ -17,6 +17,9 @@ void nm_preflight_check(const struct nm_plan *plan, const char *file, struct nm_
 /* Warm-up and cool-down are cut from every measured transaction: some of it must be left. */
 void nm_preflight_windows(const struct nm_plan *plan, const struct nm_run_options *options,
 			  const char *file, struct nm_diags *diags);
+/* What takes away what a server has that this program has not started needs the user's word. */
+void nm_preflight_destruction(const struct nm_plan *plan, const struct nm_run_options *options,
+			      const char *file, struct nm_diags *diags);
 /* The lists of CPUs for both sides. *ret_cpus is owned, and that of the master's workers. */
 void nm_preflight_cpus(const struct nm_run_options *options, struct nm_cpu_list *ret_cpus,
 		       struct nm_diags *diags);

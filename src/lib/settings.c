@@ -33,6 +33,7 @@ const struct nm_opt nm_settings_table[] = {
 	{NM_SETTING_SEED, FIELD(seed)},
 	{NM_SETTING_CPUS, FIELD(cpus)},
 	{NM_SETTING_SLAVE_CPUS, FIELD(slave_cpus)},
+	{NM_SETTING_YES_DESTROY, FIELD(yes_destroy)},
 	NM_OPT_END,
 };
 
@@ -166,5 +167,6 @@ void nm_settings_apply(const struct nm_settings *settings, struct nm_run_options
 	ret_options->percentiles = settings->parsed;
 	ret_options->cpus = settings->cpus;
 	ret_options->slave_cpus = settings->slave_cpus;
+	ret_options->yes_destroy = settings->yes_destroy;
 	ret_options->seed = settings->has_seed ? settings->seed : nm_settings_choose_seed();
 }

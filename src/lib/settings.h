@@ -65,6 +65,11 @@
 		"NUMA node in turn"
 #define NM_SETTING_SLAVE_CPUS                                                                      \
 	.name = "slave-cpus", .type = NM_TYPE_STRING, .help = "CPUs for the workers of the slaves"
+#define NM_SETTING_YES_DESTROY                                                                     \
+	.name = "yes-destroy", .type = NM_TYPE_FLAG,                                               \
+	.help = "let flowops take away what servers have that netmodel has not started, or say "   \
+		"when it goes: delete, touch, http with DELETE, and command with DEL, EXPIRE, "    \
+		"FLUSHALL, EVAL and the like"
 #define NM_SETTING_TIMEOUT                                                                         \
 	.name = "timeout", .type = NM_TYPE_DURATION, .min = 400000000,                             \
 	.max = UINT64_C(86400000000000), .def = "10s",                                             \
@@ -77,7 +82,7 @@ struct nm_settings {
 	uint64_t wait_start_ns, wait_slaves_ns, iostat_ns, log_rtt_entries;
 	char *percentiles, *cpus, *slave_cpus, *key_file, *warmup_text;
 	struct nm_key *key; /* of the file, or set itself; owned, NULL: none */
-	bool has_seed;
+	bool has_seed, yes_destroy;
 	struct nm_percentiles parsed; /* of the above */
 	struct nm_warmup warmup;      /* of its text */
 };

@@ -30,7 +30,7 @@ def test_redis_does_what_is_asked(netmodel: Netmodel, profile: WriteProfile) -> 
         + command("INCR word:with blank", "")
     )
     with redis() as server:
-        document = netmodel.measure(profile(asking("redis", flowops, f"server={server.server}", "nflows='3'", 20)))
+        document = netmodel.measure(profile(asking("redis", flowops, f"server={server.server}", "nflows='3'", 20)), "--yes-destroy")
         calls = server.calls()
         value = server.cli("HGET", "k:0000000001", "f2")
         ttl = int(server.cli("TTL", "other:k:0000000001:k:0000000001"))
@@ -64,8 +64,9 @@ CHANGING = ("MULTI", "EXEC", "DISCARD", "WATCH x", "UNWATCH", "ASKING", "READONL
     ("text", "options", "why"),
     [
         ("", "", "is empty"),
-        ("FLUSHALL", "", "concerns more of the server than keys"),
-        ("flushdb async", "", "concerns more of the server than keys"),
+        ("FLUSHALL", "", "FLUSHALL may take away what a server has that netmodel has not started: needs --yes-destroy"),
+        ("unlink __key__", "keys=k", "UNLINK may take away"),
+        ("EVAL x 0", "", "EVAL may take away"),
         ("CONFIG GET x", "", "concerns more of the server than keys"),
         ("SUBSCRIBE x", "", "is not answered by one answer"),
         ("CLIENT REPLY OFF", "", "is not answered by one answer"),

@@ -39,7 +39,7 @@ def test_hits_misses_and_deletes(app: str, netmodel: Netmodel, profile: WritePro
         '<flowop type="set" options="keys=k size=10 ttl=3600s flags=7"/>'
     )
     with memcached() as server:
-        document = netmodel.measure(profile(asking(app, flowops, f"server={server.server}", "nflows='3'", 20, "zipf(1.1)")))
+        document = netmodel.measure(profile(asking(app, flowops, f"server={server.server}", "nflows='3'", 20, "zipf(1.1)")), "--yes-destroy")
         stats = server.stats()
     assert_complete(document)
     own = counts(document)
@@ -102,7 +102,7 @@ def test_conditional_verbs(app: str, netmodel: Netmodel, profile: WriteProfile) 
             for key in range(10):
                 server.asked(f"set {prefix}:{key:010} 0 0 1\r\n7\r\nget x\r\n".encode())
         before = server.stats()
-        document = netmodel.measure(profile(more + body.replace("{server}", server.server)))
+        document = netmodel.measure(profile(more + body.replace("{server}", server.server)), "--yes-destroy")
         stats = {name: value - before[name] for name, value in server.stats().items()}
         touched = server.asked(b"mg n:0000000000 t\r\nget x\r\n")
         number = server.asked(b"get n:0000000000\r\n")

@@ -72,7 +72,7 @@ def test_memcached(app: str, netmodel: Netmodel, profile: WriteProfile) -> None:
     with memcached() as server:
         large = '<flowop type="set" options="keys=k size=2m"/>'
         body = asking(app, MIX + large, f"server={server.server}", "nflows='3'").replace('duration="200ms"', 'iterations="40"')
-        document = netmodel.measure(profile(body), "-f")
+        document = netmodel.measure(profile(body), "-f", "--yes-destroy")
         stats = server.stats()
     assert_complete(document)
     assert_adds_up(document)
@@ -88,7 +88,7 @@ def test_memcached(app: str, netmodel: Netmodel, profile: WriteProfile) -> None:
 
 def test_redis(netmodel: Netmodel, profile: WriteProfile) -> None:
     with redis() as server:
-        document = netmodel.measure(profile(asking("redis", MIX, f"server={server.server}", "nflows='3'")), "-f")
+        document = netmodel.measure(profile(asking("redis", MIX, f"server={server.server}", "nflows='3'")), "-f", "--yes-destroy")
         calls = server.calls()
     assert_complete(document)
     assert_adds_up(document)
@@ -278,7 +278,7 @@ def failing() -> Iterator[Failing]:
 def begun(netmodel: Netmodel, profile: WriteProfile, server: Failing, connect: str, ask: str, how: str) -> tuple[str, ...]:
     mix = MIX.replace("keys=k", f"keys=k {ask}")
     body = asking("memcache", mix, f"server=127.0.0.1:{server.port} {connect}", "nflows='3'").replace('duration="200ms"', how)
-    return ("-m", str(profile(body)), "-f", "--format", "json")
+    return ("-m", str(profile(body)), "-f", "--format", "json", "--yes-destroy")
 
 
 @pytest.mark.parametrize(

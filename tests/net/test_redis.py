@@ -26,7 +26,7 @@ def test_redis_counts_the_same(flows: int, netmodel: Netmodel, profile: WritePro
     )
     with redis() as server:
         path = profile(asking("redis", flowops, f"server={server.server}", f"nflows='{flows}'", 95, "zipf(1.1)", "size=10"))
-        document = netmodel.measure(path)
+        document = netmodel.measure(path, "--yes-destroy")
         calls = server.calls()
         info = server.cli("INFO", "stats")
     assert_complete(document)
@@ -54,7 +54,7 @@ def test_an_error_is_an_answer(netmodel: Netmodel, profile: WriteProfile) -> Non
 def test_deletes_are_counted_as_redis_does(netmodel: Netmodel, profile: WriteProfile) -> None:
     with redis() as server:
         path = profile(asking("redis", '<flowop type="delete" options="keys=k"/>', f"server={server.server}", count=1000, fill="size=10"))
-        document = netmodel.measure(path)
+        document = netmodel.measure(path, "--yes-destroy")
         left = int(server.cli("DBSIZE"))
     assert_complete(document)
     assert 0 < counts(document)["hits"] == 1000 - left

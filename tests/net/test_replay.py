@@ -24,6 +24,7 @@ LINES = """\
 2,plum,4,0,1,get,0
 """
 FORMAT = ("--format", "json")
+WRITES = ("--yes-destroy", *defines(writes="yes"))
 OUTCOMES = {"get": (5, 2), "set": (2, 0), "delete": (1, 1)}  # requests, hits
 
 
@@ -58,7 +59,7 @@ def test_memcached(netmodel: Netmodel, recorded: Path, app: str) -> None:
     with partners.memcached() as memcached:
         result = netmodel.run(
             *("-m", "replay", *FORMAT),
-            *defines(trace=recorded, server=memcached.server, app=app, writes="yes"),
+            *WRITES, *defines(trace=recorded, server=memcached.server, app=app),
         )
         stats = memcached.stats()
     assert verbs_of(result.json()) == OUTCOMES
@@ -70,7 +71,7 @@ def test_memcached(netmodel: Netmodel, recorded: Path, app: str) -> None:
 
 def test_redis(netmodel: Netmodel, recorded: Path) -> None:
     with partners.redis() as redis:
-        more = defines(trace=recorded, server=redis.server, app="redis", writes="yes")
+        more = (*WRITES, *defines(trace=recorded, server=redis.server, app="redis"))
         document = netmodel.measure("replay", *more)
         calls = redis.calls()
         assert redis.cli("STRLEN", "pear") == "3000"
@@ -93,7 +94,7 @@ def test_each_request_is_made_once(netmodel: Netmodel, thousands: Path, workers:
     arrivals = f"trace({thousands},speed=0.2)" if timed else ""
     how = defines(num_threads=workers, num_flows=flows, arrivals=arrivals, test_length="5s" if timed else "60s")
     with partners.memcached() as memcached:
-        result = netmodel.run("-m", "replay", *FORMAT, *defines(trace=thousands, server=memcached.server, writes="yes"), *how)
+        result = netmodel.run("-m", "replay", *FORMAT, *WRITES, *defines(trace=thousands, server=memcached.server), *how)
         stats = memcached.stats()
     replay = replay_of(result.json())
     made = replay["made"]
@@ -129,7 +130,7 @@ def test_each_is_sent_when_it_is_due(netmodel: Netmodel, tmp_path: Path) -> None
 def test_other_arrivals_go_round(netmodel: Netmodel, thousands: Path) -> None:
     how = defines(num_threads=2, num_flows=8, arrivals="const(10k/s)", test_length="1s")
     with partners.memcached() as memcached:
-        document = netmodel.measure("replay", *defines(trace=thousands, server=memcached.server, writes="yes"), *how)
+        document = netmodel.measure("replay", *WRITES, *defines(trace=thousands, server=memcached.server), *how)
         stats = memcached.stats()
     assert verbs_of(document) == {"set": (stats["cmd_set"], 0)}
     assert stats["cmd_set"] > 5000
@@ -139,7 +140,7 @@ def test_other_arrivals_go_round(netmodel: Netmodel, thousands: Path) -> None:
 def test_what_is_cut_is_told(netmodel: Netmodel, recorded: Path) -> None:
     """The last three requests are due behind the end; --strict does not take it."""
     with partners.memcached() as memcached:
-        how = defines(trace=recorded, server=memcached.server, writes="yes", arrivals=f"trace({recorded},exact)")
+        how = (*WRITES, *defines(trace=recorded, server=memcached.server, arrivals=f"trace({recorded},exact)"))
         result = netmodel.run("-m", "replay", *FORMAT, "--strict", *how, *defines(test_length="1500ms"), code=4)
         assert memcached.stats()["cmd_get"] == 3
     assert replay_of(result.json()) == {"lines": 9, "left_out": 1, "made": 5, "unmade": 3}
@@ -148,14 +149,14 @@ def test_what_is_cut_is_told(netmodel: Netmodel, recorded: Path) -> None:
 
 def test_what_was_not_to_be_made_is_not_missed(netmodel: Netmodel, thousands: Path) -> None:
     with partners.memcached() as memcached:
-        how = defines(trace=thousands, server=memcached.server, writes="yes", num_transactions=2)
+        how = (*WRITES, *defines(trace=thousands, server=memcached.server, num_transactions=2))
         result = netmodel.run("-m", "replay", *FORMAT, "--strict", *how, code=0)
     assert replay_of(result.json()) == {"lines": 5000, "left_out": 0, "made": 2, "unmade": 0}
 
 
 def test_what_an_interrupt_cuts_was_not_cut_by_its_time(netmodel: Netmodel, recorded: Path) -> None:
     with partners.memcached() as memcached:
-        how = defines(trace=recorded, server=memcached.server, writes="yes", arrivals=f"trace({recorded},exact)")
+        how = (*WRITES, *defines(trace=recorded, server=memcached.server, arrivals=f"trace({recorded},exact)"))
         result = netmodel.run("-m", "replay", "--max-duration", "500ms", *how, code=2)
     assert "is not whole" not in result.err
 
@@ -164,7 +165,7 @@ def test_a_path_spelled_in_another_way_is_the_same_file(netmodel: Netmodel, reco
     """Otherwise the time of the line that is not sent would be that of the next one, and one would be due too often."""
     other = recorded.parent / ".." / recorded.parent.name / recorded.name
     with partners.memcached() as memcached:
-        how = defines(trace=recorded, server=memcached.server, writes="yes", arrivals=f"trace({other},speed=10)")
+        how = (*WRITES, *defines(trace=recorded, server=memcached.server, arrivals=f"trace({other},speed=10)"))
         document = netmodel.measure("replay", *how, *defines(test_length="500ms"))
     assert replay_of(document) == {"lines": 9, "left_out": 1, "made": 8, "unmade": 0}
 
@@ -201,7 +202,7 @@ def test_values_that_live_for_longer_than_30_days(netmodel: Netmodel, tmp_path: 
     path = tmp_path / "long.csv"
     path.write_text("0,a,1,5,1,set,2592001\n0,a,1,5,1,get,0\n0,b,1,5,1,set,4294967295\n0,b,1,5,1,get,0\n")
     with partners.memcached() as memcached:
-        document = netmodel.measure("replay", *defines(trace=path, server=memcached.server, writes="yes"))
+        document = netmodel.measure("replay", *WRITES, *defines(trace=path, server=memcached.server))
     assert verbs_of(document) == {"get": (2, 2), "set": (2, 0)}
 
 
@@ -213,7 +214,7 @@ def test_without_a_file_it_says_what_to_type(netmodel: Netmodel) -> None:
 
 
 def test_netmodel_serves_it(netmodel: Netmodel, recorded: Path) -> None:
-    assert verbs_of(netmodel.measure("replay", *defines(trace=recorded, writes="yes"))) == OUTCOMES
+    assert verbs_of(netmodel.measure("replay", *WRITES, *defines(trace=recorded))) == OUTCOMES
 
 
 @pytest.mark.parametrize(
@@ -228,7 +229,7 @@ def test_netmodel_serves_it(netmodel: Netmodel, recorded: Path) -> None:
 def test_how_often(netmodel: Netmodel, recorded: Path, more: dict[str, str], requests: tuple[int, int]) -> None:
     """Less than the file, or round after round."""
     how = {name: str(value).format(trace=recorded) for name, value in more.items()}
-    document = netmodel.measure("replay", *defines(trace=recorded, writes="yes", **how))
+    document = netmodel.measure("replay", *WRITES, *defines(trace=recorded, **how))
     least, most = requests
     assert least <= sum(count for count, _ in verbs_of(document).values()) <= most
 
@@ -237,7 +238,7 @@ def test_a_file_without_sizes_has_those_of_set(netmodel: Netmodel, tmp_path: Pat
     trace = tmp_path / "trace.csv"
     trace.write_text("time,op,key\n0,set,apple\n")
     with partners.redis() as redis:
-        netmodel.measure("replay", *defines(trace=trace, server=redis.server, app="redis", writes="yes", size=321))
+        netmodel.measure("replay", *WRITES, *defines(trace=trace, server=redis.server, app="redis", size=321))
         assert redis.cli("STRLEN", "apple") == "321"
 
 

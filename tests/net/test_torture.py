@@ -165,7 +165,7 @@ def test_each_request_ends_as_its_answer_says(app: str, cut: str, netmodel: Netm
     # What comes behind an answer is of it only while both come at once, and what costs a connection or lasts comes once.
     cases = [case for case in CASES[app] if cut == "whole" or (cut == "bytes" and not case.at_once) or case.outcome not in FAILURES]
     with torturing(app, cases, cut) as (place, torturer):
-        document = netmodel.measure(profile(asking(app, place, torturer.requests)))
+        document = netmodel.measure(profile(asking(app, place, torturer.requests)), "--yes-destroy")
     assert_complete(document)
     for verb, ends in torturer.ends.items():
         outcomes = phase_of(document, verb)["outcomes"]

@@ -47,7 +47,7 @@ def assert_verbs_add_up(document: Json) -> None:
 
 def test_memcached(netmodel: Netmodel, profile: WriteProfile) -> None:
     with memcached() as server:
-        document = netmodel.measure(profile(asking("memcache", MIX, f"server={server.server}", "nflows='3' nthreads='2'")), "-i", "50ms")
+        document = netmodel.measure(profile(asking("memcache", MIX, f"server={server.server}", "nflows='3' nthreads='2'")), "-i", "50ms", "--yes-destroy")
         stats = server.stats()
     assert_complete(document)
     assert_verbs_add_up(document)
@@ -186,7 +186,7 @@ def slow_for(delays: dict[bytes, float | None], answers_for_s: float = 1e9) -> I
 def test_one_slow_verb(netmodel: Netmodel, profile: WriteProfile) -> None:
     with slow_for({b"get": DELAY_S}) as server:
         body = asking("memcache", MIX, f"server={server}", "nflows='4'").replace('"200ms"', '"1s"')
-        document = netmodel.measure(profile(body))
+        document = netmodel.measure(profile(body), "--yes-destroy")
     assert_verbs_add_up(document)
     of = verbs_of(document["totals"])
     assert of["get"]["latency_s"]["min"] >= DELAY_S
@@ -200,8 +200,8 @@ def test_one_silent_verb(netmodel: Netmodel, profile: WriteProfile) -> None:
     with slow_for({b"delete": None}) as server:
         body = asking("memcache", mix, f"server={server} reconnect=10s", "nflows='4'").replace('"200ms"', '"1s"')
         path = profile(body)
-        result = netmodel.run("-m", path, "--format", "json", "--require", wanted, code=4)
-        text = netmodel.run("-m", path, "--require", "verb.delete.latency.p50 > 1s", code=0).out
+        result = netmodel.run("-m", path, "--yes-destroy", "--format", "json", "--require", wanted, code=4)
+        text = netmodel.run("-m", path, "--yes-destroy", "--require", "verb.delete.latency.p50 > 1s", code=0).out
     document = result.json()
     assert_verbs_add_up(document)
     assert re.search(r"^    met  verb.delete.latency.p50 > 1s  verb.delete.latency.p50 is infinite$", text, re.M), text

@@ -196,6 +196,7 @@ enum nm_run_status nm_run(const struct nm_job *job, const struct nm_run_options 
 
 	*ret_result = NULL;
 	nm_preflight_windows(master.plan, options, master.file, diags);
+	nm_preflight_destruction(master.plan, options, master.file, diags);
 	nm_preflight_cpus(options, &master.cpus, diags);
 	nm_preflight_check(master.plan, master.file, diags);
 	int error = make_links(&master);
