@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
+
 /* The most answers of status 100 to 199 before the one that counts. */
 #define INTERIM_MAX 32u
 
@@ -15,8 +17,8 @@
 /* What is put behind the lines of a request: its length. */
 static const char length_name[] = "Content-Length: ";
 
-/* The longest head: words, path and host, and 128 bytes for what is around them. */
-#define HEAD_BYTES (NM_HTTP_PATH_MAX + NM_HTTP_HOST_MAX + 128u)
+/* The longest head: words, path, host and fields, and 128 bytes for what is around them. */
+#define HEAD_BYTES (NM_HTTP_PATH_MAX + NM_HTTP_HOST_MAX + NM_HTTP_FIELDS_MAX + 128u)
 
 const char *const nm_http_methods[] = {[NM_HTTP_GET] = "GET",	      [NM_HTTP_HEAD] = "HEAD",
 				       [NM_HTTP_OPTIONS] = "OPTIONS", [NM_HTTP_POST] = "POST",
@@ -100,6 +102,48 @@ struct nm_http_lines *nm_http_lines_new(enum nm_http_method method, const char *
 		lines->text, HEAD_BYTES, "%s %s HTTP/1.1\r\nHost: %s\r\n%s",
 		nm_http_methods[method], path, host, close ? "Connection: close\r\n" : "");
 	return lines;
+}
+
+/* RFC 9110, 5.6.2. */
+static bool is_token(const char *text)
+{
+	const char *at = text;
+
+	while ((*at >= '0' && *at <= '9') || (*at >= 'A' && *at <= 'Z') ||
+	       (*at >= 'a' && *at <= 'z') || (*at && strchr("!#$%&'*+-.^_`|~", *at)))
+		at++;
+	return at > text && !*at;
+}
+
+/* Whether a field would say otherwise than netmodel does, or have the server do something else. */
+static bool is_own(const char *name)
+{
+	static const char *const own[] = {
+		"host", "connection", "content-length", "transfer-encoding", "expect", "upgrade"};
+	bool is = false;
+
+	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+		is |= nm_ascii_equals(name, own[i]);
+	return is;
+}
+
+const char *nm_http_lines_add(struct nm_http_lines *lines, const char *name, const char *value)
+{
+	const size_t bytes = strlen(name) + strlen(value) + strlen(": \r\n");
+
+	if (!is_token(name))
+		return "must be a word of letters, digits and hyphens";
+	if (is_own(name))
+		return "is netmodel's own: host= and keep= say what it is, or it cannot be sent";
+	for (const char *at = value; *at; at++)
+		if (((unsigned char)*at < ' ' && *at != '\t') || *at == 127)
+			return "has a value with control characters";
+	if (lines->fields + bytes > NM_HTTP_FIELDS_MAX)
+		return "is too much: all fields together may have 2048 bytes";
+	lines->length += (uint32_t)snprintf(lines->text + lines->length, bytes + 1, "%s: %s\r\n",
+					    name, value);
+	lines->fields += (uint32_t)bytes;
+	return NULL;
 }
 
 static void http_encode(struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)

@@ -22,6 +22,9 @@ extern const char *const nm_http_methods[]; /* by enum nm_http_method; ends with
 #define NM_HTTP_PATH_MAX 1024u
 #define NM_HTTP_HOST_MAX 255u
 
+/* All lines of its fields that a profile says. */
+#define NM_HTTP_FIELDS_MAX 2048u
+
 /* The highest status of an answer. */
 #define NM_HTTP_STATUS_MAX 999u
 
@@ -30,6 +33,7 @@ struct nm_http_lines {
 	enum nm_http_method method;
 	bool close; /* the server is asked to close the connection behind its answer */
 	uint32_t length;
+	uint32_t fields; /* bytes of it that are fields of the profile */
 	/* A bit for each status that does not count as refused. */
 	uint64_t expected[NM_HTTP_STATUS_MAX / 64 + 1];
 	char text[];
@@ -41,6 +45,9 @@ struct nm_http_lines {
 struct nm_http_lines *nm_http_lines_new(enum nm_http_method method, const char *path,
 					const char *host, bool close, const char **ret_culprit,
 					char *why, size_t why_size);
+
+/* Adds a field line. NULL, or why that is none, or not one of theirs. */
+const char *nm_http_lines_add(struct nm_http_lines *lines, const char *name, const char *value);
 
 /* Expects "200,304,4xx" alone. False: the text has another form, or a status below 200 or above
  * 599. */

@@ -317,6 +317,18 @@ static const struct nm_opt flowop_attrs[] = {
 		 "0: never"},
 	NM_OPT_END};
 
+static const struct nm_opt header_attrs[] = {{.name = "name",
+					      .type = NM_TYPE_STRING,
+					      .offset = ATTR(nm_header_attrs, name),
+					      .required = true,
+					      .help = "of the field, as Accept"},
+					     {.name = "value",
+					      .type = NM_TYPE_STRING,
+					      .offset = ATTR(nm_header_attrs, value),
+					      .required = true,
+					      .help = "of the field, which may have blanks in it"},
+					     NM_OPT_END};
+
 static const struct nm_opt mix_attrs[] = {
 	{.name = "replay",
 	 .type = NM_TYPE_STRING,
@@ -417,6 +429,10 @@ const struct nm_element nm_elements[] = {
 	 "flowops that are done one after the other, several times in each pass",
 	 sequence_attrs},
 	{"flowop", {"transaction", "mix", "sequence"}, "one step", flowop_attrs},
+	{"header",
+	 {"flowop"},
+	 "a field that requests of http have; they are sent in their order",
+	 header_attrs},
 	{"keyspace", {"profile"}, "keys that requests have", keyspace_attrs},
 	{"require",
 	 {"profile"},

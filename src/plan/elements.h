@@ -62,6 +62,10 @@ struct nm_flowop_attrs {
 	uint64_t weight; /* in a mix */
 };
 
+struct nm_header_attrs {
+	char *name, *value;
+};
+
 struct nm_mix_attrs {
 	char *replay; /* the name of a keyspace; NULL: none */
 };

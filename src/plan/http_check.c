@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "app/http.h"
+#include "base/ascii.h"
 #include "base/diag.h"
 #include "flowop/ask.h"
 #include "flowop/open_opts.h"
@@ -48,6 +49,25 @@ static bool is_closed_next(const struct nm_ir_group *group, const struct nm_ir_s
 	       (group->steps[next].op->flags & NM_FLOWOP_CLOSES);
 }
 
+/* The elements of the flowop, which have been read for their form. */
+static void add_fields(struct nm_ir *ir, const struct nm_ir_step *step, struct nm_http_lines *lines)
+{
+	const struct nm_node *node = step->written.node;
+
+	for (size_t i = 0; i < node->n_children; i++) {
+		const struct nm_node *child = node->children[i];
+		const char *name = nm_node_attr(child, "name");
+		const char *value = nm_node_attr(child, "value");
+		const bool is = nm_ascii_equals(child->name, "header") && name && value;
+		const char *why = is ? nm_http_lines_add(lines, name, value) : NULL;
+
+		if (why)
+			nm_origin_of_attr(
+				nm_node_error(ir, child, " name=\"%.64s\": %s", name, why), child,
+				"name");
+	}
+}
+
 void nm_ir_check_http(struct nm_ir *ir, const struct nm_ir_group *group, struct nm_ir_step *step)
 {
 	const struct nm_opts_ask *opts = step->opts;
@@ -77,6 +97,8 @@ void nm_ir_check_http(struct nm_ir *ir, const struct nm_ir_group *group, struct 
 				 step, "expect");
 	else
 		step->ask.http = lines;
+	if (step->ask.http)
+		add_fields(ir, step, lines);
 	if (!opts->keep && !nm_ir_is_to_server(step->opened) && !is_closed_next(group, step))
 		nm_origin_option(
 			nm_step_error(ir, step,

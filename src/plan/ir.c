@@ -22,6 +22,7 @@ static const char *const in_group[] = {"transaction", NULL};
 static const char *const in_transaction[] = {"flowop", "mix", "sequence", NULL};
 static const char *const in_mix[] = {"flowop", "sequence", NULL};
 static const char *const in_sequence[] = {"flowop", NULL};
+static const char *const in_flowop[] = {"header", NULL};
 
 /* Whether the node is one of those that are wanted; otherwise an error says what is wrong. */
 static bool expect(struct nm_ir *ir, const struct nm_node *parent, const struct nm_node *node,
@@ -171,6 +172,30 @@ static void check_text(struct nm_ir *ir, const struct nm_node *node, const struc
 				  node, "text");
 }
 
+/* For their form alone: what they say is of their application protocol. */
+static void read_headers(struct nm_ir *ir, const struct nm_node *node,
+			 const struct nm_ir_step *step)
+{
+	const struct nm_opt *table = nm_element_find("header")->attrs;
+
+	for (size_t i = 0; i < node->n_children; i++) {
+		const struct nm_node *child = node->children[i];
+		struct nm_header_attrs attrs = {0};
+
+		if (!expect(ir, node, child, in_flowop))
+			continue;
+		nm_ir_attrs(ir, child, &attrs);
+		nm_opts_fini(table, &attrs);
+		if (step->op && step->op->verb != NM_VERB_HTTP)
+			nm_node_error(ir, child, " inside <flowop %s>: only http has fields",
+				      step->op->name);
+		for (size_t k = 0; k < child->n_children; k++)
+			nm_diag_error(ir->diags, ir->file, child->children[k]->line,
+				      "<%s> inside <header>: a header has no elements inside",
+				      child->children[k]->name);
+	}
+}
+
 /* Answers the flowop's weight. */
 static uint64_t read_flowop(struct nm_ir *ir, const struct nm_node *node, struct nm_ir_group *group,
 			    struct nm_ir_within within)
@@ -183,10 +208,7 @@ static uint64_t read_flowop(struct nm_ir *ir, const struct nm_node *node, struct
 	for (size_t i = 0; i < node->n_attrs; i++)
 		if (nm_ascii_equals(node->attrs[i].name, "options"))
 			step.written.options = &node->attrs[i];
-	for (size_t i = 0; i < node->n_children; i++)
-		nm_diag_error(ir->diags, ir->file, node->children[i]->line,
-			      "<%s> inside <flowop>: a flowop has no elements inside",
-			      node->children[i]->name);
+	step.written.node = node;
 	check_weight(ir, node, group, within);
 	if (attrs.type) {
 		step.op = nm_flowop_find(attrs.type);
@@ -196,6 +218,7 @@ static uint64_t read_flowop(struct nm_ir *ir, const struct nm_node *node, struct
 			unknown_flowop(ir, node, attrs.type);
 	}
 	check_text(ir, node, &step);
+	read_headers(ir, node, &step);
 	nm_opts_fini(nm_element_find("flowop")->attrs, &attrs);
 	if (step.op && step.opts && !step.absent)
 		add_step(ir, group, &step);

@@ -59,7 +59,8 @@ struct nm_ir_step {
 	struct nm_ir_written {
 		const struct nm_attr *options;
 		const char *text;
-	} written; /* its attributes, borrowed; NULL: none */
+		const struct nm_node *node; /* its own */
+	} written;			    /* its attributes, borrowed; NULL: none */
 };
 
 /* What a mix may draw: its steps stand one behind the other. */

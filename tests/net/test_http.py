@@ -123,6 +123,73 @@ def test_what_cannot_be_expected(expect: str, netmodel: Netmodel, profile: Write
     assert expect in refused.err
 
 
+def with_headers(text: str, *fields: tuple[str, str]) -> str:
+    """The flowop http has these elements."""
+    begin, http, rest = text.partition('<flowop type="http"')
+    inside = "".join(f'\n<header name="{name}" value="{value}"/>' for name, value in fields)
+    return begin + http + rest.replace("/>", f">{inside}</flowop>", 1)
+
+
+def test_fields_come_in_their_order(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Behind those that netmodel has, and before the length of a body."""
+    heads: list[bytes] = []
+
+    def serve(conn: socket.socket, _number: int) -> None:
+        heads.append(conn.recv(65536))
+        conn.sendall(LENGTH_0)
+        conn.recv(1)
+
+    fields = (("Accept", "text/html, */*;q=0.1"), ("X-Empty", ""), ("accept", "b"))
+    with server_of(serve) as server:
+        text = asking("path=/a method=POST", f"server={server}", transaction='iterations="1"')
+        assert_complete(netmodel.measure(profile(with_headers(text, *fields))))
+    asked = b"POST /a HTTP/1.1\r\nHost: " + server.encode() + b"\r\nAccept: text/html, */*;q=0.1\r\nX-Empty: \r\naccept: b\r\nContent-Length: 0\r\n\r\n"
+    assert asked in heads
+
+
+def test_nginx_reads_a_field(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+    """It answers with the range that is asked for, and refuses what has no right name."""
+    with nginx(tmp_path, "location = /file { if ($http_x_token != 'a b') { return 403; } }") as server:
+        (server.root / "file").write_bytes(b"x" * 100)
+        text = asking("path=/file expect=206", f"server={server.server}", transaction='iterations="9"')
+        for token, outcome in (("a b", "ok"), ("a", "refused")):
+            document = netmodel.measure(profile(with_headers(text, ("X-Token", token), ("Range", "bytes=0-9"))))
+            assert_complete(document)
+            assert own(document)[outcome] == 9
+        assert Counter(line[1] for line in server.log()) == {"206": 9, "403": 9}
+
+
+def test_netmodels_server_takes_fields(netmodel: Netmodel, profile: WriteProfile) -> None:
+    fields = [(f"X-{i}", "y" * 100) for i in range(15)]
+    document = netmodel.measure(profile(with_headers(asking("path=/bytes/300", attributes="nflows='3'"), *fields)))
+    assert_ends_agree(document)
+    assert own(document)["refused"] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("", "x", "must be a word of letters, digits and hyphens"),
+        ("A b", "x", "must be a word of letters, digits and hyphens"),
+        ("A:", "x", "must be a word of letters, digits and hyphens"),
+        ("HOST", "x", "is netmodel's own"),
+        ("Content-Length", "7", "is netmodel's own"),
+        ("X", "a&#13;&#10;Y: b", "has a value with control characters"),
+        ("X", "y" * 2048, "all fields together may have 2048 bytes"),
+    ],
+)
+def test_fields_that_are_none(name: str, value: str, why: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(with_headers(asking("path=/"), (name, value)))
+    refused = netmodel.run("-m", path, code=1).err
+    assert f'{path}:{line_of(path, "<header")}: error: <header> name="{name}": ' in refused
+    assert why in refused
+
+
+def test_only_http_has_fields(netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(asking("path=/").replace('<flowop type="disconnect"/>', '<flowop type="disconnect"><header name="a" value="b"/></flowop>'))
+    assert "<header> inside <flowop disconnect>: only http has fields" in netmodel.run("-m", path, code=1).err
+
+
 @pytest.mark.parametrize("flows", [1, 7])
 def test_a_connection_to_nginx_lasts_for_some_requests(flows: int, netmodel: Netmodel, tmp_path: Path) -> None:
     """It says so in its last answer, and nothing is lost."""

@@ -60,7 +60,8 @@ static const struct mistake elements[] = {
 	{GROUP("<group/>"), AT(2, "<group> inside <group>: a <group> belongs inside <profile>; "
 				  "here <transaction> is allowed")},
 	{ONE("<flowop type='nop'>\n<param/></flowop>"),
-	 AT(3, "<param> inside <flowop>: a flowop has no elements inside")},
+	 AT(3, "<param> inside <flowop>: a <param> belongs inside <profile>; here <header> is "
+	       "allowed")},
 	{ONE("<flowop/>"), AT(2, "<flowop>: needs type=\"...\": one of " FLOWOPS)},
 	{ONE("<flowop type='wirte'/>"), AT(2, "<flowop> type=\"wirte\": unknown flowop, did you "
 					      "mean \"write\"?; must be one of: " FLOWOPS)},
