@@ -40,14 +40,14 @@ static void options_from(struct nm_runner *runner, struct nm_run_options *ret_op
 	(void)nm_requirements_percentiles(&runner->judge.requirements, &ret_options->percentiles);
 	ret_options->cpus = args->cpus;
 	ret_options->slave_cpus = args->run.slave_cpus;
-	ret_options->yes_destroy = args->run.yes_destroy;
+	ret_options->trust.yes_destroy = args->run.yes_destroy;
 	ret_options->statistics = nm_cli_statistics(args);
 	if (ret_options->statistics & NM_STAT_COUNTERS)
 		ret_options->counters =
 			args->statistics.counters ? args->statistics.counters : NM_PERF_DEFAULT;
 	ret_options->seed = runner->seed;
 	ret_options->interrupt_fd = runner->interrupt_fd;
-	ret_options->key = runner->key;
+	ret_options->trust.key = runner->key;
 	ret_options->events = (struct nm_run_events){
 		.arg = live,
 		.begin = nm_live_begin,

@@ -137,10 +137,16 @@ struct nm_run_waits {
 	uint64_t slaves_ns; /* for each slave that does not listen yet */
 };
 
+/* What the user has entrusted to the run. */
+struct nm_run_trust {
+	struct nm_key *key; /* shared with the slaves; borrowed, NULL: none */
+	bool yes_destroy;   /* what servers have that this program has not started */
+};
+
 struct nm_run_options {
-	int control;	      /* enum nm_control_over: how slaves are reached */
-	uint16_t port;	      /* of the slaves' control listener */
-	struct nm_key *key;   /* shared with the slaves; borrowed, NULL: none */
+	int control;   /* enum nm_control_over: how slaves are reached */
+	uint16_t port; /* of the slaves' control listener */
+	struct nm_run_trust trust;
 	uint64_t interval_ns; /* the grid of intervals; 0: none */
 	uint64_t windows;     /* how many of these make a measured transaction; 0: not said */
 	uint64_t warmup_ns, cooldown_ns;
@@ -158,7 +164,6 @@ struct nm_run_options {
 	const char *cpus;	/* list for the master's workers, or NULL */
 	const char *slave_cpus; /* list for the slaves' workers, or NULL */
 	unsigned statistics;	/* enum nm_statistics: kept besides the ordinary figures */
-	bool yes_destroy;	/* what servers have that this program has not started, too */
 	const char *counters;	/* with NM_STAT_COUNTERS: a list, see host/perf.h */
 	uint64_t seed;
 	/* the process is not ours: its limits stay, and embedded slaves are threads */

@@ -92,7 +92,7 @@ static bool destroys(const struct nm_instr *instr)
 void nm_preflight_destruction(const struct nm_plan *plan, const struct nm_run_options *options,
 			      const char *file, struct nm_diags *diags)
 {
-	for (uint32_t g = 0; g < plan->n_groups && !options->yes_destroy; g++) {
+	for (uint32_t g = 0; g < plan->n_groups && !options->trust.yes_destroy; g++) {
 		const struct nm_group *group = &plan->groups[g];
 
 		for (const struct nm_instr *i = group->instrs; i < group->instrs + group->n_instrs;

@@ -157,7 +157,7 @@ void nm_settings_apply(const struct nm_settings *settings, struct nm_run_options
 	nm_run_options_default(ret_options);
 	ret_options->control = settings->control;
 	ret_options->port = (uint16_t)settings->port;
-	ret_options->key = settings->key;
+	ret_options->trust.key = settings->key;
 	ret_options->interval_ns = settings->interval_ns;
 	ret_options->warmup_ns = settings->warmup.ns;
 	ret_options->cooldown_ns = settings->cooldown_ns;
@@ -167,6 +167,6 @@ void nm_settings_apply(const struct nm_settings *settings, struct nm_run_options
 	ret_options->percentiles = settings->parsed;
 	ret_options->cpus = settings->cpus;
 	ret_options->slave_cpus = settings->slave_cpus;
-	ret_options->yes_destroy = settings->yes_destroy;
+	ret_options->trust.yes_destroy = settings->yes_destroy;
 	ret_options->seed = settings->has_seed ? settings->seed : nm_settings_choose_seed();
 }

@@ -12,12 +12,13 @@
 void nm_ir_check_command(struct nm_ir *ir, struct nm_ir_step *step)
 {
 	const struct nm_opts_ask *opts = step->opts;
+	const char *text = nm_node_attr(step->written.node, "text");
 	struct nm_command *command;
 	char why[128];
 
 	if (step->op->verb != NM_VERB_COMMAND)
 		return;
-	if (!step->written.text) {
+	if (!text) {
 		nm_step_error(ir, step, ": needs the attribute text=\"...\", the command");
 		return;
 	}
@@ -29,8 +30,8 @@ void nm_ir_check_command(struct nm_ir *ir, struct nm_ir_step *step)
 	step->ask.command = command;
 	if (opts->keys && !step->ask.keyspace) /* told already */
 		return;
-	if (nm_command_read(step->written.text, step->ask.keyspace, command, why, sizeof why) < 0)
-		nm_step_error(ir, step, " text=\"%.128s\": %s", step->written.text, why);
+	if (nm_command_read(text, step->ask.keyspace, command, why, sizeof why) < 0)
+		nm_step_error(ir, step, " text=\"%.128s\": %s", text, why);
 	else if (command->has_data != (step->size > 0))
 		nm_origin_option(nm_step_error(ir, step,
 					       command->has_data

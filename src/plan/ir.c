@@ -166,9 +166,10 @@ static void check_weight(struct nm_ir *ir, const struct nm_node *node,
 
 static void check_text(struct nm_ir *ir, const struct nm_node *node, const struct nm_ir_step *step)
 {
-	if (step->op && step->written.text && step->op->verb != NM_VERB_COMMAND)
-		nm_origin_of_attr(nm_node_error(ir, node, " text=\"%.64s\": only of command",
-						step->written.text),
+	const char *text = nm_node_attr(node, "text");
+
+	if (step->op && text && step->op->verb != NM_VERB_COMMAND)
+		nm_origin_of_attr(nm_node_error(ir, node, " text=\"%.64s\": only of command", text),
 				  node, "text");
 }
 
@@ -201,14 +202,13 @@ static uint64_t read_flowop(struct nm_ir *ir, const struct nm_node *node, struct
 			    struct nm_ir_within within)
 {
 	struct nm_flowop_attrs attrs = {0};
-	struct nm_ir_step step = {.line = node->line, .host = NM_NO_HOST, .in = within};
+	struct nm_ir_step step = {
+		.line = node->line, .host = NM_NO_HOST, .in = within, .written.node = node};
 
 	nm_ir_attrs(ir, node, &attrs);
-	step.written.text = nm_node_attr(node, "text");
 	for (size_t i = 0; i < node->n_attrs; i++)
 		if (nm_ascii_equals(node->attrs[i].name, "options"))
 			step.written.options = &node->attrs[i];
-	step.written.node = node;
 	check_weight(ir, node, group, within);
 	if (attrs.type) {
 		step.op = nm_flowop_find(attrs.type);

@@ -57,10 +57,9 @@ struct nm_ir_step {
 	bool absent;		      /* when= and unless= leave it out */
 	unsigned line;
 	struct nm_ir_written {
-		const struct nm_attr *options;
-		const char *text;
-		const struct nm_node *node; /* its own */
-	} written;			    /* its attributes, borrowed; NULL: none */
+		const struct nm_attr *options; /* NULL: none */
+		const struct nm_node *node;
+	} written; /* borrowed */
 };
 
 /* What a mix may draw: its steps stand one behind the other. */

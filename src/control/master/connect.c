@@ -163,7 +163,7 @@ static void start_slave(const struct nm_missing_slave *slave, char *buf, size_t 
 
 static const char *key_words(const struct nm_master *master, bool own_host)
 {
-	if (master->options->key)
+	if (master->options->trust.key)
 		return " and the key of this master (--key-file FILE, or NETMODEL_KEY in its "
 		       "environment)";
 	return own_host ? ""

@@ -158,7 +158,8 @@ static bool open_link(struct nm_master *master, struct nm_link *link, int fd)
 {
 	char text[NM_ADDRESS_TEXT];
 	/* A slave that this process has started is trusted, and trusts it. */
-	struct nm_key *key = nm_embedded_is_started(&link->embedded) ? NULL : master->options->key;
+	struct nm_key *key =
+		nm_embedded_is_started(&link->embedded) ? NULL : master->options->trust.key;
 	int error = nm_peer_init(&link->peer, fd, NM_SIDE_SLAVE, key, master->options->timeout_ns,
 				 nm_clock_ns());
 
