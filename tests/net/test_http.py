@@ -130,6 +130,16 @@ def with_headers(text: str, *fields: tuple[str, str]) -> str:
     return begin + http + rest.replace("/>", f">{inside}</flowop>", 1)
 
 
+def test_what_other_servers_have_is_deleted_on_request(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+    with nginx(tmp_path) as server:
+        path = profile(asking("method=DELETE path=/file", f"server={server.server}", transaction='iterations="1"'))
+        refused = netmodel.run("-m", path, code=1).err
+        assert f"{path}:{line_of(path, HTTP)}: error: <flowop http>: DELETE may take away what a server has that netmodel has not started: needs --yes-destroy" in refused
+        assert not server.log()
+        assert_complete(netmodel.measure(path, "--yes-destroy"))
+        assert [line[:2] for line in server.log()] == [["DELETE /file HTTP/1.1", "405"]]
+
+
 def test_fields_come_in_their_order(netmodel: Netmodel, profile: WriteProfile) -> None:
     """Behind those that netmodel has, and before the length of a body."""
     heads: list[bytes] = []
