@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a request and its response of one byte over TCP cost when nothing else is done: the bound
- * that every tool can only come near to. One flow blocks in its receive, several wait with epoll;
- * one thread on each side.
+/* What a request and its response cost when nothing else is done: the bound that every tool can
+ * only come near to. One flow blocks in its receive, several wait with epoll; one thread on each
+ * side.
  *
- * bare server PORT bare client PORT FLOWS SECONDS     prints transactions=N and seconds=S */
+ * bare server PORT                            answers each byte over TCP with one
+ * bare client PORT FLOWS SECONDS              asks it; prints transactions=N and seconds=S
+ * bare ask tcp|udp PORT FLOWS SECONDS FILE N  asks another server what is in the file: N bytes of
+ *                                             answer, of which nothing is looked at */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,9 +52,9 @@ static void at_once(int fd)
 		die("TCP_NODELAY");
 }
 
-static void watch(int epoll_fd, int fd)
+static void watch(int epoll_fd, int fd, union epoll_data data)
 {
-	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+	struct epoll_event event = {.events = EPOLLIN, .data = data};
 
 	if (fcntl(fd, F_SETFL, O_NONBLOCK) < 0 ||
 	    epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0)
@@ -112,7 +116,7 @@ static void server(const char *port)
 				serve_one(fd);
 				close(fd);
 			} else {
-				watch(epoll_fd, fd);
+				watch(epoll_fd, fd, (union epoll_data){.fd = fd});
 			}
 		}
 		if (flows > 1)
@@ -120,75 +124,138 @@ static void server(const char *port)
 	}
 }
 
-static uint64_t ask_one(int fd, double until_s)
+struct exchange {
+	int type;     /* of the socket */
+	bool is_ours; /* the server, to which each connection first says how many there are */
+	char request[4096];
+	size_t request_bytes, answer_bytes;
+};
+
+struct flow {
+	int fd;
+	size_t have; /* bytes of the answer */
+};
+
+static char answer[65536];
+
+static void ask(const struct flow *flow, const struct exchange *exchange)
+{
+	const ssize_t n = (ssize_t)exchange->request_bytes;
+
+	if (send(flow->fd, exchange->request, exchange->request_bytes, 0) != n)
+		die("send");
+}
+
+/* Whether the answer is whole. */
+static bool take(struct flow *flow, const struct exchange *exchange)
+{
+	ssize_t n = recv(flow->fd, answer, exchange->answer_bytes - flow->have, 0);
+
+	if (n <= 0)
+		die("recv");
+	flow->have += (size_t)n;
+	if (flow->have < exchange->answer_bytes)
+		return false;
+	flow->have = 0;
+	return true;
+}
+
+static uint64_t ask_one(struct flow *flow, const struct exchange *exchange, double until_s)
 {
 	uint64_t count = 0;
-	char byte = 0;
 
 	do {
-		if (send(fd, &byte, 1, 0) != 1 || recv(fd, &byte, 1, 0) != 1)
-			die("ask");
+		ask(flow, exchange);
+		while (!take(flow, exchange))
+			;
 		count++;
 	} while (now_s() < until_s);
 	return count;
 }
 
-static uint64_t ask_many(int epoll_fd, const int *fds, uint32_t flows, double until_s)
+static uint64_t ask_many(int epoll_fd, struct flow *flows, uint32_t n_flows,
+			 const struct exchange *exchange, double until_s)
 {
 	struct epoll_event events[EVENTS];
 	uint64_t count = 0;
-	char byte = 0;
 
-	for (uint32_t i = 0; i < flows; i++)
-		if (send(fds[i], &byte, 1, 0) != 1)
-			die("send");
+	for (uint32_t i = 0; i < n_flows; i++)
+		ask(&flows[i], exchange);
 	for (;;) {
 		int n = epoll_wait(epoll_fd, events, EVENTS, -1);
 
 		for (int i = 0; i < n; i++) {
-			if (recv(events[i].data.fd, &byte, 1, 0) != 1)
-				die("recv");
+			struct flow *flow = events[i].data.ptr;
+
+			if (!take(flow, exchange))
+				continue;
 			count++;
 			/* As a tool that measures latency does. */
 			if (now_s() >= until_s)
 				return count;
-			if (send(events[i].data.fd, &byte, 1, 0) != 1)
-				die("send");
+			ask(flow, exchange);
 		}
 	}
 }
 
-static void client(const char *port, uint32_t flows, double seconds)
+static void client(const char *port, uint32_t n_flows, double seconds,
+		   const struct exchange *exchange)
 {
 	struct sockaddr_in to = loopback(port);
-	int *fds = calloc(flows, sizeof *fds), epoll_fd = epoll_create1(0);
+	struct flow *flows = calloc(n_flows, sizeof *flows);
+	int epoll_fd = epoll_create1(0);
 
-	for (uint32_t i = 0; i < flows; i++) {
-		fds[i] = socket(AF_INET, SOCK_STREAM, 0);
-		if (connect(fds[i], (struct sockaddr *)&to, sizeof to) < 0)
+	for (uint32_t i = 0; i < n_flows; i++) {
+		int fd = flows[i].fd = socket(AF_INET, exchange->type, 0);
+
+		if (connect(fd, (struct sockaddr *)&to, sizeof to) < 0)
 			die("connect");
-		at_once(fds[i]);
-		if (send(fds[i], &flows, sizeof flows, 0) != sizeof flows)
+		if (exchange->type == SOCK_STREAM)
+			at_once(fd);
+		if (exchange->is_ours && send(fd, &n_flows, sizeof n_flows, 0) != sizeof n_flows)
 			die("send");
-		if (flows > 1)
-			watch(epoll_fd, fds[i]);
+		if (n_flows > 1)
+			watch(epoll_fd, fd, (union epoll_data){.ptr = &flows[i]});
 	}
-	double begin_s = now_s();
-	uint64_t count = flows == 1 ? ask_one(fds[0], begin_s + seconds)
-				    : ask_many(epoll_fd, fds, flows, begin_s + seconds);
+	double begin_s = now_s(), until_s = begin_s + seconds;
+	uint64_t count = n_flows == 1 ? ask_one(flows, exchange, until_s)
+				      : ask_many(epoll_fd, flows, n_flows, exchange, until_s);
 
 	printf("transactions=%llu\nseconds=%f\n", (unsigned long long)count, now_s() - begin_s);
-	free(fds);
+	free(flows);
+}
+
+static void read_request(const char *path, struct exchange *exchange)
+{
+	FILE *file = fopen(path, "rb");
+
+	if (!file)
+		die(path);
+	exchange->request_bytes = fread(exchange->request, 1, sizeof exchange->request, file);
+	fclose(file);
 }
 
 int main(int argc, char **argv)
 {
+	struct exchange exchange = {
+		.type = SOCK_STREAM, .is_ours = true, .request_bytes = 1, .answer_bytes = 1};
+
 	if (argc == 3 && argv[1][0] == 's')
 		server(argv[2]);
-	if (argc != 5) {
-		fputs("bare server PORT\nbare client PORT FLOWS SECONDS\n", stderr);
+	if (argc == 8 && argv[1][0] == 'a') {
+		exchange.type = argv[2][0] == 'u' ? SOCK_DGRAM : SOCK_STREAM;
+		exchange.is_ours = false;
+		read_request(argv[6], &exchange);
+		exchange.answer_bytes = strtoul(argv[7], NULL, 10);
+		argv++;
+	} else if (argc != 5) {
+		fputs("bare server PORT\nbare client PORT FLOWS SECONDS\n"
+		      "bare ask tcp|udp PORT FLOWS SECONDS FILE N\n",
+		      stderr);
 		return 1;
 	}
-	client(argv[2], (uint32_t)strtoul(argv[3], NULL, 10), strtod(argv[4], NULL));
+	if (exchange.answer_bytes > sizeof answer)
+		return 1;
+	client(argv[2], (uint32_t)strtoul(argv[3], NULL, 10), strtod(argv[4], NULL), &exchange);
 	return 0;
 }

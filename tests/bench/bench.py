@@ -32,7 +32,7 @@ from benchlib.process import end_on_signals
 from benchlib.report import LEAST_ROUNDS, SUBJECT, case_text, document, verdict
 from benchlib.tools import PEERS, Baseline, Netmodel, Tool
 
-_CALLGRIND_FLOWS = (1, 64)
+_CALLGRIND_FLOWS = (1, 16, 64)
 _TOOLS = (SUBJECT, *(peer.name for peer in PEERS))
 
 
@@ -65,19 +65,23 @@ def pair(text: str) -> tuple[int, int]:
     return first, second
 
 
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def arguments(
+    description: str | None = __doc__,
+    workloads: tuple[str, ...] = WORKLOADS,
+    flows: tuple[int, ...] = (1, 64, 1000),
+    tools: tuple[str, ...] = _TOOLS,
+) -> argparse.Namespace:
+    """The options of a bench, which chooses among these workloads and tools."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--netmodel", metavar="PATH", help="the program (default: build/src, then PATH)")
     add("--baseline", metavar="PATH", help="another version of netmodel, built in its own tree, to compare with")
     add("--rounds", type=positive, default=LEAST_ROUNDS, help="rounds of each case (%(default)s)")
     add("--seconds", type=positive, default=3, help="length of a run (%(default)s)")
-    add("--workloads", type=list_of(WORKLOADS), default=WORKLOADS, metavar="A,B", help="all, or of " + ", ".join(WORKLOADS))
-    add("--flows", type=numbers, default=(1, 64, 1000), metavar="N,N", help="each workload with so many (1,64,1000)")
+    add("--workloads", type=list_of(workloads), default=workloads, metavar="A,B", help="all, or of " + ", ".join(workloads))
+    add("--flows", type=numbers, default=flows, metavar="N,N", help=f"each workload with so many ({','.join(map(str, flows))})")
     add("--threads", type=positive, default=1, help="of each end; more than one share both CPUs (1)")
-    add("--tools", type=list_of(_TOOLS), default=_TOOLS, metavar="A,B", help="those found, or of " + ", ".join(_TOOLS))
+    add("--tools", type=list_of(tools), default=tools, metavar="A,B", help="those found, or of " + ", ".join(tools))
     add("--cpus", type=pair, metavar="C,S", help="CPU of the client and of the server, which may be the same")
     add("--count-rounds", type=positive, default=1, help="rounds under strace, callgrind (1)")
     add("--count-seconds", type=pair, default=(1, 3), metavar="A,B", help="two lengths (1,3)")
@@ -88,6 +92,24 @@ def arguments() -> argparse.Namespace:
     if options.count_seconds[0] < 1 or options.count_seconds[0] >= options.count_seconds[1]:
         parser.error("--count-seconds: the second length must be the longer one")
     return options
+
+
+def environment(options: argparse.Namespace) -> dict[str, str]:
+    """In which the tools are found."""
+    named = {"NETMODEL": options.netmodel, "NETMODEL_BASELINE": options.baseline}
+    return {**os.environ, **{variable: path for variable, path in named.items() if path}}
+
+
+def wrong_choice(options: argparse.Namespace, tools: list[Tool]) -> str | None:
+    """What cannot be done with the tools that were found."""
+    found = {tool.name for tool in tools}
+    if options.netmodel and SUBJECT not in options.tools:
+        return f"--netmodel needs {SUBJECT} among --tools"
+    if options.netmodel and SUBJECT not in found:
+        return f"--netmodel {options.netmodel}: not a program"
+    if options.baseline and Baseline.name not in found:
+        return f"--baseline {options.baseline}: not a program"
+    return None if found else f"found none of {', '.join(options.tools)}"
 
 
 def find_tools(wanted: tuple[str, ...], env: Mapping[str, str]) -> list[Tool]:
@@ -145,23 +167,9 @@ def measure_case(
 
 def main() -> int:
     options = arguments()
-    env = dict(os.environ)
-    if options.netmodel:
-        env["NETMODEL"] = options.netmodel
-    if options.baseline:
-        env["NETMODEL_BASELINE"] = options.baseline
-    tools = find_tools(options.tools, env)
-    if options.netmodel and SUBJECT not in options.tools:
-        print(f"bench.py: --netmodel needs {SUBJECT} among --tools", file=sys.stderr)
-        return 1
-    if options.netmodel and not any(tool.name == SUBJECT for tool in tools):
-        print(f"bench.py: --netmodel {options.netmodel}: not a program", file=sys.stderr)
-        return 1
-    if options.baseline and not any(tool.name == Baseline.name for tool in tools):
-        print(f"bench.py: --baseline {options.baseline}: not a program", file=sys.stderr)
-        return 1
-    if not tools:
-        print(f"bench.py: found none of {', '.join(options.tools)}", file=sys.stderr)
+    tools = find_tools(options.tools, environment(options))
+    if wrong := wrong_choice(options, tools):
+        print(f"bench.py: {wrong}", file=sys.stderr)
         return 1
 
     end_on_signals()

@@ -31,12 +31,13 @@ class Prefix:
 class Measurer:
     """Adds the figures of one run to a tool's Figures. Errors are recorded there, not raised."""
 
-    def __init__(self, cpus: tuple[int, int] | None, count_seconds: tuple[int, int]) -> None:
+    def __init__(self, cpus: tuple[int, int] | None, count_seconds: tuple[int, int], server: str = "") -> None:
         self._taskset = shutil.which("taskset")
         self._strace = shutil.which("strace")
         self._valgrind = shutil.which("valgrind")
         self._cpus = cpus if self._taskset else None
         self._count_seconds = count_seconds
+        self._server = server
 
     @property
     def pins(self) -> bool:
@@ -68,7 +69,8 @@ class Measurer:
                 totals.append(self._strace_once(tool, replace(case, seconds=seconds)))
             (units, client, server) = (b - a for a, b in zip(*totals, strict=True))
             figures.calls_client.append(per_unit(client, units, case))
-            figures.calls_server.append(per_unit(server, units, case))
+            if not case.is_app:
+                figures.calls_server.append(per_unit(server, units, case))
         except (BenchError, OSError) as error:
             figures.errors.append(f"strace: {error}")
 
@@ -92,7 +94,7 @@ class Measurer:
             outcome, _ = self._execute(
                 tool, case, self._place(case, workdir), Prefix(*watch), _WATCHED_SLACK_S
             )
-            client, server = (sum(strace_calls(file.read_text()).values()) for file in files)
+            client, server = (sum(strace_calls(file.read_text()).values()) if file.exists() else 0 for file in files)
         return outcome.count, client, server
 
     def _callgrind_once(self, tool: Tool, case: Case) -> tuple[float, int]:
@@ -114,14 +116,12 @@ class Measurer:
 
     def _place(self, case: Case, workdir: str) -> Place:
         """An end with one thread has a CPU of its own, unless the case says otherwise; those with more share both."""
-        if self._cpus is None:
-            return Place((), (), workdir)
-        client, server = self._cpus
+        client, server = [(cpu,) for cpu in self._cpus] if self._cpus else ((), ())
         if case.threads > 1:
-            return Place(self._cpus, self._cpus, workdir)
-        if case.ends is Ends.TOGETHER:
+            client = server = client + server
+        elif case.ends is Ends.TOGETHER:
             server = client
-        return Place((client,), (server,), workdir)
+        return Place(client, server, workdir, self._server)
 
     def _execute(
         self,
@@ -143,7 +143,7 @@ class Measurer:
                 server = stack.enter_context(Child(argv, place.workdir))
                 wait_listening(commands.listens_on, server.alive)
             argv = [*self._pinned(pin, place.client_cpus), *prefix.client, *commands.client]
-            client = stack.enter_context(Child(argv, place.workdir))
+            client = stack.enter_context(Child(argv, place.workdir, commands.env))
             if not client.wait(case.seconds + slack_s):
                 raise BenchError(f"no end after {case.seconds + slack_s:g} s")
             check(client, "client")

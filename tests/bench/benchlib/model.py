@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+
+from .apps import APPS
 
 # Those of the tools themselves; the same in another way; then profiles in uperf's form, the same file for whoever reads it.
 OWN_WORKLOADS = ("tcp_rr", "tcp_crr", "tcp_stream", "udp_rr", "udp_stream")
@@ -15,8 +18,10 @@ _WAYS = {SPIN: "tcp_rr", ZEROCOPY: "tcp_stream", DEFAULT: "tcp_stream"}
 _PREFIX = "uperf_"
 PROFILES = tuple(_PREFIX + name for name in ("tcp_rr", "tcp_stream", "udp_rr", "udp_stream"))
 WORKLOADS = (*OWN_WORKLOADS, *_WAYS, *PROFILES)
+APP_WORKLOADS = tuple(APPS)  # requests to a server that is none of the tools'
 _MOST_STRANDS = 64
 _MANY = 1_000_000
+_PER_S = 10_000  # answers of an application that one flow waits for
 
 
 class BenchError(Exception):
@@ -59,6 +64,11 @@ class Case:
         return self.workload in PROFILES
 
     @property
+    def is_app(self) -> bool:
+        """Whether the server is none of the tools', so that costs are the client's alone."""
+        return self.workload in APPS
+
+    @property
     def is_sensible(self) -> bool:
         """uperf has a thread for each strand of a profile, and other ways are the same with any number of flows."""
         if self.is_profile and self.threads > 1:
@@ -82,10 +92,17 @@ class Case:
 
     @property
     def unit(self) -> str:
-        """What costs are given per: a transaction, 10^9 bytes, or a datagram that has arrived."""
+        """What costs are given per: a transaction, a request, 10^9 bytes, or a datagram that has arrived."""
         if self.is_stream:
             return "GB"
+        if self.is_app:
+            return "request"
         return "datagram" if self.traffic == "udp_stream" else "transaction"
+
+    @property
+    def about_as_many(self) -> int:
+        """Requests that take about so many seconds, for a tool that takes no time."""
+        return self.seconds * min(self.flows, 4) * _PER_S
 
     @property
     def unit_size(self) -> float:
@@ -100,6 +117,7 @@ class Place:
     client_cpus: tuple[int, ...]
     server_cpus: tuple[int, ...]
     workdir: str
+    server: str = ""  # HOST:PORT of that which has been started for all tools
 
 
 def cpu_list(cpus: tuple[int, ...]) -> str:
@@ -109,13 +127,14 @@ def cpu_list(cpus: tuple[int, ...]) -> str:
 
 @dataclass(frozen=True)
 class Commands:
-    """The commands of one run. A tool that starts its own far end has no server command."""
+    """The commands of one run. A tool that starts its own far end, or finds one, has no server command."""
 
     client: list[str]
     server: list[str] | None = None
     listens_on: int = 0  # TCP port that shows that the server is ready
     server_ends: bool = False  # the server ends by itself after one client
     pins_itself: bool = False  # the CPUs are already in the arguments
+    env: Mapping[str, str] | None = None  # in which the client starts; None: the bench's own
 
 
 @dataclass(frozen=True)
@@ -131,7 +150,7 @@ class Figures:
     """All figures of one tool in one case, one list entry a round."""
 
     rate: list[float] = field(default_factory=list)
-    cpu_s: list[float] = field(default_factory=list)  # seconds of CPU per unit, both ends
+    cpu_s: list[float] = field(default_factory=list)  # seconds of CPU per unit, all ends that were started
     calls_client: list[float] = field(default_factory=list)
     calls_server: list[float] = field(default_factory=list)
     instructions: list[float] = field(default_factory=list)  # user space, client, per unit
@@ -139,3 +158,4 @@ class Figures:
 
 
 METRICS = ("rate", "cpu_s", "calls_client", "calls_server", "instructions")
+CLIENT_METRICS = tuple(metric for metric in METRICS if metric != "calls_server")

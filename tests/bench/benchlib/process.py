@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
@@ -22,13 +23,14 @@ _stopped_by: list[int] = []
 class Child:
     """A started command. Used as a context manager: leaving it ends the whole process group."""
 
-    def __init__(self, argv: list[str], workdir: str) -> None:
+    def __init__(self, argv: list[str], workdir: str, env: Mapping[str, str] | None = None) -> None:
         self._out: IO[bytes] = tempfile.TemporaryFile(dir=workdir)  # noqa: SIM115
         self._err: IO[bytes] = tempfile.TemporaryFile(dir=workdir)  # noqa: SIM115
         self.cpu_s = 0.0
         self._popen = subprocess.Popen(
             argv,
             cwd=workdir,
+            env=env,
             stdin=subprocess.DEVNULL,
             stdout=self._out,
             stderr=self._err,

@@ -9,7 +9,7 @@ from math import comb
 from statistics import median
 from typing import Any
 
-from .model import METRICS, Case, Figures
+from .model import CLIENT_METRICS, METRICS, Case, Figures
 
 SUBJECT = "netmodel"
 LEAST_ROUNDS = 5  # that a confidence interval can be made of
@@ -118,6 +118,41 @@ def case_text(case: Case, figures: Mapping[str, Figures]) -> str:
     for name, entry in figures.items():
         lines += [f"  {name}: {error}" for error in dict.fromkeys(entry.errors)]
     return "\n".join(lines) + "\n"
+
+
+MARKDOWN_HEAD = (
+    "| workload | tool | requests/s | CPU s/request | system calls | user instructions | netmodel's rate | its CPU |",
+    "|---|---|---|---|---|---|---|---|",
+)
+
+
+def markdown_rows(case: Case, figures: Mapping[str, Figures]) -> list[str]:
+    """A row a tool below MARKDOWN_HEAD: medians with their 90 % intervals, and the ratios of netmodel to the tool."""
+    beside, rows = ratios(figures), []
+    for name, entry in figures.items():
+        cells = [_interval(Spread.of(getattr(entry, metric)), number_text) for metric in CLIENT_METRICS]
+        cells += [_interval(beside.get(name, {}).get(metric), "{:.3f}".format) for metric in CLIENT_METRICS[:2]]
+        rows.append(f"| {' | '.join([case.label, name, *cells])} |")
+    return rows
+
+
+def _interval(spread: Spread | None, text: Callable[[float], str]) -> str:
+    if spread is None:
+        return ""
+    if spread.low == spread.high:
+        return text(spread.median)
+    return f"{text(spread.median)} ({text(spread.median_low)}..{text(spread.median_high)})"
+
+
+def dearer(results: Mapping[Case, Mapping[str, Figures]]) -> list[str]:
+    """The cases and peers where a request costs netmodel more CPU time."""
+    found = []
+    for case, figures in results.items():
+        for name, by_metric in ratios(figures).items():
+            cost = by_metric["cpu_s"]
+            if cost is not None and cost.median_low > 1:
+                found.append(f"{case.label}: {_ratio_text(cost)} of the CPU time of {name}")
+    return found
 
 
 def verdict(results: Mapping[Case, Mapping[str, Figures]], rounds: int) -> str:

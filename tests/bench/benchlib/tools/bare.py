@@ -9,9 +9,10 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from ..apps import APPS, App
 from ..model import Case, Commands, Outcome, Place
 from ..ports import free_ports
-from .base import Tool, key_values, number
+from .base import Tool, host_port, key_values, number
 
 _SOURCE = Path(__file__).resolve().parents[2] / "bare.c"
 
@@ -35,12 +36,20 @@ class Bare(Tool):
         return cls(program, folder) if done.returncode == 0 else None
 
     def supported(self, case: Case) -> bool:
-        return case.is_plain and case.workload == "tcp_rr"
+        return case.is_app or (case.is_plain and case.workload == "tcp_rr")
 
     def run(self, case: Case, place: Place) -> Commands:
+        if case.is_app:
+            return self._ask(APPS[case.workload], case, place)
         (port,) = free_ports(1)
         client = [self._program, "client", str(port), str(case.flows), str(case.seconds)]
         return Commands(client=client, server=[self._program, "server", str(port)], listens_on=port)
+
+    def _ask(self, app: App, case: Case, place: Place) -> Commands:
+        request = Path(place.workdir) / "request"
+        request.write_bytes(app.request)
+        load = [host_port(place)[1], str(case.flows), str(case.seconds)]
+        return Commands([self._program, "ask", app.protocol, *load, str(request), str(app.answer_bytes(place.server))])
 
     def parse(self, case: Case, client: str, server: str) -> Outcome:
         values = key_values(client)

@@ -39,6 +39,55 @@ class Tool(ABC):
         """The outcome, from the standard output of both ends."""
 
 
+class Client(Tool):
+    """A program that asks servers of others, one at a time. It starts in the environment in which it was found, as that
+    may say where its libraries are."""
+
+    variable: ClassVar[str]  # names the program, where PATH has none
+    workloads: ClassVar[tuple[str, ...]]
+
+    def __init__(self, program: str, env: Mapping[str, str]) -> None:
+        self._program = program
+        self._env = env
+
+    @classmethod
+    def find(cls, env: Mapping[str, str]) -> Client | None:
+        found = locate(env, cls.variable, cls.name)
+        return cls(found, env) if found else None
+
+    def supported(self, case: Case) -> bool:
+        return case.workload in self.workloads
+
+    def run(self, case: Case, place: Place) -> Commands:
+        return Commands(client=[self._program, *self.arguments(case, place)], env=self._env)
+
+    @abstractmethod
+    def arguments(self, case: Case, place: Place) -> list[str]:
+        """What follows the program's name."""
+
+
+def host_port(place: Place) -> tuple[str, str]:
+    """Of the server that all tools ask."""
+    host, _, port = place.server.rpartition(":")
+    return host, port
+
+
+def found_number(pattern: str, text: str) -> float:
+    """The number that the group of a pattern matches, or an error that names the pattern."""
+    found = re.search(pattern, text, re.MULTILINE)
+    if found is None:
+        raise BenchError(f"no {pattern!r} in the output")
+    return float(found[1])
+
+
+def check_failures(text: str, *patterns: str) -> None:
+    """Raises where one of these counters is there and not 0: such a rate is not that of requests that were answered."""
+    for pattern in patterns:
+        for count in re.findall(pattern, text, re.MULTILINE):
+            if float(count):
+                raise BenchError(f"{pattern!r} has {count}")
+
+
 def executable(path: Path | str | None) -> str | None:
     """The absolute path of `path` if it is a program."""
     if path is None:

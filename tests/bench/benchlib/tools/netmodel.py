@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from ..apps import APPS
 from ..model import DEFAULT, SPIN, ZEROCOPY, BenchError, Case, Commands, Outcome, Place, cpu_list
 from ..ports import free_ports
 from .base import HOST, Tool, executable, locate
@@ -34,6 +36,8 @@ class Netmodel(Tool):
         return True
 
     def run(self, case: Case, place: Place) -> Commands:
+        if case.is_app:
+            return self._run_app(case, place)
         if case.is_profile:
             return self._run_profile(case, place)
         params: dict[str, object] = {"num_flows": case.flows, "num_threads": case.threads}
@@ -56,11 +60,18 @@ class Netmodel(Tool):
         master = [self._program, "-m", written_profile(case, place), "--format", "json"]
         return _both_ends(self._program, master, place)
 
+    def _run_app(self, case: Case, place: Place) -> Commands:
+        profile = Path(place.workdir) / "profile.xml"
+        profile.write_text(APPS[case.workload].profile(place.server, case.flows, case.seconds))
+        client = [self._program, "-m", str(profile), "--format", "json", *_on(place.client_cpus)]
+        return Commands(client=client, pins_itself=True)
+
     def parse(self, case: Case, client: str, server: str) -> Outcome:
         try:
             result = json.loads(client)
             totals = result["totals"]
             complete = result["run"]["complete"]
+            badly_answered = _badly_answered(totals) if case.is_app else 0
             if case.is_stream:
                 # Bytes that crossed the connection once, whichever end wrote them.
                 count = max(totals["bytes_sent"], totals["bytes_received"])
@@ -76,6 +87,8 @@ class Netmodel(Tool):
             raise BenchError(f"not a result document: {error!r}") from None
         if not complete:
             raise BenchError("the result is marked incomplete")
+        if badly_answered:
+            raise BenchError(f"{badly_answered} requests were not answered with what was asked for")
         return Outcome(count=float(count), rate=float(rate))
 
 
@@ -88,6 +101,11 @@ class Baseline(Netmodel):
     def find(cls, env: Mapping[str, str]) -> Netmodel | None:
         found = locate(env, "NETMODEL_BASELINE", "netmodel") if env.get("NETMODEL_BASELINE") else None
         return cls(found) if found else None
+
+
+def _badly_answered(totals: Mapping[str, Any]) -> int:
+    outcomes = totals["outcomes"]
+    return int(outcomes["requests"] - outcomes["hits"] - outcomes["ok"])
 
 
 def _both_ends(program: str, master: list[str], place: Place) -> Commands:
