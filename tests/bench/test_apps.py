@@ -62,9 +62,9 @@ SAID: list[tuple[type[Client], Case, str, float, float]] = [
     (Wrk, HTTP, WRK, 92200, 45870.65),
     (Ab, HTTP, AB, 84000, 42000.5),
     (Dnsperf, DNS, DNSPERF, 119990, 59995),
-    (Memtier, MEMCACHE, MEMTIER, 80000, 41234.5),
-    (Memtier, REDIS, MEMTIER, 80000, 41234.5),
-    (RedisBenchmark, REDIS, REDIS_BENCHMARK, 80000, 70422.54),
+    (Memtier, MEMCACHE, MEMTIER, 40000, 41234.5),
+    (Memtier, REDIS, MEMTIER, 40000, 41234.5),
+    (RedisBenchmark, REDIS, REDIS_BENCHMARK, 40000, 70422.54),
 ]
 
 

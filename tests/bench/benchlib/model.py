@@ -101,8 +101,8 @@ class Case:
 
     @property
     def about_as_many(self) -> int:
-        """Requests that take about so many seconds, for a tool that takes no time."""
-        return self.seconds * min(self.flows, 4) * _PER_S
+        """Requests that take so many seconds or less, for a tool that takes no time; watched ones take far longer."""
+        return self.seconds * min(self.flows, 2) * _PER_S
 
     @property
     def unit_size(self) -> float:
