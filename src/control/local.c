@@ -101,7 +101,7 @@ void nm_local_result(struct nm_local *local, uint64_t now_ns, struct nm_msg_resu
 	struct nm_addr stranger;
 
 	nm_counts_read(local->engine, local->plan, ret->groups);
-	ret->cut = *nm_engine_cut_buffers(local->engine);
+	ret->cut = *nm_engine_cut(local->engine);
 	nm_connections_read(local->engine, local->plan, &ret->connections, &ret->cut);
 	ret->strangers = nm_engine_strangers(local->engine, &stranger);
 	if (stranger.len)

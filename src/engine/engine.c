@@ -196,7 +196,7 @@ uint64_t nm_engine_strangers(const struct nm_engine *engine, struct nm_addr *ret
 	return nm_strangers_read(engine->strangers, ret_last);
 }
 
-const struct nm_buffers *nm_engine_cut_buffers(const struct nm_engine *engine)
+const struct nm_buffers *nm_engine_cut(const struct nm_engine *engine)
 {
 	return &engine->cut;
 }

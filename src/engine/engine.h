@@ -83,9 +83,9 @@ void nm_engine_set_host(struct nm_engine *engine, uint32_t host, const struct nm
 /* How many connections from other addresses than those of the run's hosts have been turned away at
  * ports of this side; *ret_last: the address of the last, or len 0. Any time. */
 uint64_t nm_engine_strangers(const struct nm_engine *engine, struct nm_addr *ret_last);
-/* The largest buffers that the profile asks for and the kernel of this host cuts; after
- * nm_engine_prepare. */
-const struct nm_buffers *nm_engine_cut_buffers(const struct nm_engine *engine);
+/* The largest buffers that the profile asks for and the kernel of this host cuts, without segments;
+ * after nm_engine_prepare. */
+const struct nm_buffers *nm_engine_cut(const struct nm_engine *engine);
 /* The nonce to which data connections to this side are proved, NM_NONCE_BYTES, which the caller
  * tells the other hosts; the second function takes the nonce of another host, copied, before the
  * start. */

@@ -431,7 +431,7 @@ static const struct nm_figure buffers_figures[] = {
 };
 
 const struct nm_object nm_buffers_object = {
-	.name = "cut_buffers",
+	.name = "cut_sizes",
 	.doc = "The largest socket buffers of the profile of which the host's kernel gave less, or "
 	       "more, and the largest segment (mss) that is smaller on open connections; 0: none.",
 	.figures = buffers_figures,
@@ -506,7 +506,7 @@ static const struct nm_figure host_figures[] = {
 	NM_MADE("tcp", make_tcp, NM_SCHEMA_IF_AVAILABLE("tcp"), .object = &nm_tcp_object),
 	NM_MADE("psp", make_psp, NM_SCHEMA_LIST_IF_AVAILABLE("psp_device"),
 		.doc = "PSP devices over the measured window; none where the kernel has no PSP."),
-	NM_FIGURE(OBJECT, struct nm_result_host, facts.cut, "cut_buffers",
+	NM_FIGURE(OBJECT, struct nm_result_host, facts.cut, "cut_sizes",
 		  .object = &nm_buffers_object, .has = has_cut, .is_label = true),
 	NM_MADE("connections", make_connections, NM_SCHEMA_IF_AVAILABLE("connections"),
 		.object = &nm_connections_object),

@@ -145,7 +145,7 @@ def test_segments_smaller_than_was_asked_for_are_told(
     told = [text for text in document["run"]["warnings"] if "(mss)" in text]
     assert len(told) == (0 if given is None else 2), document["run"]["warnings"]
     for host in document["hosts"]:
-        cut = host.get("cut_buffers", {"mss_asked_bytes": 0, "mss_given_bytes": 0})
+        cut = host.get("cut_sizes", {"mss_asked_bytes": 0, "mss_given_bytes": 0})
         expected = (0, 0) if given is None else (asked, given)
         assert (cut["mss_asked_bytes"], cut["mss_given_bytes"]) == expected
     assert all(f"segments of {asked} bytes were asked for (mss), and TCP sends no more than {given}" in text for text in told)

@@ -462,7 +462,7 @@ def test_buffers_that_the_kernel_cuts_are_told(netmodel: Netmodel, profile: Writ
     (warning,) = [text for text in document["run"]["warnings"] if "wmem_max" in text]
     assert "a send buffer of 1073741824 bytes was asked for" in warning
     assert f"the kernel gives {given}" in warning
-    assert document["hosts"][0]["cut_buffers"]["send_given_bytes"] == given
+    assert document["hosts"][0]["cut_sizes"]["send_given_bytes"] == given
 
 
 def test_buffers_smaller_than_the_kernel_gives_are_told(netmodel: Netmodel, profile: WriteProfile) -> None:
@@ -471,7 +471,7 @@ def test_buffers_smaller_than_the_kernel_gives_are_told(netmodel: Netmodel, prof
         '<transaction iterations="5"><flowop type="write" options="size=64"/></transaction></group>'
     )
     document = netmodel.measure(path)
-    cut = document["hosts"][0]["cut_buffers"]
+    cut = document["hosts"][0]["cut_sizes"]
     for way in ("send", "receive"):
         (warning,) = [text for text in document["run"]["warnings"] if f"a {way} buffer of 1000 bytes was asked for" in text]
         given = cut[f"{way}_given_bytes"]

@@ -51,7 +51,7 @@ struct nm_engine *nm_engine_free(struct nm_engine *engine)
 	return NULL;
 }
 
-const struct nm_buffers *nm_engine_cut_buffers(const struct nm_engine *engine)
+const struct nm_buffers *nm_engine_cut(const struct nm_engine *engine)
 {
 	static const struct nm_buffers none = {.send_asked = 0};
 
