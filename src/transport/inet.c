@@ -254,6 +254,13 @@ uint64_t nm_inet_mss_bytes(const void *opts)
 	return o->mss_bytes;
 }
 
+uint64_t nm_inet_tx_delay_ns(const void *opts)
+{
+	const struct nm_inet_opts *o = opts;
+
+	return o->tx_delay_ns;
+}
+
 /* For plain TCP only: connections over Multipath TCP perhaps do not inherit it. */
 static int limit_receives(int fd)
 {
@@ -512,6 +519,7 @@ const struct nm_transport_socket nm_inet_socket = {
 	.leave_from = nm_sock_leave_from,
 	.busy_poll_ns = nm_sock_busy_poll_ns,
 	.mss_bytes = nm_inet_mss_bytes,
+	.tx_delay_ns = nm_inet_tx_delay_ns,
 };
 
 const struct nm_transport_preamble nm_inet_preamble = {.attach = nm_inet_attach};

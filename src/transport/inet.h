@@ -14,7 +14,8 @@
 
 struct tcp_info;
 
-#define NM_INET_PORTS 1024 /* of one listener, at most */
+#define NM_INET_PORTS	   1024			   /* of one listener, at most */
+#define NM_TX_DELAY_MAX_NS UINT64_C(268435455000) /* that the kernel takes: 28 bits of 1 us */
 
 /* The option struct of such a transport begins with this one. */
 struct nm_inet_opts {
@@ -58,7 +59,7 @@ extern const char *const nm_quickack_words[];
 		 "(TCP_FASTOPEN), where " \
 		 "net.ipv4.tcp_fastopen must have its bit 2; the result tells how often it was " \
 		 "so"}, \
-	{.name = "tcp_tx_delay", .type = NM_TYPE_DURATION, .max = UINT64_C(1000000000000), \
+	{.name = "tcp_tx_delay", .type = NM_TYPE_DURATION, .max = NM_TX_DELAY_MAX_NS, \
 	 .offset = offsetof(struct nm_inet_opts, tx_delay_ns), \
 	 .help = "delay what is sent once the connection is open by so much (TCP_TX_DELAY), at " \
 		 "both " \
@@ -96,6 +97,7 @@ int nm_inet_start(const void *opts, const struct nm_start *how, void **ret_start
 		  size_t why_size);
 uint32_t nm_inet_ports(const void *opts);
 uint64_t nm_inet_mss_bytes(const void *opts);
+uint64_t nm_inet_tx_delay_ns(const void *opts);
 int nm_inet_listen(const void *opts, const struct nm_addr *local, enum nm_listen how, int backlog,
 		   char text[NM_ENDPOINT_TEXT], int *ret_fd);
 int nm_inet_make(const void *opts, const struct nm_addr *to);

@@ -118,6 +118,9 @@ struct nm_transport_socket {
 	uint64_t (*busy_poll_ns)(const void *opts);
 	/* The largest segment that the kernel is asked for; 0: none. NULL: there are none. */
 	uint64_t (*mss_bytes)(const void *opts);
+	/* What the kernel is asked to delay all that a connection sends by, and that it does only
+	 * where the sending device takes it; 0: nothing. NULL: there is none. */
+	uint64_t (*tx_delay_ns)(const void *opts);
 	/* The rate that the kernel is asked to keep each connection to, and that it keeps only
 	 * where the sending device paces; 0: none. NULL: the kernel keeps whatever is asked for. */
 	double (*max_pacing_bps)(const void *opts);

@@ -94,6 +94,13 @@ uint64_t nm_transport_mss_bytes(const struct nm_transport *transport, const void
 	return socket && socket->mss_bytes ? socket->mss_bytes(opts) : 0;
 }
 
+uint64_t nm_transport_tx_delay_ns(const struct nm_transport *transport, const void *opts)
+{
+	const struct nm_transport_socket *socket = transport->socket;
+
+	return socket && socket->tx_delay_ns ? socket->tx_delay_ns(opts) : 0;
+}
+
 const struct nm_transport *nm_transport_accepting(const struct nm_transport *transport,
 						  const void *opts)
 {

@@ -173,6 +173,7 @@ const struct nm_opt *nm_transport_message_opts(const struct nm_transport *transp
 bool nm_transport_makes_sockets(const struct nm_transport *transport);
 uint64_t nm_transport_busy_poll_ns(const struct nm_transport *transport, const void *opts);
 uint64_t nm_transport_mss_bytes(const struct nm_transport *transport, const void *opts);
+uint64_t nm_transport_tx_delay_ns(const struct nm_transport *transport, const void *opts);
 /* The transport of the accepting end; `transport` is the one of the connecting end. */
 const struct nm_transport *nm_transport_accepting(const struct nm_transport *transport,
 						  const void *opts);

@@ -452,6 +452,14 @@ def test_a_rate_that_nothing_keeps_is_told(netmodel: Netmodel) -> None:
         assert len(warnings) == told, (profile, document["run"]["warnings"])
 
 
+def test_a_delay_that_nothing_keeps_is_told(netmodel: Netmodel) -> None:
+    """Loopback has no queueing discipline that delays segments; no round trip is as short as a microsecond."""
+    for delay, told in (("20ms", 1), ("1us", 0)):
+        document = netmodel.measure("tcp_rr", *defines(test_length="300ms", tcp_tx_delay=delay))
+        warnings = [text for text in document["run"]["warnings"] if f"tcp_tx_delay is {delay[:-2]}.0 {delay[-2:]}, and no" in text]
+        assert len(warnings) == told, (delay, document["run"]["warnings"])
+
+
 def test_buffers_that_the_kernel_cuts_are_told(netmodel: Netmodel, profile: WriteProfile) -> None:
     given = int(Path("/proc/sys/net/core/wmem_max").read_text())
     path = profile(

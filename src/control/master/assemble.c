@@ -3,7 +3,6 @@
 #include "control/master/assemble.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "base/units.h"
 #include "control/master/event_loop.h"
 #include "control/master/losses.h"
+#include "control/master/unkept.h"
 #include "host/clock.h"
 #include "result/load.h"
 #include "result/replayed.h"
@@ -364,53 +364,6 @@ static void warn_of_ways(struct nm_result *result)
 			       "that have room for them: an MTU of 4096 bytes and headers");
 }
 
-#define UNPACED_BYTES 1048576 /* that a connection may have sent into its buffer */
-
-/* The greatest rate of those that the kernel may not keep; 0: there is none. */
-static double pacing_of(const struct nm_group *group)
-{
-	double most = 0;
-
-	for (uint32_t i = 0; i < group->n_instrs; i++) {
-		const struct nm_instr *instr = &group->instrs[i];
-		const struct nm_transport_socket *socket =
-			nm_instr_opens(instr) ? instr->transport->socket : NULL;
-
-		if (socket && socket->max_pacing_bps)
-			most = fmax(most, socket->max_pacing_bps(instr->open.transport_opts));
-	}
-	return most;
-}
-
-/* Counts tell whether a rate was kept, whatever the devices on the way are. */
-static void warn_of_pacing(struct nm_result *result, const struct nm_group *group,
-			   const struct nm_result_group *found)
-{
-	double bps = pacing_of(group), seconds = 0, connections = (double)group->n_flows;
-	uint64_t bytes = 0;
-	char asked[32], sent[32];
-
-	connections *= group->n_conns;
-	for (size_t k = 0; bps > 0 && k < found->n_phases; k++) {
-		const struct nm_result_phase *phase = &found->phases[k];
-		uint64_t by_master = phase->whole.counts.bytes_sent;
-		uint64_t by_slaves = phase->slaves.bytes_sent;
-
-		bytes += by_master > by_slaves ? by_master : by_slaves;
-		seconds += fmax(phase->whole.seconds, nm_span_s(phase->slaves_span));
-	}
-	if (connections <= 0 || seconds <= 0 ||
-	    (double)bytes <= connections * (1.1 * bps / 8 * seconds + UNPACED_BYTES))
-		return;
-	nm_result_warn(
-		result,
-		"group %.128s: max_pacing_rate is %s, and each connection sent %s: datagrams are "
-		"paced only where the sending device has the queueing discipline fq "
-		"(tc qdisc replace dev DEVICE root fq)",
-		group->name, nm_format_bitrate(bps, asked, sizeof asked),
-		nm_format_bitrate((double)bytes * 8 / seconds / connections, sent, sizeof sent));
-}
-
 static void warn_of_loads(struct nm_result *result)
 {
 	for (size_t g = 0; g < result->n_groups; g++) {
@@ -583,8 +536,6 @@ void nm_master_assemble(struct nm_master *master)
 		check_losses(master, g);
 	if (!nm_outcome_ends(&master->outcome))
 		warn_of_loads(master->result);
-	for (uint32_t g = 0; g < master->plan->n_groups; g++)
-		warn_of_pacing(master->result, &master->plan->groups[g],
-			       &master->result->groups[g]);
+	nm_warn_of_unkept(master->result, master->plan);
 	dismiss(master);
 }

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "control/master/unkept.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#include "base/units.h"
+#include "plan/plan.h"
+#include "result/result.h"
+#include "transport/transport.h"
+
+#define UNPACED_BYTES 1048576 /* that a connection may have sent into its buffer */
+
+/* The greatest rate of those that the kernel may not keep; 0: there is none. */
+static double pacing_of(const struct nm_group *group)
+{
+	double most = 0;
+
+	for (uint32_t i = 0; i < group->n_instrs; i++) {
+		const struct nm_instr *instr = &group->instrs[i];
+		const struct nm_transport_socket *socket =
+			nm_instr_opens(instr) ? instr->transport->socket : NULL;
+
+		if (socket && socket->max_pacing_bps)
+			most = fmax(most, socket->max_pacing_bps(instr->open.transport_opts));
+	}
+	return most;
+}
+
+/* Counts tell whether a rate was kept, whatever the devices on the way are. */
+static void warn_of_pacing(struct nm_result *result, const struct nm_group *group,
+			   const struct nm_result_group *found)
+{
+	double bps = pacing_of(group), seconds = 0, connections = (double)group->n_flows;
+	uint64_t bytes = 0;
+	char asked[32], sent[32];
+
+	connections *= group->n_conns;
+	for (size_t k = 0; bps > 0 && k < found->n_phases; k++) {
+		const struct nm_result_phase *phase = &found->phases[k];
+		uint64_t by_master = phase->whole.counts.bytes_sent;
+		uint64_t by_slaves = phase->slaves.bytes_sent;
+
+		bytes += by_master > by_slaves ? by_master : by_slaves;
+		seconds += fmax(phase->whole.seconds, nm_span_s(phase->slaves_span));
+	}
+	if (connections <= 0 || seconds <= 0 ||
+	    (double)bytes <= connections * (1.1 * bps / 8 * seconds + UNPACED_BYTES))
+		return;
+	nm_result_warn(
+		result,
+		"group %.128s: max_pacing_rate is %s, and each connection sent %s: datagrams are "
+		"paced only where the sending device has the queueing discipline fq "
+		"(tc qdisc replace dev DEVICE root fq)",
+		group->name, nm_format_bitrate(bps, asked, sizeof asked),
+		nm_format_bitrate((double)bytes * 8 / seconds / connections, sent, sizeof sent));
+}
+
+/* The least delay of all connections; 0: some have none. */
+static uint64_t tx_delay_of(const struct nm_plan *plan)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (uint32_t g = 0; g < plan->n_groups; g++)
+		for (uint32_t i = 0; i < plan->groups[g].n_instrs; i++) {
+			const struct nm_instr *instr = &plan->groups[g].instrs[i];
+
+			if (!nm_instr_opens(instr))
+				continue;
+			uint64_t ns = nm_transport_tx_delay_ns(instr->transport,
+							       instr->open.transport_opts);
+
+			least = ns < least ? ns : least;
+		}
+	return least < UINT64_MAX ? least : 0;
+}
+
+/* The delay of either end is in every round trip, where it is kept. */
+static void warn_of_tx_delay(struct nm_result *result, const struct nm_plan *plan)
+{
+	double delay = (double)tx_delay_of(plan) / 1e9, longest = 0;
+	char asked[32], found[32];
+
+	for (size_t h = 0; h < result->n_hosts; h++)
+		longest = fmax(longest, result->hosts[h].connections.srtt_max_s);
+	if (longest <= 0 || longest >= delay)
+		return;
+	nm_result_warn(result,
+		       "tcp_tx_delay is %s, and no connection has a round trip of more than %s: "
+		       "what is sent is delayed only where the sending device has the queueing "
+		       "discipline fq (tc qdisc replace dev DEVICE root fq)",
+		       nm_format_duration(delay, asked, sizeof asked),
+		       nm_format_duration(longest, found, sizeof found));
+}
+
+void nm_warn_of_unkept(struct nm_result *result, const struct nm_plan *plan)
+{
+	for (uint32_t g = 0; g < plan->n_groups; g++)
+		warn_of_pacing(result, &plan->groups[g], &result->groups[g]);
+	warn_of_tx_delay(result, plan);
+}
