@@ -6,10 +6,12 @@ The layouts here were seen in the output of uperf 1.0.8; a cell ends in its colu
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -235,6 +237,26 @@ def test_raw_lines_instead(uperf: Netmodel, profile: WriteProfile) -> None:
         *averages("Flowop", FLOWOPS),
     ]
     assert_layout(out, [*lines, RULE, raw("Total"), *tables, *NETSTAT, *run_statistics("local")])
+
+
+def test_what_wrappers_read_is_what_was_measured(uperf: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+    """They sum the differences of the rows of a transaction, and know the run by the words of its name.
+
+    The profile is as they write it: a transaction is not closed, and values have no quotation marks."""
+    asks = ASK.replace('"write"', "write").replace('"read"', "read")
+    body = f'<group nprocs="2">{OPEN.format(host="local")}<transaction duration="300ms">{asks}{CLOSE}</group>'
+    path = profile(body, name="rr-tcp-90-90-2")
+    report = tmp_path / "report"
+    out = uperf.run(*"-v -a -R -i 50ms --format json -o".split(), report, "-m", path, code=0).out
+    assert re.findall(r"running profile:(.*) \.\.\.", out) == ["rr-tcp-90-90-2"]
+    rows = re.findall(r"^timestamp_ms:(\d+\.\d{4}) name:Txn2 nr_bytes:(\d+) nr_ops:(\d+)$", out, re.M)
+    steps = [(float(b[0]) - float(a[0]), int(b[1]) - int(a[1]), int(b[2]) - int(a[2])) for a, b in pairwise(rows)]
+    assert len(steps) >= 4
+    assert min(min(step) for step in steps) >= 0
+    document = json.loads(report.read_text())
+    counts = document["hosts"][0]["counts"]
+    assert sum(step[1] for step in steps) == counts["bytes_sent"] + counts["bytes_received"]
+    assert sum(step[2] for step in steps) == document["hosts"][0]["operations"] - 4  # connects and disconnects
 
 
 def test_by_the_name_of_the_form(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
