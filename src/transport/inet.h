@@ -14,7 +14,7 @@
 
 struct tcp_info;
 
-#define NM_INET_PORTS	   1024			   /* of one listener, at most */
+#define NM_INET_PORTS	   1024			  /* of one listener, at most */
 #define NM_TX_DELAY_MAX_NS UINT64_C(268435455000) /* that the kernel takes: 28 bits of 1 us */
 
 /* The option struct of such a transport begins with this one. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Warns of a pace and of a delay that the devices on the way have not kept. */
 #include "control/master/unkept.h"
 
 #include <math.h>
