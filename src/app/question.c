@@ -38,7 +38,7 @@ size_t nm_question_put(const struct nm_questions *questions, uint64_t key, unsig
 }
 
 /* Whether two pieces of a name are the same; lengths of labels are no letters. */
-static inline bool is_same(const unsigned char *a, const unsigned char *b, size_t n)
+static bool is_same(const unsigned char *a, const unsigned char *b, size_t n)
 {
 	if (__builtin_expect(memcmp(a, b, n) == 0, 1))
 		return true;
@@ -48,40 +48,27 @@ static inline bool is_same(const unsigned char *a, const unsigned char *b, size_
 	return true;
 }
 
-/* Whether the label of a key stands there. Apart, so that a question of one name needs no room for
- * it. */
-static __attribute__((noinline)) bool is_label(const struct nm_questions *questions, uint64_t key,
-					       const unsigned char *data)
-{
-	unsigned char text[NM_LABEL_MAX];
-
-	nm_keyspace_put(&questions->keys, key, (char *)text);
-	return *data == questions->keys.length && is_same(text, data + 1, questions->keys.length);
-}
-
-/* In other cases of its letters it is the same name. */
-static __attribute__((noinline)) bool is_like(const struct nm_question *question,
-					      const unsigned char *data)
-{
-	const size_t name = question->length - END_BYTES;
-
-	return is_same(question->wire, data, name) &&
-	       memcmp(question->wire + name, data + name, END_BYTES) == 0;
-}
-
 size_t nm_question_take(const struct nm_questions *questions, uint64_t key,
 			const unsigned char *data, size_t n)
 {
 	const struct nm_question *question = &questions->list[questions->labels ? 0 : key];
 	const size_t label = questions->labels ? 1u + questions->keys.length : 0;
-	const size_t length = label + question->length;
+	const size_t name = question->length - END_BYTES;
+	unsigned char text[NM_LABEL_MAX];
 
-	if (n < length || (label && !is_label(questions, key, data)))
+	if (n < label + question->length)
 		return 0;
-	return memcmp(question->wire, data + label, question->length) == 0 ||
-			       is_like(question, data + label)
-		       ? length
-		       : 0;
+	if (label) {
+		nm_keyspace_put(&questions->keys, key, (char *)text);
+		if (*data != questions->keys.length || !is_same(text, data + 1, label - 1))
+			return 0;
+		data += label;
+	}
+	if (__builtin_expect(memcmp(question->wire, data, question->length) == 0, 1) ||
+	    (is_same(question->wire, data, name) &&
+	     memcmp(question->wire + name, data + name, END_BYTES) == 0))
+		return label + question->length;
+	return 0;
 }
 
 /* One character, or what is written for it behind a backslash: how many bytes of the text it has;
