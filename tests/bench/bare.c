@@ -52,9 +52,9 @@ static void at_once(int fd)
 		die("TCP_NODELAY");
 }
 
-static void watch(int epoll_fd, int fd, union epoll_data data)
+static void watch(int epoll_fd, int fd)
 {
-	struct epoll_event event = {.events = EPOLLIN, .data = data};
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
 
 	if (fcntl(fd, F_SETFL, O_NONBLOCK) < 0 ||
 	    epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0)
@@ -116,7 +116,7 @@ static void server(const char *port)
 				serve_one(fd);
 				close(fd);
 			} else {
-				watch(epoll_fd, fd, (union epoll_data){.fd = fd});
+				watch(epoll_fd, fd);
 			}
 		}
 		if (flows > 1)
@@ -131,98 +131,89 @@ struct exchange {
 	size_t request_bytes, answer_bytes;
 };
 
-struct flow {
-	int fd;
-	size_t have; /* bytes of the answer */
-};
-
 static char answer[65536];
 
-static void ask(const struct flow *flow, const struct exchange *exchange)
+static void ask(int fd, const struct exchange *exchange)
 {
-	const ssize_t n = (ssize_t)exchange->request_bytes;
+	size_t n = exchange->request_bytes;
 
-	if (send(flow->fd, exchange->request, exchange->request_bytes, 0) != n)
+	if (send(fd, exchange->request, n, 0) != (ssize_t)n)
 		die("send");
 }
 
-/* Whether the answer is whole. */
-static bool take(struct flow *flow, const struct exchange *exchange)
+/* It is there as a whole, or the kernel says nothing of it (as_a_whole). */
+static void take(int fd, size_t n)
 {
-	ssize_t n = recv(flow->fd, answer, exchange->answer_bytes - flow->have, 0);
-
-	if (n <= 0)
+	if (recv(fd, answer, n, 0) != (ssize_t)n)
 		die("recv");
-	flow->have += (size_t)n;
-	if (flow->have < exchange->answer_bytes)
-		return false;
-	flow->have = 0;
-	return true;
 }
 
-static uint64_t ask_one(struct flow *flow, const struct exchange *exchange, double until_s)
+static uint64_t ask_one(int fd, const struct exchange *exchange, double until_s)
 {
 	uint64_t count = 0;
 
 	do {
-		ask(flow, exchange);
-		while (!take(flow, exchange))
-			;
+		ask(fd, exchange);
+		take(fd, exchange->answer_bytes);
 		count++;
 	} while (now_s() < until_s);
 	return count;
 }
 
-static uint64_t ask_many(int epoll_fd, struct flow *flows, uint32_t n_flows,
+static uint64_t ask_many(int epoll_fd, const int *fds, uint32_t flows,
 			 const struct exchange *exchange, double until_s)
 {
 	struct epoll_event events[EVENTS];
 	uint64_t count = 0;
 
-	for (uint32_t i = 0; i < n_flows; i++)
-		ask(&flows[i], exchange);
+	for (uint32_t i = 0; i < flows; i++)
+		ask(fds[i], exchange);
 	for (;;) {
 		int n = epoll_wait(epoll_fd, events, EVENTS, -1);
 
 		for (int i = 0; i < n; i++) {
-			struct flow *flow = events[i].data.ptr;
-
-			if (!take(flow, exchange))
-				continue;
+			take(events[i].data.fd, exchange->answer_bytes);
 			count++;
 			/* As a tool that measures latency does. */
 			if (now_s() >= until_s)
 				return count;
-			ask(flow, exchange);
+			ask(events[i].data.fd, exchange);
 		}
 	}
 }
 
-static void client(const char *port, uint32_t n_flows, double seconds,
+static void as_a_whole(int fd, size_t bytes)
+{
+	const int least = (int)bytes;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &least, sizeof least) < 0)
+		die("SO_RCVLOWAT");
+}
+
+static void client(const char *port, uint32_t flows, double seconds,
 		   const struct exchange *exchange)
 {
 	struct sockaddr_in to = loopback(port);
-	struct flow *flows = calloc(n_flows, sizeof *flows);
-	int epoll_fd = epoll_create1(0);
+	int *fds = calloc(flows, sizeof *fds), epoll_fd = epoll_create1(0);
 
-	for (uint32_t i = 0; i < n_flows; i++) {
-		int fd = flows[i].fd = socket(AF_INET, exchange->type, 0);
-
-		if (connect(fd, (struct sockaddr *)&to, sizeof to) < 0)
+	for (uint32_t i = 0; i < flows; i++) {
+		fds[i] = socket(AF_INET, exchange->type, 0);
+		if (connect(fds[i], (struct sockaddr *)&to, sizeof to) < 0)
 			die("connect");
+		as_a_whole(fds[i], exchange->answer_bytes);
 		if (exchange->type == SOCK_STREAM)
-			at_once(fd);
-		if (exchange->is_ours && send(fd, &n_flows, sizeof n_flows, 0) != sizeof n_flows)
+			at_once(fds[i]);
+		if (exchange->is_ours && send(fds[i], &flows, sizeof flows, 0) != sizeof flows)
 			die("send");
-		if (n_flows > 1)
-			watch(epoll_fd, fd, (union epoll_data){.ptr = &flows[i]});
+		if (flows > 1)
+			watch(epoll_fd, fds[i]);
 	}
 	double begin_s = now_s(), until_s = begin_s + seconds;
-	uint64_t count = n_flows == 1 ? ask_one(flows, exchange, until_s)
-				      : ask_many(epoll_fd, flows, n_flows, exchange, until_s);
+	uint64_t count = flows == 1 ? ask_one(fds[0], exchange, until_s)
+				    : ask_many(epoll_fd, fds, flows, exchange, until_s);
 
 	printf("transactions=%llu\nseconds=%f\n", (unsigned long long)count, now_s() - begin_s);
-	free(flows);
+	free(fds);
 }
 
 static void read_request(const char *path, struct exchange *exchange)
