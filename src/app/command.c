@@ -22,15 +22,6 @@ struct reading {
 	char word[NM_COMMAND_HEAD_MAX]; /* without its quotes */
 };
 
-/* Whether the name is one of those, with blanks around each. */
-static bool lists(const char *names, const char *name)
-{
-	char spaced[NM_VERB_NAME + 2];
-
-	snprintf(spaced, sizeof spaced, " %s ", name);
-	return strstr(names, spaced);
-}
-
 /* Commands that are no request with one answer, or concern more than keys. */
 static const char *why_not(const char *name)
 {
@@ -49,19 +40,27 @@ static const char *why_not(const char *name)
 		{" MULTI EXEC DISCARD WATCH UNWATCH ASKING READONLY READWRITE ",
 		 "changes what the connection does with later commands, and is not asked for"},
 	};
+	char spaced[NM_VERB_NAME + 2];
 
+	snprintf(spaced, sizeof spaced, " %s ", name);
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (lists(others[i].names, name))
+		if (strstr(others[i].names, spaced))
 			return others[i].why;
 	return NULL;
 }
 
-/* Also what may do anything, as a script. */
+/* By what their names have in common, also of modules and of later versions. A script may do
+ * anything, unless it is one that may only read; what asks for a time of expiry changes none. */
 static bool destroys(const char *name)
 {
-	return lists(" DEL UNLINK GETDEL GETEX EXPIRE EXPIREAT PEXPIRE PEXPIREAT RENAME MOVE "
-		     "FLUSHALL FLUSHDB SWAPDB EVAL EVALSHA FCALL ",
-		     name);
+	static const char *const parts[] = {"DEL",    "FORGET", "UNLINK", "REM",   "POP",  "TRIM",
+					    "MOVE",   "RENAME", "EXPIRE", "GETEX", "DROP", "CLEAR",
+					    "XGROUP", "FLUSH",	"SWAPDB", "EVAL",  "FCALL"};
+	bool is = false;
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		is |= strstr(name, parts[i]) != NULL;
+	return is && !strstr(name, "EXPIRETIME") && !strstr(name, "_RO");
 }
 
 static bool is_blank(char c)

@@ -50,6 +50,56 @@ START_TEST(what_is_sent)
 }
 END_TEST
 
+static const struct {
+	const char *text;
+	bool destroys;
+} kinds[] = {
+	{"del x", true},
+	{"DELEX x IFEQ 1", true},
+	{"HGETDEL x FIELDS 1 f", true},
+	{"JSON.FORGET x", true},
+	{"Unlink x", true},
+	{"SREM x a", true},
+	{"ZREMRANGEBYRANK x 0 -1", true},
+	{"LPOP x", true},
+	{"bzpopmin x 0", true},
+	{"RPOPLPUSH x y", true},
+	{"XTRIM x MAXLEN 0", true},
+	{"SMOVE x y a", true},
+	{"MOVE x 1", true},
+	{"RENAMENX x y", true},
+	{"PEXPIREAT x 1", true},
+	{"HEXPIRE x 1 FIELDS 1 f", true},
+	{"GETEX x EX 1", true},
+	{"FT.DROPINDEX x", true},
+	{"JSON.CLEAR x", true},
+	{"XGROUP DESTROY x g", true},
+	{"FLUSHDB", true},
+	{"SWAPDB 0 1", true},
+	{" \t\"E\"val x 0", true},
+	{"E\\VALSHA x 0", true},
+	{"FCALL f 0", true},
+	{"EVAL_RO x 0", false},
+	{"EVALSHA_RO x 0", false},
+	{"FCALL_RO f 0", false},
+	{"EXPIRETIME x", false},
+	{"HPEXPIRETIME x FIELDS 1 f", false},
+	{"SET DEL POP EX 1", false},
+	{"GET x", false},
+	{"GEORADIUSBYMEMBER x m 1 km", false},
+	{"XREADGROUP GROUP g c STREAMS x 0", false},
+};
+
+START_TEST(what_takes_away)
+{
+	struct nm_command command;
+	char why[128];
+
+	ck_assert_int_eq(nm_command_read(kinds[_i].text, NULL, &command, why, sizeof why), 0);
+	ck_assert_msg(command.destroys == kinds[_i].destroys, "%s", kinds[_i].text);
+}
+END_TEST
+
 START_TEST(the_longest)
 {
 	struct nm_command command;
@@ -89,6 +139,7 @@ int main(void)
 	TCase *tc = tcase_create("command");
 
 	tcase_add_loop_test(tc, what_is_sent, 0, (int)(sizeof texts / sizeof *texts));
+	tcase_add_loop_test(tc, what_takes_away, 0, (int)(sizeof kinds / sizeof *kinds));
 	tcase_add_test(tc, the_longest);
 	tcase_add_test(tc, the_longest_name);
 	suite_add_tcase(suite, tc);
