@@ -134,7 +134,8 @@ const char *nm_http_lines_add(struct nm_http_lines *lines, const char *name, con
 	if (!is_token(name))
 		return "must be a word of letters, digits and hyphens";
 	if (is_own(name))
-		return "is netmodel's own: host= and keep= say what it is, or it cannot be sent";
+		return "is netmodel's own: host=, size= and keep= say what it is, or it cannot be "
+		       "sent";
 	for (const char *at = value; *at; at++)
 		if (((unsigned char)*at < ' ' && *at != '\t') || *at == 127)
 			return "has a value with control characters";

@@ -25,6 +25,9 @@ extern const char *const nm_http_methods[]; /* by enum nm_http_method; ends with
 /* All lines of its fields that a profile says. */
 #define NM_HTTP_FIELDS_MAX 2048u
 
+/* What may come behind these: the length of a body, and the end of the head. */
+#define NM_HTTP_LENGTH_MAX (sizeof "Content-Length: " - 1 + NM_NUMBER_MAX + sizeof "\r\n\r\n" - 1)
+
 /* The highest status of an answer. */
 #define NM_HTTP_STATUS_MAX 999u
 

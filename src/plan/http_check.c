@@ -68,6 +68,19 @@ static void add_fields(struct nm_ir *ir, const struct nm_ir_step *step, struct n
 	}
 }
 
+/* netmodel's own server would take a longer one for no request. */
+static void check_head(struct nm_ir *ir, const struct nm_ir_step *step,
+		       const struct nm_http_lines *lines)
+{
+	const uint32_t most = NM_APP_KEPT_BYTES - NM_HTTP_LENGTH_MAX;
+
+	if (!nm_ir_is_to_server(step->opened) && lines->length > most)
+		nm_step_error(ir, step,
+			      ": netmodel's own server takes %u bytes of a request's line and "
+			      "fields at most, and these have %u",
+			      most, lines->length);
+}
+
 void nm_ir_check_http(struct nm_ir *ir, const struct nm_ir_group *group, struct nm_ir_step *step)
 {
 	const struct nm_opts_ask *opts = step->opts;
@@ -97,8 +110,10 @@ void nm_ir_check_http(struct nm_ir *ir, const struct nm_ir_group *group, struct 
 				 step, "expect");
 	else
 		step->ask.http = lines;
-	if (step->ask.http)
+	if (step->ask.http) {
 		add_fields(ir, step, lines);
+		check_head(ir, step, lines);
+	}
 	if (!opts->keep && !nm_ir_is_to_server(step->opened) && !is_closed_next(group, step))
 		nm_origin_option(
 			nm_step_error(ir, step,

@@ -176,6 +176,38 @@ def test_netmodels_server_takes_fields(netmodel: Netmodel, profile: WriteProfile
     assert own(document)["refused"] == 0
 
 
+def test_the_longest_head_of_netmodels_server(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """It takes all that is let through, also with a body, and more is refused before the run."""
+    begin = len("POST /bytes/3 HTTP/1.1\r\nHost: local\r\nX: \r\n")
+    text = asking("path=/bytes/3 method=POST size=9", attributes="nflows='3'")
+    document = netmodel.measure(profile(with_headers(text, ("X", "y" * (2008 - begin)))))
+    assert_ends_agree(document)
+    assert own(document)["refused"] == 0
+    path = profile(with_headers(text, ("X", "y" * (2009 - begin))))
+    refused = netmodel.run("-m", path, code=1).err
+    assert f"{path}:{line_of(path, HTTP)}: error: <flowop http>: netmodel's own server takes 2008 bytes" in refused
+    assert "these have 2009" in refused
+
+
+@pytest.mark.parametrize("fields", [2048, 2049])
+def test_the_most_fields(fields: int, netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+    """Two lines, and each request of a mix has its own."""
+    with nginx(tmp_path, "location /a { if ($http_x = '') { return 403; } } location /b { if ($http_x != '') { return 403; } }") as server:
+        for name in "ab":
+            (server.root / name).write_bytes(b"x")
+        asks = asking("path=/a", f"server={server.server}", transaction='iterations="40"')
+        both = with_headers(asks, ("Y", "é" * 500), ("X", "y" * (fields - 1005 - 5)))
+        mixed = both.replace("<flowop type=\"http\"", "<mix><flowop type=\"http\" options=\"path=/b\"/><flowop type=\"http\"", 1)
+        path = profile(mixed.replace("</flowop></transaction>", "</flowop></mix></transaction>", 1))
+        if fields > 2048:
+            assert "all fields together may have 2048 bytes" in netmodel.run("-m", path, code=1).err
+            return
+        document = netmodel.measure(path)
+        assert_complete(document)
+        assert own(document)["refused"] == 0
+        assert {line[0] for line in server.log()} == {"GET /a HTTP/1.1", "GET /b HTTP/1.1"}
+
+
 @pytest.mark.parametrize(
     ("name", "value", "why"),
     [
@@ -183,7 +215,7 @@ def test_netmodels_server_takes_fields(netmodel: Netmodel, profile: WriteProfile
         ("A b", "x", "must be a word of letters, digits and hyphens"),
         ("A:", "x", "must be a word of letters, digits and hyphens"),
         ("HOST", "x", "is netmodel's own"),
-        ("Content-Length", "7", "is netmodel's own"),
+        ("Content-Length", "7", "is netmodel's own: host=, size= and keep= say what it is"),
         ("X", "a&#13;&#10;Y: b", "has a value with control characters"),
         ("X", "y" * 2048, "all fields together may have 2048 bytes"),
     ],
