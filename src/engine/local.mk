@@ -78,6 +78,8 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/phase/machine.h \
 	src/engine/phase/open.c \
 	src/engine/phase/open.h \
+	src/engine/phase/outstanding.c \
+	src/engine/phase/outstanding.h \
 	src/engine/phase/phase.c \
 	src/engine/phase/phase.h \
 	src/engine/phase/rcvlowat.c \

@@ -322,6 +322,13 @@ static const struct nm_figure load_figures[] = {
 		  .doc = "How long a pass that was due waited for a free flow, on average."),
 	NM_FIGURE(REAL, struct nm_load, generator_s, "generator_s",
 		  .doc = "How long it waited, with a flow free, for this end to begin it."),
+	NM_FIGURE(REAL, struct nm_load, outstanding_mean, "outstanding_mean",
+		  .schema = "{'type': 'number', 'minimum': 0}",
+		  .doc = "How many passes were outstanding, begun and not ended, on average over "
+			 "the time of the transaction."),
+	NM_FIGURE(COUNT, struct nm_load, outstanding_max, "outstanding_max",
+		  .doc = "The most that were at once: with several workers the most of each, added "
+			 "up."),
 	NM_FIGURE(NAME, struct nm_load, name, "verdict",
 		  .schema = "{'enum': ['ok', 'connections', 'generator', 'overload', 'errors']}",
 		  .doc = "What limited the load: ok, nothing; connections: all were busy, though "

@@ -55,6 +55,8 @@ static const char *const own_keys[] = {
 	"num_samples",
 	"num_transactions",
 	"offered_per_s",
+	"outstanding_max",
+	"outstanding_mean",
 	"nvcsw_end",
 	"nvcsw_start",
 	"percent_mmaped",

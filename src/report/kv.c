@@ -213,8 +213,11 @@ static void print_totals(const struct nm_result *result, const struct nm_view *v
 	print_messages(result, out);
 	nm_keys_ends(out, result, view, stream);
 	if (nm_result_load(result, &load))
-		fprintf(out, "load=%s\noffered_per_s=%.9g\nachieved_per_s=%.9g\n", load.name,
-			load.offered_per_s, load.achieved_per_s);
+		fprintf(out,
+			"load=%s\noffered_per_s=%.9g\nachieved_per_s=%.9g\n"
+			"outstanding_mean=%.9g\noutstanding_max=%" PRIu64 "\n",
+			load.name, load.offered_per_s, load.achieved_per_s, load.outstanding_mean,
+			load.outstanding_max);
 	nm_ways_of(result, &ways);
 	nm_figures_keys(out, "throughput_", nm_ways_figures, &ways, NULL);
 	if (!stream && result->totals.seconds > 0)

@@ -218,6 +218,9 @@ static void add_loads(struct nm_table *table, const struct nm_result *result)
 				table, "%s: %s/s due, %s/s done in time", phase->arrivals,
 				nm_text_rate((uint64_t)(load.offered_per_s * 100 + 0.5), 100, a),
 				nm_text_rate((uint64_t)(load.achieved_per_s * 100 + 0.5), 100, b));
+			nm_table_cell(table, "outstanding");
+			nm_table_cell(table, "mean %.3g  max %" PRIu64, load.outstanding_mean,
+				      load.outstanding_max);
 			nm_table_cell(table, "load");
 			nm_table_cell(table, "%s", load.name);
 		}

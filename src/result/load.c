@@ -20,6 +20,8 @@ static const char *const names[NM_LOAD__COUNT] = {"ok", "connections", "generato
 #define FEW_PASSES 100
 /* Of the passes, what may fail or be late before the load is not as asked for. */
 #define TOLERANCE 0.01
+/* How far the passes that were outstanding may be off Little's law. */
+#define LAW_TOLERANCE 0.01
 /* How many times as many passes as Little's law has may be under way when the time is over. */
 #define UNDER_WAY 2
 
@@ -153,6 +155,26 @@ static void advise(struct nm_load *load, const struct nm_window *whole,
 	advise_never_begun(load, nm_counts_never_begun(&whole->counts));
 }
 
+/* Of passes with an answer the law has the times that are reported. */
+static void count_outstanding(struct nm_load *load, const struct nm_window *whole, double seconds,
+			      uint32_t n_workers)
+{
+	const struct nm_counts *counts = &whole->counts;
+	const struct nm_latency *passes = nm_window_passes(whole);
+	const double step_s = NM_DELAY_STEP_NS / 1e9;
+	double sum_s = (double)counts->outstanding * step_s;
+	double law_s =
+		(double)passes->count * passes->mean_s +
+		((double)counts->outstanding_failed - (double)counts->outstanding_after) * step_s;
+	/* Each worker has rounded three of these. */
+	double tolerance_s = LAW_TOLERANCE * fmax(sum_s, law_s) + 3 * step_s * n_workers;
+
+	load->outstanding_max = counts->outstanding_most;
+	load->outstanding_mean = sum_s / seconds;
+	load->outstanding_by_law = law_s / seconds;
+	load->keeps_law = fabs(sum_s - law_s) <= tolerance_s;
+}
+
 bool nm_phase_judge(const struct nm_result_group *group, const struct nm_result_phase *phase,
 		    struct nm_load *ret_load)
 {
@@ -174,6 +196,7 @@ bool nm_phase_judge(const struct nm_result_group *group, const struct nm_result_
 	load.achieved_per_s = (double)(counts->iterations - counts->tardy) / seconds;
 	load.busy_s = (double)counts->delay_busy * step_s / begun;
 	load.generator_s = (double)counts->delay_own * step_s / begun;
+	count_outstanding(&load, &phase->whole, seconds, group->n_workers);
 	load.verdict = judge(&load, &phase->whole);
 	load.name = names[load.verdict];
 	advise(&load, &phase->whole, group);

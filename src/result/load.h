@@ -21,12 +21,18 @@ enum nm_load_verdict {
 };
 
 struct nm_load {
-	uint64_t due;			      /* passes, in the time of the transaction */
-	uint64_t unsent;		      /* those that had not begun some time after that */
-	uint64_t dropped_queue;		      /* those that came while too many waited */
-	uint64_t dropped_late;		      /* those that had waited too long */
-	uint64_t tardy;			      /* those that ended after that time */
-	uint64_t failed;		      /* those without an answer, and flowops that failed */
+	uint64_t due;		  /* passes, in the time of the transaction */
+	uint64_t unsent;	  /* those that had not begun some time after that */
+	uint64_t dropped_queue;	  /* those that came while too many waited */
+	uint64_t dropped_late;	  /* those that had waited too long */
+	uint64_t tardy;		  /* those that ended after that time */
+	uint64_t failed;	  /* those without an answer, and flowops that failed */
+	uint64_t outstanding_max; /* passes that were at once: of each worker the most, added up */
+	double outstanding_mean;  /* passes, over the time of the transaction */
+	/* How many have been by Little's law: the rate of passes by their mean time, less what lies
+	 * behind the time of the transaction. */
+	double outstanding_by_law;
+	bool keeps_law;			      /* the two are alike */
 	double offered_per_s, achieved_per_s; /* due; ended within the time */
 	/* The mean time for which a pass that was due had to wait: for a flow to be free; and for
 	 * this end to begin it. */

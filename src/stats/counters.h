@@ -14,7 +14,7 @@
 /* Messages over unreliable transports have a number if they have at least so many bytes. */
 #define NM_NUMBERED_BYTES 8u
 
-/* Delays of open arrivals are counted in such steps: the sum of many long ones has room. */
+/* Times of open arrivals are counted in such steps: the sum of many long ones has room. */
 #define NM_DELAY_STEP_NS 64u
 
 /* Requests of applications, and the classes in one of which each ends: as NM_COUNTERS. */
@@ -94,6 +94,14 @@
 	X(light, NULL, "Passes that began while few others were under way.")                       \
 	X(light_ns, NULL, "The time of these.")                                                    \
 	X(open_ns, NULL, "How long passes became due, added up over the workers.")                 \
+	X(outstanding, NULL,                                                                       \
+	  "How long passes were outstanding in the time of their transaction, in steps of 64 ns, " \
+	  "added up.")                                                                             \
+	X(outstanding_most, NULL,                                                                  \
+	  "How many passes of each worker were outstanding at most, added up over the workers.")   \
+	X(outstanding_failed, NULL, "Of outstanding, the time of passes without an answer.")       \
+	X(outstanding_after, NULL,                                                                 \
+	  "How long passes with an answer were outstanding after that time, in the same steps.")   \
 	NM_OUTCOMES(X)                                                                             \
 	X(failed_connects, "failed_connects",                                                      \
 	  "With reconnect: attempts to open a connection that have failed, and connections that "  \

@@ -45,6 +45,28 @@ def test_all_that_becomes_due_is_done_or_counted(name: str, phase: str, netmodel
     assert load["busy_s"] + load["generator_s"] == pytest.approx(of["send_delay_s"]["mean"], rel=0.01)
 
 
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("pipelined", [False, True])
+def test_what_is_outstanding_is_the_rate_by_the_time(pipelined: bool, workers: int, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """A part of the passes that are under way at the end is after it."""
+    connect = CONNECT.replace("remotehost=local", "remotehost=local app=echo") if pipelined else CONNECT
+    ask = '<flowop type="echo" options="size=10"/>' if pipelined else ASK.replace("/>", '/><flowop type="think" options="duration=20ms at=slave"/>', 1)
+    more = 'pipeline="4"' if pipelined else ""
+    document = netmodel.measure(
+        profile(
+            f"""<group nflows="24" nthreads="{workers}">{connect}
+            <transaction name="ask" duration="500ms" arrivals="poisson(500/s)" {more}>{ask}</transaction></group>"""
+        )
+    )
+    of = phase_of(document, "ask")
+    load, passes = of["load"], of["latency_s"]
+    assert load["failed"] == load["unsent"] == 0 and not [warning for warning in document["run"]["warnings"] if "Little" in warning]
+    most = 1.001 * of["transactions"] * passes["mean"]
+    assert most / 1.002 - load["tardy"] * passes["max"] <= load["outstanding_mean"] * 0.5 <= most
+    assert load["outstanding_mean"] < load["outstanding_max"] <= 24 * (4 if pipelined else 1)
+    assert pipelined or load["outstanding_max"] >= 8
+
+
 @pytest.mark.parametrize(
     ("law", "due"),
     [
@@ -208,7 +230,8 @@ def test_keys_and_columns(netmodel: Netmodel) -> None:
     lines = netmodel.run("-m", "tcp_rr", *more, "--format", "kv", code=0).out.splitlines()
     keys = dict(line.split("=", 1) for line in lines)
     assert keys["offered_per_s"] == "1000" and "load" in keys, lines
-    assert {"send_delay_mean", "send_delay_p99", "response_p99", "achieved_per_s"} <= set(keys)
+    assert {"send_delay_mean", "send_delay_p99", "response_p99", "achieved_per_s", "outstanding_mean"} <= set(keys)
+    assert 1 <= int(keys["outstanding_max"]) <= 4
     head = netmodel.run("-m", "tcp_rr", *more, "-i", "100ms", "--format", "csv", code=0).out.splitlines()[0]
     assert "send_delay_mean_s" in head and "response_mean_s" in head
 

@@ -373,9 +373,18 @@ static void warn_of_loads(struct nm_result *result)
 			const struct nm_result_phase *phase = &group->phases[k];
 			struct nm_load load;
 
-			if (nm_phase_judge(group, phase, &load) && load.verdict != NM_LOAD_OK)
+			if (!nm_phase_judge(group, phase, &load))
+				continue;
+			if (load.verdict != NM_LOAD_OK)
 				nm_result_warn(result, "group %.128s: %s: load %s: %s", group->name,
 					       phase->arrivals, load.name, load.advice);
+			if (!load.keeps_law)
+				nm_result_warn(result,
+					       "group %.128s: %s: %.4g passes were outstanding on "
+					       "average, and by Little's law %.4g: the figures of "
+					       "this run are not right",
+					       group->name, phase->arrivals, load.outstanding_mean,
+					       load.outstanding_by_law);
 		}
 	}
 }

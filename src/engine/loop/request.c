@@ -52,6 +52,8 @@ void nm_request_end(struct nm_worker *worker, struct nm_flow *flow, uint64_t now
 {
 	struct nm_request *request = &flow->request;
 
+	if (worker->run.open.on && now_ns)
+		nm_open_count_end(worker, request, now_ns);
 	if (request->outcome != NM_UNDER_WAY) {
 		nm_counter_add(&worker->io.count->unanswered, 1);
 		/* With one answered pass less the end is reached. */

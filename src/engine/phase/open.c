@@ -213,6 +213,9 @@ void nm_open_end(struct nm_worker *worker)
 		open->last_ns = now_ns;
 	count_unsent(worker, now_ns);
 	nm_counter_add(&worker->io.count->open_ns, open->last_ns - open->begin_ns);
+	if (worker->run.latency) /* else the ends of passes have no time */
+		nm_outstanding_count(&open->outstanding, worker->io.count,
+				     open->last_ns - open->begin_ns);
 	open->on = false;
 }
 
@@ -323,13 +326,21 @@ bool nm_open_is_due_for(struct nm_worker *worker, struct nm_flow *flow, uint64_t
 	return is_due(worker, now_ns, room_beside(worker, flow));
 }
 
+void nm_open_count_end(struct nm_worker *worker, const struct nm_request *request, uint64_t now_ns)
+{
+	struct nm_open *open = &worker->run.open;
+	uint64_t begin_ns = open->begin_ns;
+
+	nm_outstanding_end(&open->outstanding, request, request->sent_ns - begin_ns,
+			   now_ns - begin_ns, open->last_ns - begin_ns);
+}
+
 void nm_open_end_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
 {
 	struct nm_open *open = &worker->run.open;
 	struct nm_pipe *pipe = nm_pipe_of(&worker->io, flow);
 	const uint32_t beside = room_beside(worker, flow);
 
-	open->under_way--;
 	/* What has become due before had not its place. */
 	if (open->drops && !open->closed)
 		drop(worker, now_ns ? now_ns : nm_clock_ns(), beside - (beside > 0), false);
@@ -374,12 +385,11 @@ void nm_open_begin_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t
 		nm_counter_add(&count->overdue, 1);
 	request->due_ns = at_ns;
 	request->sent_ns = now_ns;
-	open->under_way++;
+	nm_outstanding_begin(&open->outstanding, now_ns - open->begin_ns,
+			     open->last_ns - open->begin_ns);
 	if (worker->run.phase->pipeline && nm_pipe_of(&worker->io, flow)->has_room)
 		set_room(worker, nm_pipe_of(&worker->io, flow), places_of(worker, flow) - 1);
-	bool light = (worker->run.phase->pipeline
-			      ? open->under_way
-			      : worker->run.n_active - open->n_free) <= worker->n_flows / 8;
+	bool light = open->outstanding.now <= worker->n_flows / 8;
 
 	request->marks = worker->run.marks | (light ? NM_REQUEST_LIGHT : 0);
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "engine/phase/backlog.h"
+#include "engine/phase/outstanding.h"
 #include "flowop/arrival_law/schedule.h"
 #include "flowop/flow.h"
 
@@ -18,6 +19,7 @@ struct nm_worker;
 struct nm_open {
 	struct nm_schedule schedule; /* without lanes: the group has no open arrivals */
 	struct nm_backlog backlog;
+	struct nm_outstanding outstanding;
 	bool on;		      /* the present phase has some */
 	bool stopped;		      /* the control thread has told the phase to stop */
 	bool drops;		      /* it may drop what waits */
@@ -25,7 +27,6 @@ struct nm_open {
 	uint64_t begin_ns;	      /* of the phase, on all workers */
 	uint64_t last_ns;	      /* nothing is due from then on */
 	uint64_t drain_ns;	      /* what was due begins until then */
-	uint32_t under_way;	      /* passes, where flows make several at a time */
 	uint32_t room;		      /* passes that those on the list can begin at once */
 	uint32_t n_free;	      /* flows that make no pass now, or have room for more: */
 	struct nm_flow *first, *last; /* in the order in which they became free; sent_ns of each
@@ -57,7 +58,9 @@ struct nm_flow *nm_open_take_free(struct nm_worker *worker);
 bool nm_open_is_due(struct nm_worker *worker, uint64_t now_ns);
 /* The same for a flow that makes several at a time, and has room for one more. */
 bool nm_open_is_due_for(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns);
-/* One of these has ended, by now_ns; 0: the time is not known. */
+/* The flow's pass ends, at now_ns. */
+void nm_open_count_end(struct nm_worker *worker, const struct nm_request *request, uint64_t now_ns);
+/* That of a flow that makes several at a time has ended, by now_ns; 0: the time is not known. */
 void nm_open_end_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns);
 /* The flow, which has none, makes the pass that is due, from now_ns on. Counts it, and how late it
  * is by which cause. */

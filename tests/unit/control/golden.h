@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The messages of test_golden.c as protocol 13 has them: test_golden print writes them. */
+/* The messages of test_golden.c as protocol 15 has them: test_golden print writes them. */
 #ifndef NM_TESTS_UNIT_CONTROL_GOLDEN_H
 #define NM_TESTS_UNIT_CONTROL_GOLDEN_H
 
-#define GOLDEN_HELLO "[\"hello\",{\"magic\":\"netmodel\",\"protocol\":14,\"version\":\"1.2\"}]"
+#define GOLDEN_HELLO "[\"hello\",{\"magic\":\"netmodel\",\"protocol\":15,\"version\":\"1.2\"}]"
 #define GOLDEN_WELCOME                                                                             \
-	"[\"welcome\",{\"protocol\":14,\"version\":\"1.2\",\"hostname\":\"ada\",\"no_auth\":true}" \
+	"[\"welcome\",{\"protocol\":15,\"version\":\"1.2\",\"hostname\":\"ada\",\"no_auth\":true}" \
 	"]"
 #define GOLDEN_REFUSE "[\"refuse\",{\"code\":\"busy\",\"text\":\"too many masters\"}]"
 #define GOLDEN_PREPARE                                                                             \
@@ -38,7 +38,7 @@
 #define GOLDEN_DONE                                                                                \
 	"[\"done\",{\"phase\":1,\"group\":0,\"totals\":[3,1099511627776],\"counts\":[7,0,"         \
 	"1152921504606846976,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,9,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0," \
-	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],\"span\":[5,6]}]"
+	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],\"span\":[5,6]}]"
 #define GOLDEN_RENEW "[\"renew\",{\"group\":1}]"
 #define GOLDEN_WHERE "[\"where\",{}]"
 #define GOLDEN_PLACES                                                                              \
@@ -49,7 +49,7 @@
 #define GOLDEN_INTERVAL                                                                            \
 	"[\"interval\",{\"phase\":1,\"from_s\":0.5,\"to_s\":1.0,\"cpu\":[1,2,3,4,5,6,7,8,9],"      \
 	"\"counts\":[10,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,11,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0," \
-	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}]"
+	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}]"
 #define GOLDEN_FLOWS                                                                               \
 	"[\"flows\",{\"phase\":2,\"at_ns\":13,\"seconds\":0.25,\"usage\":[1,2,3,4,5,6,7],"         \
 	"\"flows\":[0,1,1,2,3,4,5,6,7,8,1,0,9,0,0,0,0,0,0,0]}]"
@@ -59,14 +59,14 @@
 #define GOLDEN_FINISH "[\"finish\",{}]"
 #define GOLDEN_RESULT                                                                              \
 	"[\"result\",{\"groups\":[[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0," \
-	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],[0,0,99,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,"  \
-	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]],\"connections\":{"    \
-	"\"connections\":4,\"retransmits\":1,\"min_rtt_s\":0.0625,\"srtt_min_s\":0.125,\"srtt_"    \
-	"mean_s\":0.25,\"srtt_max_s\":0.5,\"cwnd_mean\":10.0,\"mss_min\":536,\"mss_max\":1448,"    \
-	"\"congestion_control\":\"cubic\",\"why\":\"\",\"tls\":{\"connections\":4,\"resumed\":3,"  \
-	"\"ktls_send\":2,\"ktls_receive\":1,\"version\":\"TLSv1.3\",\"cipher\":\"AES\"}},"         \
-	"\"usage\":{\"length_ns\":21,\"has_cpu\":true,\"has_nics\":true,\"has_tcp\":false,\"has_"  \
-	"psp\":true,\"cpu_why\":\"\",\"nics_why\":\"\",\"tcp_why\":\"no "                          \
+	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],[0,0,99,0,0,0,0,0,0,0,0,0,0,0,0,0,"  \
+	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]],"     \
+	"\"connections\":{\"connections\":4,\"retransmits\":1,\"min_rtt_s\":0.0625,\"srtt_min_"    \
+	"s\":0.125,\"srtt_mean_s\":0.25,\"srtt_max_s\":0.5,\"cwnd_mean\":10.0,\"mss_min\":536,"    \
+	"\"mss_max\":1448,\"congestion_control\":\"cubic\",\"why\":\"\",\"tls\":{\"connections\":" \
+	"4,\"resumed\":3,\"ktls_send\":2,\"ktls_receive\":1,\"version\":\"TLSv1.3\",\"cipher\":"   \
+	"\"AES\"}},\"usage\":{\"length_ns\":21,\"has_cpu\":true,\"has_nics\":true,\"has_tcp\":"    \
+	"false,\"has_psp\":true,\"cpu_why\":\"\",\"nics_why\":\"\",\"tcp_why\":\"no "              \
 	"/proc\",\"psp_why\":\"\",\"cpu\":[1,2,3,4,5,6,7,8,9],\"process\":[11,12,13,14,15,16,17]," \
 	"\"throttling\":[18,19,20],\"tcp\":[21,22,23,24,25,26,27,28,29],\"nics\":[[\"eth0\",[1,2," \
 	"3,4,5,6,7,8,9,10]]],\"psp\":[[\"eth1\",3,[1,2,3,4,5,6,7,8,9,10]]],\"unhalted\":[\"msr\"," \
@@ -77,25 +77,25 @@
 	"\"counters\":[[\"cycles\",12,null,null,\"no "                                             \
 	"kernel\",0.5],[\"x\",null,3,4,\"\",1.0]],\"arrived\":[11,12],\"window\":[[13,14,1],[0,0," \
 	"17,0,0,0,0,0,0,0,0,0,0,0,0,15,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0," \
-	"0,0,0,0,0,0,0,0],[16,1],[0,0]],\"strangers\":0,\"last_stranger\":\"\",\"others\":[2,7,9]" \
-	",\"cut\":[8,4,0,0,0,0],\"report\":null}]"
+	"0,0,0,0,0,0,0,0,0,0,0,0],[16,1],[0,0]],\"strangers\":0,\"last_stranger\":\"\","           \
+	"\"others\":[2,7,9],\"cut\":[8,4,0,0,0,0],\"report\":null}]"
 #define GOLDEN_SHORT_RESULT                                                                        \
 	"[\"result\",{\"groups\":[[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0," \
-	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0," \
-	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]],\"connections\":{"      \
-	"\"connections\":0,\"retransmits\":0,\"min_rtt_s\":0.0,\"srtt_min_s\":0.0,\"srtt_mean_"    \
-	"s\":0.0,\"srtt_max_s\":0.0,\"cwnd_mean\":0.0,\"mss_min\":0,\"mss_max\":0,\"congestion_"   \
-	"control\":\"\",\"why\":\"none was "                                                       \
+	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0," \
+	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]],"       \
+	"\"connections\":{\"connections\":0,\"retransmits\":0,\"min_rtt_s\":0.0,\"srtt_min_s\":0." \
+	"0,\"srtt_mean_s\":0.0,\"srtt_max_s\":0.0,\"cwnd_mean\":0.0,\"mss_min\":0,\"mss_max\":0,"  \
+	"\"congestion_control\":\"\",\"why\":\"none was "                                          \
 	"open\",\"tls\":{\"connections\":0,\"resumed\":0,\"ktls_send\":0,\"ktls_receive\":0,"      \
 	"\"version\":\"\",\"cipher\":\"\"}},\"usage\":null,\"cpus\":[],\"cpus_why\":\"\","         \
 	"\"vectors\":[],\"counters\":[],\"arrived\":[0,0],\"window\":[[0,0,0],[0,0,0,0,0,0,0,0,0," \
-	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]" \
-	",[0,0],[0,0]],\"strangers\":0,\"last_stranger\":\"\",\"others\":[0,0,0],\"cut\":[0,0,0,"  \
-	"0,0,0],\"report\":{\"elapsed_ns\":0,\"groups\":[]}}]"
+	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0," \
+	"0,0,0,0],[0,0],[0,0]],\"strangers\":0,\"last_stranger\":\"\",\"others\":[0,0,0],\"cut\":" \
+	"[0,0,0,0,0,0],\"report\":{\"elapsed_ns\":0,\"groups\":[]}}]"
 #define GOLDEN_BYE                                                                                 \
 	"[\"bye\",{\"window\":[[1000000000,3000000000,2000000000],[5,7,0,0,0,0,0,0,0,0,0,0,0,0,0," \
-	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],[0,0],[0,0]" \
-	"]}]"
+	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],[0," \
+	"0],[0,0]]}]"
 #define GOLDEN_ABORT "[\"abort\",{\"code\":\"busy\",\"text\":\"too many masters\"}]"
 
 #endif

@@ -180,6 +180,58 @@ START_TEST(flows_that_are_free_in_turn_make_it_a_delay_of_this_end)
 }
 END_TEST
 
+/* What was outstanding, in ms of passes: by the integral, those that failed, and after the time. */
+static void ck_outstanding(uint64_t sum, uint64_t most, uint64_t failed, uint64_t after)
+{
+	const struct nm_counters *counters = &f.stats.tally.counters;
+	const uint64_t steps = MS / NM_DELAY_STEP_NS;
+
+	ck_assert_uint_eq(count(&counters->outstanding), sum * steps);
+	ck_assert_uint_eq(count(&counters->outstanding_most), most);
+	ck_assert_uint_eq(count(&counters->outstanding_failed), failed * steps);
+	ck_assert_uint_eq(count(&counters->outstanding_after), after * steps);
+}
+
+static void pass(unsigned i, uint64_t begin_ns, uint64_t end_ns)
+{
+	nm_open_begin_pass(&f.worker, &f.flows[i].flow, begin_ns);
+	nm_request_end(&f.worker, &f.flows[i].flow, end_ns);
+}
+
+/* One flow makes a pass of 6 ms, the other meanwhile two of 3 and 1 ms; the second fails. When the
+ * time is over a pass has taken 1 ms of its 4, and one of 1 ms has not begun. */
+START_TEST(outstanding_passes_are_added_up_over_time)
+{
+	begin("const(1k)", 10 * S);
+	f.worker.run.marks = NM_REQUEST_RECORDED;
+	nm_open_begin_pass(&f.worker, &f.flows[1].flow, S + 2 * MS);
+	pass(0, S + 3 * MS, S + 6 * MS);
+	f.flows[0].flow.request.outcome = NM_TIMEOUT;
+	pass(0, S + 6 * MS, S + 7 * MS);
+	nm_request_end(&f.worker, &f.flows[1].flow, S + 8 * MS);
+	nm_open_stop(&f.worker, 11 * S);
+	pass(0, 11 * S - MS, 11 * S + 3 * MS);
+	pass(0, 11 * S + 3 * MS, 11 * S + 4 * MS);
+	nm_open_end(&f.worker);
+	ck_outstanding(3 + 1 + 6 + 1, 2, 1, 3 + 1);
+	/* By Little's law those with an answer: 3 + 6 + 4 + 1 ms. */
+	ck_assert_uint_eq(nm_counter_read(&f.worker.run.latency->sum_ns), (11 - 1 + 4) * MS);
+	end();
+}
+END_TEST
+
+/* One that has not ended when the phase is given up is outstanding to the end. */
+START_TEST(what_never_ends_is_outstanding)
+{
+	begin("const(1k)", 10 * S);
+	nm_open_begin_pass(&f.worker, &f.flows[0].flow, 11 * S - 2 * MS);
+	nm_open_stop(&f.worker, 11 * S);
+	nm_open_end(&f.worker);
+	ck_outstanding(2, 1, 0, 0);
+	end();
+}
+END_TEST
+
 /* What waits while all flows are stuck, until the phase is given up, has been due. */
 START_TEST(what_never_began_is_counted)
 {
@@ -607,6 +659,8 @@ int main(void)
 	tcase_add_test(tcase, a_pass_may_be_a_measured_flow);
 	tcase_add_test(tcase, a_flow_that_was_free_makes_it_a_delay_of_this_end);
 	tcase_add_test(tcase, flows_that_are_free_in_turn_make_it_a_delay_of_this_end);
+	tcase_add_test(tcase, outstanding_passes_are_added_up_over_time);
+	tcase_add_test(tcase, what_never_ends_is_outstanding);
 	tcase_add_test(tcase, what_never_began_is_counted);
 	tcase_add_test(tcase, at_the_end_the_rest_is_begun_or_counted);
 	tcase_add_test(tcase, an_interrupt_ends_what_is_due);

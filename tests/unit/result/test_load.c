@@ -70,6 +70,47 @@ START_TEST(passes_that_take_long_may_be_under_way)
 }
 END_TEST
 
+/* The time of passes, in steps, for which half a pass is outstanding. */
+#define HALF (500u * (uint64_t)NS_OF_MS / NM_DELAY_STEP_NS)
+
+/* In a second 1000 passes of 1 ms: by Little's law one is outstanding. Half as much are those that
+ * failed, and of those with an answer a quarter was after the time. */
+START_TEST(what_is_outstanding_is_the_rate_by_the_time)
+{
+	struct nm_counts *counts = &phase.whole.counts;
+
+	counts->outstanding = 2 * HALF;
+	counts->outstanding_most = 3;
+	ck_assert(judged().keeps_law);
+	ck_assert_double_eq_tol(judged().outstanding_mean, 1, 1e-9);
+	ck_assert_uint_eq(judged().outstanding_max, 3);
+	counts->outstanding_failed = HALF;
+	ck_assert(!judged().keeps_law);
+	ck_assert_double_eq_tol(judged().outstanding_by_law, 1.5, 1e-9);
+	counts->outstanding_after = HALF / 2;
+	counts->outstanding = 5 * HALF / 2;
+	ck_assert(judged().keeps_law);
+	ck_assert_double_eq_tol(judged().outstanding_mean, 1.25, 1e-9);
+	counts->outstanding = 5 * HALF / 2 * 1009 / 1000;
+	ck_assert(judged().keeps_law);
+	counts->outstanding = 5 * HALF / 2 * 1011 / 1000;
+	ck_assert(!judged().keeps_law);
+	counts->outstanding = 5 * HALF / 2 * 989 / 1000;
+	ck_assert(!judged().keeps_law);
+}
+END_TEST
+
+/* Of very few short passes each worker has rounded more than a hundredth. */
+START_TEST(the_law_may_be_off_by_steps)
+{
+	phase.whole.latency = (struct nm_latency){.count = 1, .mean_s = 300e-9};
+	phase.whole.counts.outstanding = 0;
+	ck_assert(judged().keeps_law);
+	phase.whole.latency.mean_s = 400e-9;
+	ck_assert(!judged().keeps_law);
+}
+END_TEST
+
 START_TEST(what_was_not_measured_is_not_judged)
 {
 	struct nm_load load;
@@ -230,6 +271,8 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, NULL);
 	tcase_add_test(tcase, as_asked_for);
 	tcase_add_test(tcase, passes_that_take_long_may_be_under_way);
+	tcase_add_test(tcase, what_is_outstanding_is_the_rate_by_the_time);
+	tcase_add_test(tcase, the_law_may_be_off_by_steps);
 	tcase_add_test(tcase, what_was_not_measured_is_not_judged);
 	tcase_add_test(tcase, the_other_end_is_the_limit);
 	tcase_add_test(tcase, the_connections_are_the_limit);
