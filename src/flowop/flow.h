@@ -86,6 +86,8 @@ struct nm_instr {
 	 * among mixes and sequences, so that one more of a kind changes no draw of another; both
 	 * sides number alike. */
 	uint32_t site;
+	/* Among what draws in its transaction, likewise: of passes that draw from their arrivals. */
+	uint32_t own_site;
 	unsigned line; /* in the profile */
 	struct nm_app_use ask;
 	struct nm_instr_open {

@@ -22,9 +22,10 @@ static inline uint64_t nm_step_key(const struct nm_io *io, const struct nm_flow 
 {
 	uint32_t arrival = flow->request.arrival;
 
+	if (arrival)
+		return nm_rng(nm_rng(io->draws, instr->own_site), arrival);
 	/* Both ends count their passes down from the same number. */
-	return nm_rng(nm_rng(nm_rng(io->seed, arrival ? UINT64_MAX : flow->index), instr->site),
-		      arrival ? arrival : flow->iterations_left);
+	return nm_rng(nm_rng(nm_rng(io->seed, flow->index), instr->site), flow->iterations_left);
 }
 
 /* Bytes of the message that the step moves now; it may be asked again while the step goes on. */

@@ -103,16 +103,32 @@ static void unknown_flowop(struct nm_ir *ir, const struct nm_node *node, const c
 #define FIRST_THINK (UINT32_MAX / 2 + 1)
 #define FIRST_MIX   (UINT32_MAX / 4 * 3 + 1)
 
-static uint32_t next_mix_site(const struct nm_ir_group *group)
+static uint32_t count_mixes(const struct nm_ir_group *group)
 {
-	return FIRST_MIX + (uint32_t)(group->n_mixes + group->n_sequences);
+	return (uint32_t)(group->n_mixes + group->n_sequences);
 }
 
-static uint32_t next_site(struct nm_ir_group *group, const struct nm_flowop *op)
+static uint32_t count_others(const struct nm_ir_group *group)
+{
+	return (uint32_t)group->n_steps - group->n_thinks;
+}
+
+/* The next of a kind that has so many numbers from first on, some in transactions before. */
+static struct nm_ir_site site_at(uint32_t first, uint32_t count, uint32_t before)
+{
+	return (struct nm_ir_site){first + count, first + count - before};
+}
+
+static struct nm_ir_site next_mix_site(const struct nm_ir_group *group)
+{
+	return site_at(FIRST_MIX, count_mixes(group), group->before.mixes);
+}
+
+static struct nm_ir_site next_site(struct nm_ir_group *group, const struct nm_flowop *op)
 {
 	if (op->flags & NM_FLOWOP_THINKS)
-		return FIRST_THINK + group->n_thinks++;
-	return (uint32_t)group->n_steps - group->n_thinks;
+		return site_at(FIRST_THINK, group->n_thinks++, group->before.thinks);
+	return site_at(0, count_others(group), group->before.others);
 }
 
 /* Opening or closing several connections is as many flowops. */
@@ -272,7 +288,7 @@ static void weigh(struct nm_ir *ir, const struct nm_ir_group *group, struct nm_i
 /* A member of which when= and unless= leave nothing is no part of the mix. */
 static void read_mix(struct nm_ir *ir, const struct nm_node *node, struct nm_ir_group *group)
 {
-	const uint32_t site = next_mix_site(group);
+	const struct nm_ir_site site = next_mix_site(group);
 	struct nm_ir_mix *mix = &group->mixes[group->n_mixes++];
 	struct nm_mix_attrs *attrs =
 		nm_arena_opts(ir->arena, nm_element_find("mix")->attrs, sizeof *attrs);
@@ -396,6 +412,9 @@ static void read_transaction(struct nm_ir *ir, const struct nm_node *node,
 	t->line = node->line;
 	t->node = node;
 	t->first = group->n_steps;
+	group->before.thinks = group->n_thinks;
+	group->before.others = count_others(group);
+	group->before.mixes = count_mixes(group);
 	t->has_iterations = nm_node_attr(node, "iterations") != NULL;
 	t->has_duration = nm_node_attr(node, "duration") != NULL;
 	nm_ir_attrs(ir, node, &t->attrs);

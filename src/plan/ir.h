@@ -28,6 +28,11 @@ struct nm_ir_within {
 	uint32_t sequence;
 };
 
+/* The numbers of what draws: see struct nm_instr. */
+struct nm_ir_site {
+	uint32_t site, own_site;
+};
+
 struct nm_ir_step {
 	const struct nm_flowop *op;
 	const void *opts;
@@ -46,7 +51,7 @@ struct nm_ir_step {
 	int32_t stride;
 	uint32_t host; /* in the ir's hosts; NM_NO_HOST: none */
 	uint32_t opening;
-	uint32_t site;		      /* among the group's steps: see struct nm_instr */
+	struct nm_ir_site site;	      /* among the group's steps */
 	struct nm_ir_within in;	      /* where it stands in its transaction */
 	uint64_t size;		      /* of a message, at most; 0: no messages, or files */
 	const struct nm_law *law;     /* how the size is drawn; NULL: it is fixed */
@@ -71,15 +76,15 @@ struct nm_ir_member {
 struct nm_ir_mix {
 	const struct nm_node *node; /* borrowed */
 	const char *replay;	    /* the keyspace of what it replays; NULL: it draws */
-	uint32_t site;		    /* see struct nm_instr */
-	size_t first, n_members;    /* of the group's members */
-	struct nm_mix *table;	    /* owned by the arena; NULL: nothing can be drawn */
+	struct nm_ir_site site;
+	size_t first, n_members; /* of the group's members */
+	struct nm_mix *table;	 /* owned by the arena; NULL: nothing can be drawn */
 };
 
 /* Its steps stand one behind the other. */
 struct nm_ir_sequence {
 	unsigned line;
-	uint32_t site;		    /* see struct nm_instr */
+	struct nm_ir_site site;
 	const struct nm_law *count; /* owned by the arena */
 };
 
@@ -107,6 +112,9 @@ struct nm_ir_group {
 	struct nm_ir_step *steps;
 	size_t n_steps, room;
 	uint32_t n_thinks; /* of the steps */
+	struct {
+		uint32_t thinks, others, mixes;
+	} before; /* what draws in transactions before the present one */
 	struct nm_ir_transaction *transactions;
 	size_t n_transactions;
 	struct nm_ir_mix *mixes;

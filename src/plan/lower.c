@@ -184,7 +184,8 @@ static struct nm_instr instr_of(const struct nm_group *group, const struct nm_ph
 				 .host = side->master && nm_ir_has_conn(step) ? step->host : 0,
 				 .message.law = step->law,
 				 .message.files = side->master ? step->files : NULL,
-				 .site = step->site,
+				 .site = step->site.site,
+				 .own_site = step->site.own_site,
 				 .ahead = ahead,
 				 .single_call = whole && direct && !group->messages.gives_up &&
 						(ahead == 1 || (op->flags & NM_FLOWOP_INITIATES)),

@@ -36,7 +36,8 @@ static void end_sequence(const struct nm_mix_lowering *at, const struct nm_ir_se
 	struct nm_instr *rounds = emit(group, &nm_pseudo_rounds, sequence->line);
 
 	rounds->opts = sequence->count;
-	rounds->site = sequence->site;
+	rounds->site = sequence->site.site;
+	rounds->own_site = sequence->site.own_site;
 	rounds->count = length;
 }
 
@@ -47,7 +48,8 @@ static void begin_mix(struct nm_mix_lowering *at, const struct nm_ir_mix *mix,
 	struct nm_instr *draws = emit(group, &nm_pseudo_mix, mix->node->line);
 
 	draws->opts = mix->table;
-	draws->site = mix->site;
+	draws->site = mix->site.site;
+	draws->own_site = mix->site.own_site;
 }
 
 /* The same as nm_mix_lower, of mixes alone. */

@@ -116,7 +116,8 @@
 	  "With requests or lifetime of connect: connections that were closed since they had "     \
 	  "lasted that long, and opened anew.")                                                    \
 	X(load_sum, "load_sum",                                                                    \
-	  "With arrivals: a checksum of when each pass that was begun was due, and, where passes " \
+	  "With arrivals, of what is measured: a checksum of when each pass that was begun was "   \
+	  "due, and, where passes "                                                                \
 	  "draw from their arrivals, of the verb, key and size of its requests. In a whole "       \
 	  "transaction the same load has the same sum, whatever flow or worker made its passes.")
 

@@ -61,6 +61,8 @@ struct nm_io_behind {
 /* A worker's means, as far as step functions may use them. */
 struct nm_io {
 	uint64_t seed;	/* of this group's random numbers */
+	uint64_t draws; /* of those of passes that draw from their arrivals: of this phase */
+	bool sums_load; /* the load_sum is of this phase, too: it is measured */
 	char *tx, *rx;	/* rx holds chunk + 1 bytes */
 	size_t chunk;	/* the most that one call moves */
 	int recv_flags; /* MSG_DONTWAIT; 0 when a receive may wait for data */

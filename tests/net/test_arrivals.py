@@ -311,6 +311,19 @@ def test_the_same_seed_has_the_same_requests(app: str, law: str, netmodel: Netmo
     )
 
 
+def test_what_is_not_measured_changes_no_request(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Neither a warm-up nor another transaction of the same requests."""
+
+    def of(before: str = "") -> Path:
+        text = asking("memcache", MIX, "", "nflows='14' nthreads='2'", 1000, "zipf(0.99)").replace('name="ask"', 'name="ask" arrivals="poisson(2k/s)"')
+        more = f'<transaction name="before" measure="no" duration="100ms" arrivals="poisson(1k/s)">{before}</transaction>'
+        return profile(text.replace("<transaction name", f"{more if before else ''}<transaction name"))
+
+    alone, _ = load_sum(netmodel, of())
+    assert load_sum(netmodel, of(MIX))[0] == alone
+    assert load_sum(netmodel, of(), 7, "--warmup", "plateau(latency.p50,90%,max=20s)")[0] == alone
+
+
 def test_the_same_requests_of_two_hosts(netmodel: Netmodel, profile: WriteProfile) -> None:
     def of(workers: int, *hosts: str) -> Path:
         connect = "".join(f'<flowop type="connect" options="remotehost={host} app=memcache conn={i}"/>' for i, host in enumerate(hosts, 1))

@@ -47,6 +47,23 @@ void nm_open_fini(struct nm_open *open)
 	nm_backlog_fini(&open->backlog);
 }
 
+/* What random numbers of arrivals are for. Those of flows have the numbers of flows here, of 32
+ * bits. */
+enum nm_purpose { NM_PURPOSE_DRAWS, NM_PURPOSE_TIMES };
+
+/* The key of the arrivals of the present phase. Transactions that are measured are numbered for
+ * themselves, so that a warm-up before them, or what else is not measured, changes none. */
+static uint64_t key_of(const struct nm_worker *worker, enum nm_purpose purpose)
+{
+	const struct nm_phase *phase = worker->run.phase, *phases = worker->group->phases;
+	uint64_t number = 0;
+
+	for (uint32_t k = 0; k < worker->run.number; k++)
+		number += nm_phase_is_open(&phases[k]) && phases[k].measured == phase->measured;
+	return nm_rng(nm_rng(worker->io.seed, UINT64_MAX - purpose),
+		      phase->measured ? number : UINT64_MAX - number);
+}
+
 void nm_open_begin(struct nm_worker *worker)
 {
 	const struct nm_phase *phase = worker->run.phase;
@@ -64,9 +81,11 @@ void nm_open_begin(struct nm_worker *worker)
 				 .begin_ns = begin_ns,
 				 .last_ns = begin_ns + phase->duration_ns,
 				 .drain_ns = begin_ns + phase->duration_ns + rules->drain_ns};
-	if (open->on)
-		nm_schedule_begin(&open->schedule, &phase->arrivals,
-				  nm_rng(worker->io.seed, worker->run.number));
+	if (!open->on)
+		return;
+	worker->io.draws = key_of(worker, NM_PURPOSE_DRAWS);
+	worker->io.sums_load = phase->measured;
+	nm_schedule_begin(&open->schedule, &phase->arrivals, key_of(worker, NM_PURPOSE_TIMES));
 }
 
 /* When the next pass is due; UINT64_MAX: none is any more. */
@@ -355,7 +374,8 @@ static void take_arrival(struct nm_worker *worker, struct nm_request *request)
 	uint64_t number = open->backlog.count ? nm_backlog_head(&open->backlog).number
 					      : nm_schedule_number(&open->schedule);
 
-	nm_count_load(worker->io.count, number, due_ns(open) - open->begin_ns);
+	if (worker->io.sums_load)
+		nm_count_load(worker->io.count, number, due_ns(open) - open->begin_ns);
 	worker->io.apps.turns.arrival = number;
 	/* After so many the draws are those of before. */
 	if (open->schedule.arrivals.draws)
