@@ -11,8 +11,9 @@ struct nm_request;
 
 struct nm_outstanding {
 	uint32_t now, most;
-	/* Times from the begin of the phase, of all that have ended less all that have begun, modulo
-	 * 2^64: once none is outstanding, the integral over time of how many there were. */
+	/* The ends of all that have ended less the begins of all that have begun, as times from the
+	 * begin of the phase and modulo 2^64: once none is outstanding, the integral over time of
+	 * how many there were. */
 	uint64_t sum_ns;
 	uint64_t failed_ns; /* of the integral, what passes without an answer were outstanding */
 	uint64_t after_ns;  /* how long those with an answer were, when nothing was due any more */
