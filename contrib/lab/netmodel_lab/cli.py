@@ -86,6 +86,7 @@ def _add_study(parser: Parser) -> None:
     add("--peer", metavar="HOST", help="where the slave runs; without it both ends are one run on this host")
     add("--place", metavar="PLACE", help="CPUs of both ends: near, far, spread, none, 0-3+8, or MASTER/SLAVE")
     add("--require", metavar="TERMS", action="append", default=[], help="what each run must meet, as netmodel takes it")
+    add("--yes-destroy", action="store_true", help="let profiles take away what servers have: see netmodel --help")
     add("--yes", action="store_true", help="run more than 10000 points, too")
     add("--netmodel", metavar="PATH", help="the program (default: $NETMODEL, or netmodel on the PATH)")
 

@@ -45,6 +45,7 @@ class Wishes:
     slave: str | None = None
     place: str | None = None
     require: Sequence[str] = ()
+    yes_destroy: bool = False
     has_yes: bool = False
     is_thorough: bool = False  # netmodel looks at each cell, however many there are
 
@@ -138,6 +139,7 @@ def prepare(wishes: Wishes, program: Program) -> Prepared:
         require=tuple(draft.require),
         verdicts=tuple(draft.verdicts),
         interval=draft.interval,
+        yes_destroy=wishes.yes_destroy,
     )
     mistakes += _impossible(program, study, None if wishes.is_thorough else MAX_CHECKED)
     if mistakes:

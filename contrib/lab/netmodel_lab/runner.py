@@ -197,6 +197,7 @@ class Runner:
         options = ["--warmup", study.warmup] if study.warmup else []
         options += ["--interval", study.interval] if study.interval else []
         options += [word for text in study.require for word in ("--require", text)]
+        options += ["--yes-destroy"] if study.yes_destroy else []
         self._settle(study.limits.settle_s)
         return self._bench.run(point, options, half / RESULT, half / STDERR, self._limit(point), self._watcher.tick)
 

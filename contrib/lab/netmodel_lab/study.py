@@ -86,6 +86,7 @@ class Study(Strict):
     require: tuple[str, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     interval: str | None = None
+    yes_destroy: bool = False  # as netmodel has it; typed, for a file is no word of who runs it
 
     def cells(self) -> int:
         count = 1

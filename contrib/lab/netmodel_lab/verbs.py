@@ -59,6 +59,7 @@ def _prepared(options: argparse.Namespace) -> tuple[Program, Prepared]:
         slave=options.peer,
         place=options.place,
         require=options.require,
+        yes_destroy=options.yes_destroy,
         has_yes=options.yes,
         is_thorough=options.check,
     )
