@@ -240,9 +240,15 @@ CONTROL_TESTS = \
 	tests/unit/control/test_slave_runs \
 	tests/unit/control/test_slots \
 	tests/unit/control/test_resolve \
-	tests/unit/control/test_results
+	tests/unit/control/test_results \
+	tests/unit/control/test_unkept
 $(CONTROL_TESTS): LDADD = $(CHECK_LIBS) $(CONTROL_LIBS)
 $(CONTROL_TESTS): $(filter %.la,$(CONTROL_LIBS))
+
+tests_unit_control_test_unkept_SOURCES = \
+	tests/unit/control/test_unkept.c \
+	tests/unit/plan/compiled.c \
+	tests/unit/plan/compiled.h
 
 # These have an engine of their own, without workers, in the place of the room's.
 FAKED_LIBS = src/libnm_control.la src/libnm_result.la $(PLAN_LIBS) $(JANSSON_LIBS) $(SSL_LIBS) $(CRYPTO_LIBS)
