@@ -224,7 +224,7 @@ int nm_inet_start(const void *opts, const struct nm_start *how, void **ret_start
 	struct nm_setting setting = {.family = AF_INET};
 
 	*ret_started = NULL;
-	setting.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	setting.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, o->protocol);
 	if (setting.fd < 0)
 		return -errno;
 	put_early(&setting, o, !how->accepting);

@@ -64,7 +64,6 @@ static const struct nm_transport_socket mptcp_socket = {
 	.leave_from = nm_sock_leave_from,
 	.busy_poll_ns = nm_sock_busy_poll_ns,
 	.mss_bytes = nm_inet_mss_bytes,
-	.tx_delay_ns = nm_inet_tx_delay_ns,
 	.is_plain = mptcp_is_plain,
 };
 

@@ -111,6 +111,20 @@ def test_mptcp(netmodel: Netmodel, profile: Callable[..., Path]) -> None:
     assert [host["counts"]["fallbacks"] for host in document["hosts"]] == [0, 0]
 
 
+@pytest.mark.needs("mptcp")
+@pytest.mark.parametrize("option", ["tcp_tx_delay=1ms", "user_timeout=5s", "quickack=yes", "max_pacing_rate=1g"])
+def test_what_mptcp_does_not_take_is_told_by_name(netmodel: Netmodel, profile: Callable[..., Path], option: str) -> None:
+    path = profile(
+        f"""<group><transaction iterations="1">
+        <flowop type="connect" options="remotehost=local protocol=mptcp {option}"/>
+        <flowop type="disconnect"/></transaction></group>"""
+    )
+    result = netmodel.run("-m", path)
+    name = option.partition("=")[0]
+    if result.code:  # later kernels may have more of them
+        assert result.code == 2 and f"the connect at line 4: {name}: cannot be set here: " in result.err, result
+
+
 def test_tcp_takes_the_words_of_uperf_for_other_systems(netmodel: Netmodel, profile: Callable[..., Path]) -> None:
     path = profile(
         """<group><transaction iterations="1">
