@@ -80,6 +80,16 @@ const struct sim_profile sim_profiles[] = {
 		     {"request_size", "64"},
 		     {"response_size", "64"}}},
 	{.text = "<profile>" ASKS(FIRST_SLAVE) ASKS(OTHER_SLAVE) "</profile>", .n_slaves = 2},
+	{.stock = "udp_rr",
+	 .n_slaves = 1,
+	 .datagrams = true,
+	 .defines = {{"host", FIRST_SLAVE},
+		     {"test_length", "30ms"},
+		     {"num_flows", "3"},
+		     {"timeout", "1s"},
+		     {"request_size", "64"},
+		     {"response_size", "64"},
+		     {"arrivals", "poisson(1k/s)"}}},
 };
 const size_t sim_n_profiles = sizeof sim_profiles / sizeof *sim_profiles;
 const size_t sim_n_ends = ENDS;

@@ -15,6 +15,7 @@
 #include "fault.h"
 #include "process.h"
 #include "profile.h"
+#include "result/load.h"
 #include "transport/preamble.h"
 #include "world.h"
 
@@ -111,6 +112,20 @@ static bool compare_times(const struct nm_result_group *group)
 	return true;
 }
 
+static bool compare_loads(const struct nm_result_group *group)
+{
+	for (size_t p = 0; p < group->n_phases; p++) {
+		struct nm_load load;
+
+		if (nm_phase_judge(group, &group->phases[p], &load) && !load.keeps_law)
+			return wrong("group %s, phase %zu: %.6g passes outstanding, and %.6g by "
+				     "Little's law",
+				     group->name, p, load.outstanding_mean,
+				     load.outstanding_by_law);
+	}
+	return true;
+}
+
 static uint64_t received_by_all(void)
 {
 	uint64_t received = 0;
@@ -168,7 +183,8 @@ static bool compare(const struct sim_kernel_state *before)
 		return wrong("the counts are not reconciled: %s",
 			     result->verdict.reconcile_text ? result->verdict.reconcile_text : "?");
 	for (size_t g = 0; g < result->n_groups; g++)
-		if (!compare_phases(&result->groups[g]) || !compare_times(&result->groups[g]))
+		if (!compare_phases(&result->groups[g]) || !compare_times(&result->groups[g]) ||
+		    !compare_loads(&result->groups[g]))
 			return false;
 	if (!result->totals.counts.iterations)
 		return wrong("no pass was measured");

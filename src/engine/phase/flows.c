@@ -96,7 +96,7 @@ static void count_window(struct nm_worker *worker, struct nm_flow *flow)
 					     : offsetof(struct nm_outcomes, timed_out));
 }
 
-void nm_flows_count_unanswered(struct nm_worker *worker)
+void nm_flows_count_unanswered(struct nm_worker *worker, uint64_t now_ns)
 {
 	for (uint32_t i = 0; worker->run.phase->leads && i < worker->n_flows; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
@@ -108,5 +108,8 @@ void nm_flows_count_unanswered(struct nm_worker *worker)
 			continue;
 		nm_counter_add(&worker->io.count->unanswered, 1);
 		nm_flows_time_out(worker, flow);
+		flow->request.outcome = NM_TIMEOUT;
+		if (worker->run.open.on)
+			nm_open_count_end(worker, &flow->request, now_ns);
 	}
 }

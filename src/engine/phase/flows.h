@@ -4,6 +4,8 @@
 #ifndef NM_ENGINE_PHASE_FLOWS_H
 #define NM_ENGINE_PHASE_FLOWS_H
 
+#include <stdint.h>
+
 struct nm_flow;
 struct nm_worker;
 
@@ -16,7 +18,8 @@ void nm_flows_stop(struct nm_worker *worker);
 /* Counts the request of the flow's flowop, where that asks, as one that was not answered in time,
  * or as lost where the network has said that it reaches nobody. */
 void nm_flows_time_out(struct nm_worker *worker, const struct nm_flow *flow);
-/* Counts the passes that this side has begun, and whose answer is lost: nothing comes any more. */
-void nm_flows_count_unanswered(struct nm_worker *worker);
+/* Counts the passes that this side has begun, and whose answer is lost: nothing comes any more, at
+ * now_ns. */
+void nm_flows_count_unanswered(struct nm_worker *worker, uint64_t now_ns);
 
 #endif

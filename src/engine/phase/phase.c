@@ -230,7 +230,7 @@ void nm_phase_look(struct nm_worker *worker, uint64_t now_ns)
 		in.patience_ns = patience_ns(worker);
 	if (nm_phase_is_quiescent(&in, now_ns)) {
 		count_missed(worker);
-		nm_flows_count_unanswered(worker);
+		nm_flows_count_unanswered(worker, now_ns);
 	}
 	advance(worker, &in, now_ns);
 	if (nm_quiesce_looks(quiesce))
