@@ -297,8 +297,8 @@ void nm_asking_draw(struct nm_io *io, struct nm_flow *flow, const struct nm_inst
 		request->key = key_of(io, flow, instr, asking);
 		request->at = nm_pool_at(request->key);
 	}
-	if (flow->request.arrival && io->sums_load)
-		nm_count_load(io->count, (uint64_t)flow->request.arrival << 32 | instr->own_site,
+	if (flow->request.arrival && io->apps.sums_load)
+		nm_count_load(io->count, (uint64_t)flow->request.arrival << 32 | instr->pass.site,
 			      (request->size << 34) ^ (request->key << 6) ^
 				      (uint64_t)request->verb);
 }

@@ -86,8 +86,6 @@ struct nm_instr {
 	 * among mixes and sequences, so that one more of a kind changes no draw of another; both
 	 * sides number alike. */
 	uint32_t site;
-	/* Among what draws in its transaction, likewise: of passes that draw from their arrivals. */
-	uint32_t own_site;
 	unsigned line; /* in the profile */
 	struct nm_app_use ask;
 	struct nm_instr_open {
@@ -133,6 +131,9 @@ struct nm_instr {
 		bool is_first;
 		/* disconnect: the last message of this end may still be on the way */
 		bool sent_last;
+		/* As the other site, among what draws in the transaction: of passes that draw from
+		 * their arrivals. */
+		uint32_t site;
 	} pass; /* the place in a pass */
 	struct nm_instr_pipeline {
 		uint32_t n_instrs; /* how many instructions before the pipeline belong to it */

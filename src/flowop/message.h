@@ -23,7 +23,7 @@ static inline uint64_t nm_step_key(const struct nm_io *io, const struct nm_flow 
 	uint32_t arrival = flow->request.arrival;
 
 	if (arrival)
-		return nm_rng(nm_rng(io->draws, instr->own_site), arrival);
+		return nm_rng(nm_rng(io->apps.draws, instr->pass.site), arrival);
 	/* Both ends count their passes down from the same number. */
 	return nm_rng(nm_rng(nm_rng(io->seed, flow->index), instr->site), flow->iterations_left);
 }

@@ -185,7 +185,7 @@ static struct nm_instr instr_of(const struct nm_group *group, const struct nm_ph
 				 .message.law = step->law,
 				 .message.files = side->master ? step->files : NULL,
 				 .site = step->site.site,
-				 .own_site = step->site.own_site,
+				 .pass.site = step->site.own_site,
 				 .ahead = ahead,
 				 .single_call = whole && direct && !group->messages.gives_up &&
 						(ahead == 1 || (op->flags & NM_FLOWOP_INITIATES)),

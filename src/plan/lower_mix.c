@@ -37,7 +37,7 @@ static void end_sequence(const struct nm_mix_lowering *at, const struct nm_ir_se
 
 	rounds->opts = sequence->count;
 	rounds->site = sequence->site.site;
-	rounds->own_site = sequence->site.own_site;
+	rounds->pass.site = sequence->site.own_site;
 	rounds->count = length;
 }
 
@@ -49,7 +49,7 @@ static void begin_mix(struct nm_mix_lowering *at, const struct nm_ir_mix *mix,
 
 	draws->opts = mix->table;
 	draws->site = mix->site.site;
-	draws->own_site = mix->site.own_site;
+	draws->pass.site = mix->site.own_site;
 }
 
 /* The same as nm_mix_lower, of mixes alone. */

@@ -48,6 +48,8 @@ struct nm_io_apps {
 	const struct nm_app_service *services; /* the same */
 	uint32_t n_flows;		       /* of the group */
 	struct nm_turns turns;		       /* of what is recorded */
+	uint64_t draws; /* in this phase, the key of what passes draw from their arrivals */
+	bool sums_load; /* the load_sum is of this phase, too: it is measured */
 };
 
 /* What lies behind each flow and its connections in memory, by its offset from the flow. */
@@ -61,8 +63,6 @@ struct nm_io_behind {
 /* A worker's means, as far as step functions may use them. */
 struct nm_io {
 	uint64_t seed;	/* of this group's random numbers */
-	uint64_t draws; /* of those of passes that draw from their arrivals: of this phase */
-	bool sums_load; /* the load_sum is of this phase, too: it is measured */
 	char *tx, *rx;	/* rx holds chunk + 1 bytes */
 	size_t chunk;	/* the most that one call moves */
 	int recv_flags; /* MSG_DONTWAIT; 0 when a receive may wait for data */

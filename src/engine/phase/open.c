@@ -83,8 +83,8 @@ void nm_open_begin(struct nm_worker *worker)
 				 .drain_ns = begin_ns + phase->duration_ns + rules->drain_ns};
 	if (!open->on)
 		return;
-	worker->io.draws = key_of(worker, NM_PURPOSE_DRAWS);
-	worker->io.sums_load = phase->measured;
+	worker->io.apps.draws = key_of(worker, NM_PURPOSE_DRAWS);
+	worker->io.apps.sums_load = phase->measured;
 	nm_schedule_begin(&open->schedule, &phase->arrivals, key_of(worker, NM_PURPOSE_TIMES));
 }
 
@@ -374,7 +374,7 @@ static void take_arrival(struct nm_worker *worker, struct nm_request *request)
 	uint64_t number = open->backlog.count ? nm_backlog_head(&open->backlog).number
 					      : nm_schedule_number(&open->schedule);
 
-	if (worker->io.sums_load)
+	if (worker->io.apps.sums_load)
 		nm_count_load(worker->io.count, number, due_ns(open) - open->begin_ns);
 	worker->io.apps.turns.arrival = number;
 	/* After so many the draws are those of before. */
