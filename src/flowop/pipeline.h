@@ -21,6 +21,8 @@
  * come first; instr->slot: their connection. */
 extern const struct nm_flowop nm_pseudo_pipeline;
 
+#define NM_PIPE_FULL UINT64_MAX
+
 /* How far one half of the program is. */
 struct nm_pipe_half {
 	uint64_t left;	       /* as in struct nm_flow */
@@ -61,7 +63,8 @@ struct nm_pipe {
 	int32_t error;
 	/* In a phase with open arrivals: on the list of flows with room, and the next one of it. */
 	bool has_room;
-	uint32_t room; /* as the list counts it */
+	uint32_t room;	  /* as the list counts it */
+	uint64_t free_ns; /* since then it has room, or another flow has; NM_PIPE_FULL: none */
 	struct nm_flow *next_with_room;
 	struct nm_request ring[]; /* as many as may be outstanding */
 };

@@ -175,7 +175,6 @@ static size_t put_together(const struct nm_queue *queue)
 		} else {
 			if (!now_ns)
 				now_ns = ended_ns && io->asks.timed ? ended_ns : nm_clock_ns();
-			queue->flow->request.sent_ns = ended_ns;
 			if (io->asks.take_due && !io->asks.take_due(io, queue->flow))
 				break;
 			draw(queue, io->asks.take_due ? queue->flow->request.sent_ns : now_ns);

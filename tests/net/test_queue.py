@@ -330,10 +330,12 @@ def test_answers_in_any_pieces(piece: int, together: int, netmodel: Netmodel, pr
 # --- open arrivals ---
 
 
-@pytest.mark.parametrize(("flows", "how"), [(1, "const(5k/s)"), (3, "poisson(5k/s)"), (1, "burst(5k/s,1ms,100ms)")])
-def test_arrivals_take_what_room_there_is(flows: int, how: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+@pytest.mark.parametrize(
+    ("flows", "depth", "how"), [(1, 64, "const(5k/s)"), (3, 64, "poisson(5k/s)"), (1, 64, "burst(5k/s,1ms,100ms)"), (1, 4096, "const(5k/s)"), (2, 2048, "const(5k/s)")]
+)
+def test_arrivals_take_what_room_there_is(flows: int, depth: int, how: str, netmodel: Netmodel, profile: WriteProfile) -> None:
     with redis() as server:
-        body = asking("redis", MIX, f"server={server.server}", f"nflows='{flows}'", 95).replace('duration="200ms"', f'duration="500ms" pipeline="64" arrivals="{how}"')
+        body = asking("redis", MIX, f"server={server.server}", f"nflows='{flows}'", 95).replace('duration="200ms"', f'duration="500ms" pipeline="{depth}" arrivals="{how}"')
         document = netmodel.measure(profile(body), "-f")
         calls = server.calls()
     assert_complete(document)
@@ -342,6 +344,8 @@ def test_arrivals_take_what_room_there_is(flows: int, how: str, netmodel: Netmod
     load = ask["load"]
     assert load["due"] == ask["transactions"] == calls["get"] + calls["set"] + calls["del"] > 2000
     assert load["unsent"] == load["failed"] == 0
+    if load["due"] < flows * depth:
+        assert load["busy_s"] == 0
     assert ask["response_s"]["count"] == ask["send_delay_s"]["count"] == load["due"]
 
 

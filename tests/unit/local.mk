@@ -179,6 +179,7 @@ ENGINE_TESTS = \
 	tests/unit/engine/test_machine \
 	tests/unit/engine/test_pair \
 	tests/unit/engine/test_open \
+	tests/unit/engine/test_open_pipeline \
 	tests/unit/engine/test_phase \
 	tests/unit/engine/test_reconnect \
 	tests/unit/engine/test_rcvlowat \
@@ -193,10 +194,17 @@ tests_unit_engine_test_accept_SOURCES = \
 tests_unit_engine_test_rendezvous_SOURCES = \
 	tests/unit/engine/test_rendezvous.c \
 	tests/unit/engine/accepting.h
-tests_unit_engine_test_open_SOURCES = \
-	tests/unit/engine/test_open.c \
+OPEN_PHASE = \
+	tests/unit/engine/open_phase.c \
+	tests/unit/engine/open_phase.h \
 	tests/unit/engine/one_worker.c \
 	tests/unit/engine/one_worker.h
+tests_unit_engine_test_open_SOURCES = \
+	tests/unit/engine/test_open.c \
+	$(OPEN_PHASE)
+tests_unit_engine_test_open_pipeline_SOURCES = \
+	tests/unit/engine/test_open_pipeline.c \
+	$(OPEN_PHASE)
 tests_unit_engine_test_phase_SOURCES = \
 	tests/unit/engine/test_phase.c \
 	tests/unit/engine/one_worker.c \

@@ -87,11 +87,16 @@ static bool transport_says(const struct nm_conn *conn, char *buf, size_t size)
 /* The flow is over: so are the passes whose requests are in its queue. */
 static void end_passes(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *queue)
 {
+	const uint64_t now_ns = nm_clock_ns();
+
 	nm_queue_abandon(&worker->io, flow, queue);
 	while (nm_pipe_is_busy(nm_pipe_of(&worker->io, flow))) {
 		(void)queue->step(&worker->io, flow, queue);
-		nm_request_end(worker, flow, worker->run.latency ? nm_clock_ns() : 0);
+		nm_request_end(worker, flow, worker->run.latency ? now_ns : 0);
+		if (worker->run.open.on)
+			nm_open_end_pass(worker, flow, now_ns);
 	}
+	nm_open_leave(worker, flow);
 }
 
 void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,

@@ -265,6 +265,28 @@ static struct nm_flow **link_of(const struct nm_worker *worker, struct nm_flow *
 					   : &flow->next;
 }
 
+static uint64_t *free_ns_of(const struct nm_worker *worker, struct nm_flow *flow)
+{
+	return worker->run.phase->pipeline ? &nm_pipe_of(&worker->io, flow)->free_ns
+					   : &flow->request.sent_ns;
+}
+
+/* The flow has been free by then at the latest: notes since when it has, or another that is free
+ * now. Of those on the list some may be full by now. */
+static uint64_t note_free(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
+{
+	struct nm_open *open = &worker->run.open;
+	uint64_t *free_ns = free_ns_of(worker, flow);
+
+	while (open->first && *free_ns_of(worker, open->first) == NM_PIPE_FULL)
+		(void)nm_open_take_free(worker);
+	if (*free_ns > now_ns)
+		*free_ns = now_ns;
+	if (open->first && *free_ns_of(worker, open->first) < *free_ns)
+		*free_ns = *free_ns_of(worker, open->first);
+	return *free_ns;
+}
+
 void nm_open_free(struct nm_worker *worker, struct nm_flow *flow)
 {
 	struct nm_open *open = &worker->run.open;
@@ -283,14 +305,12 @@ void nm_open_free(struct nm_worker *worker, struct nm_flow *flow)
 		flow->paced = true;
 		open->room++;
 	}
+	(void)note_free(worker, flow, NM_PIPE_FULL);
 	*link_of(worker, flow) = NULL;
-	if (open->last) {
-		if (open->last->request.sent_ns < flow->request.sent_ns)
-			flow->request.sent_ns = open->last->request.sent_ns;
+	if (open->last)
 		*link_of(worker, open->last) = flow;
-	} else {
+	else
 		open->first = flow;
-	}
 	open->last = flow;
 	open->n_free++;
 	nm_open_arm(worker);
@@ -342,6 +362,9 @@ static uint32_t room_beside(const struct nm_worker *worker, struct nm_flow *flow
 
 bool nm_open_is_due_for(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
 {
+	(void)note_free(worker, flow, now_ns);
+	if (nm_pipe_of(&worker->io, flow)->has_room)
+		set_room(worker, nm_pipe_of(&worker->io, flow), places_of(worker, flow));
 	return is_due(worker, now_ns, room_beside(worker, flow));
 }
 
@@ -354,15 +377,29 @@ void nm_open_count_end(struct nm_worker *worker, const struct nm_request *reques
 			   now_ns - begin_ns, open->last_ns - begin_ns);
 }
 
+void nm_open_leave(struct nm_worker *worker, struct nm_flow *flow)
+{
+	if (!worker->run.open.on || !worker->run.phase->pipeline)
+		return;
+	struct nm_pipe *pipe = nm_pipe_of(&worker->io, flow);
+
+	pipe->free_ns = NM_PIPE_FULL;
+	set_room(worker, pipe, 0);
+}
+
 void nm_open_end_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
 {
 	struct nm_open *open = &worker->run.open;
 	struct nm_pipe *pipe = nm_pipe_of(&worker->io, flow);
 	const uint32_t beside = room_beside(worker, flow);
 
+	if (!now_ns && (open->drops || pipe->free_ns == NM_PIPE_FULL))
+		now_ns = nm_clock_ns();
 	/* What has become due before had not its place. */
 	if (open->drops && !open->closed)
-		drop(worker, now_ns ? now_ns : nm_clock_ns(), beside - (beside > 0), false);
+		drop(worker, now_ns, beside - (beside > 0), false);
+	if (pipe->free_ns == NM_PIPE_FULL)
+		(void)note_free(worker, flow, now_ns);
 	if (pipe->has_room)
 		set_room(worker, pipe, places_of(worker, flow));
 }
@@ -382,18 +419,24 @@ static void take_arrival(struct nm_worker *worker, struct nm_request *request)
 		request->arrival = (uint32_t)(number % UINT32_MAX) + 1;
 }
 
+static void take_place(struct nm_worker *worker, struct nm_flow *flow)
+{
+	struct nm_pipe *pipe = nm_pipe_of(&worker->io, flow);
+	const uint32_t left = places_of(worker, flow) - 1;
+
+	if (pipe->has_room)
+		set_room(worker, pipe, left);
+	if (!left)
+		pipe->free_ns = NM_PIPE_FULL;
+}
+
 void nm_open_begin_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
 {
 	struct nm_open *open = &worker->run.open;
 	struct nm_counters *count = worker->io.count;
 	struct nm_request *request = &flow->request;
 	uint64_t at_ns = due_ns(open);
-	/* Since then one flow or another has been free. */
-	uint64_t free_ns = request->sent_ns < now_ns ? request->sent_ns : now_ns;
-
-	if (open->first && open->first->request.sent_ns < free_ns)
-		free_ns = open->first->request.sent_ns;
-
+	uint64_t free_ns = note_free(worker, flow, now_ns);
 	uint64_t busy_ns = free_ns > at_ns ? free_ns - at_ns : 0;
 
 	take_arrival(worker, request);
@@ -407,8 +450,8 @@ void nm_open_begin_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t
 	request->sent_ns = now_ns;
 	nm_outstanding_begin(&open->outstanding, now_ns - open->begin_ns,
 			     open->last_ns - open->begin_ns);
-	if (worker->run.phase->pipeline && nm_pipe_of(&worker->io, flow)->has_room)
-		set_room(worker, nm_pipe_of(&worker->io, flow), places_of(worker, flow) - 1);
+	if (worker->run.phase->pipeline)
+		take_place(worker, flow);
 	bool light = open->outstanding.now <= worker->n_flows / 8;
 
 	request->marks = worker->run.marks | (light ? NM_REQUEST_LIGHT : 0);

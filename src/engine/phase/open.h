@@ -29,8 +29,9 @@ struct nm_open {
 	uint64_t drain_ns;	      /* what was due begins until then */
 	uint32_t room;		      /* passes that those on the list can begin at once */
 	uint32_t n_free;	      /* flows that make no pass now, or have room for more: */
-	struct nm_flow *first, *last; /* in the order in which they became free; sent_ns of each
-					 says since when one or another has been free */
+	struct nm_flow *first, *last; /* in the order in which they became free; sent_ns of each,
+					 or free_ns of its pipeline, says since when one or another
+					 has been free */
 	struct nm_timer timer; /* the next pass is due, and a flow is free; or nm_open_look */
 };
 
@@ -60,7 +61,9 @@ bool nm_open_is_due(struct nm_worker *worker, uint64_t now_ns);
 bool nm_open_is_due_for(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns);
 /* The flow's pass ends, at now_ns. */
 void nm_open_count_end(struct nm_worker *worker, const struct nm_request *request, uint64_t now_ns);
-/* That of a flow that makes several at a time has ended, by now_ns; 0: the time is not known. */
+/* Its connection has ended: where flows make several at a time it has a place for none. */
+void nm_open_leave(struct nm_worker *worker, struct nm_flow *flow);
+/* One of these has ended, by now_ns; 0: the time is not known. */
 void nm_open_end_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns);
 /* The flow, which has none, makes the pass that is due, from now_ns on. Counts it, and how late it
  * is by which cause. */

@@ -11,6 +11,7 @@
 void nm_reopen_begin(struct nm_worker *worker, struct nm_flow *flow, struct nm_conn *conn,
 		     const struct nm_instr *opening, const struct nm_instr *resume)
 {
+	nm_open_leave(worker, flow);
 	nm_waiter_disarm(worker, conn);
 	if (conn->traits & NM_CONN_ZEROCOPY)
 		nm_copy_modes_drain(&worker->io, conn);

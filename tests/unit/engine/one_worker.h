@@ -10,6 +10,7 @@
 
 #include "engine/engine_priv.h"
 #include "flowop/flowop.h"
+#include "flowop/pipeline.h"
 #include "transport/optional.h"
 #include "transport/transport.h"
 
@@ -39,6 +40,7 @@ struct one_worker {
 	struct {
 		struct nm_flow flow;
 		struct nm_conn conn;
+		_Alignas(struct nm_pipe) char pipe[sizeof(struct nm_pipe)];
 	} flows[N_FLOWS];
 	struct nm_phase_stats stats;
 	struct nm_listener listener;

@@ -10,56 +10,7 @@
 #include "engine/loop/pacer.h"
 #include "engine/loop/request.h"
 #include "engine/tune.h"
-#include "one_worker.h"
-
-#define MS 1000000u
-#define S  UINT64_C(1000000000)
-
-static struct nm_open *const open_of = &f.worker.run.open;
-
-#define DRAIN_NS (5 * S)
-
-/* A phase with open arrivals that begins at 1 s, in which both flows are free. */
-static void begin(const char *arrivals, uint64_t duration_ns)
-{
-	const struct nm_backlog_rules rules = f.phase.arrivals.backlog;
-	char why[512];
-
-	ck_assert_int_eq(
-		nm_arrivals_parse(arrivals, duration_ns, &f.phase.arrivals, why, sizeof why), 0);
-	f.phase.duration_ns = duration_ns;
-	f.phase.arrivals.backlog = rules;
-	if (!rules.drain_ns)
-		f.phase.arrivals.backlog.drain_ns = DRAIN_NS;
-	f.worker.commands.begin_ns = S;
-	ck_assert_int_eq(nm_open_init(&f.worker), 0);
-	nm_open_begin(&f.worker);
-	for (unsigned t = 0; t < NM_TIME__COUNT; t++) {
-		if (t == NM_TIME_PASS ||
-		    (t >= NM_TIME__SIZED && !nm_phase_measures_flows(&f.phase)))
-			continue;
-		f.worker.run.times[t] = calloc(1, sizeof(struct nm_hist));
-		ck_assert_ptr_nonnull(f.worker.run.times[t]);
-		nm_hist_init_zeroed(f.worker.run.times[t]);
-	}
-	for (uint32_t i = 0; i < N_FLOWS; i++) {
-		f.flows[i].flow.request.sent_ns = S;
-		nm_open_free(&f.worker, &f.flows[i].flow);
-	}
-}
-
-static void end(void)
-{
-	nm_open_end(&f.worker);
-	nm_open_fini(open_of);
-	for (unsigned t = 0; t < NM_TIME__COUNT; t++)
-		free(f.worker.run.times[t]);
-}
-
-static uint64_t count(const _Atomic uint64_t *counter)
-{
-	return nm_counter_read(counter);
-}
+#include "open_phase.h"
 
 START_TEST(passes_go_to_flows_in_turn)
 {
@@ -291,17 +242,6 @@ START_TEST(an_interrupt_ends_what_is_due)
 	end();
 }
 END_TEST
-
-static const struct nm_counters *const counted = &f.stats.tally.counters;
-
-/* Each pass that was due has begun, or is in one class of those that have not. */
-static void ck_adds_up(uint64_t begun, uint64_t queue, uint64_t late, uint64_t unsent)
-{
-	ck_assert_uint_eq(count(&counted->arrivals), begun);
-	ck_assert_uint_eq(count(&counted->dropped_queue), queue);
-	ck_assert_uint_eq(count(&counted->dropped_late), late);
-	ck_assert_uint_eq(count(&counted->unsent), unsent);
-}
 
 /* The passes of 0.5 and 1.5 ms take both flows, those of 2.5 to 4.5 ms wait, and of 1000 a second
  * the others are dropped until a flow is free, 9 ms after the begin. */
