@@ -123,6 +123,16 @@ static bool is_over(const struct nm_io *io, const struct nm_flow *flow)
 	       nm_serve_is_over(io, flow);
 }
 
+/* Sends the end of the stream that nm_conn_hold waits for. A close alone would drop what waits where
+ * something came that nobody has read. */
+static void end_stream(struct nm_conn *conn)
+{
+	if (conn->transport->finish)
+		conn->transport->finish(conn);
+	else
+		nm_socket_finish(conn);
+}
+
 /* The connection is of no more use; what closes it need not wait for the client, unless that is to
  * wait in vain. */
 static enum nm_step leave(struct nm_flow *flow)
@@ -132,7 +142,7 @@ static enum nm_step leave(struct nm_flow *flow)
 	if (fault == NM_FAULT_RESET)
 		nm_conn_linger(flow->conn, 0);
 	else if (fault == NM_FAULT_HANGUP)
-		nm_conn_end_stream(flow->conn);
+		end_stream(flow->conn);
 	if (fault != NM_FAULT_STALL)
 		flow->conn->flags |= NM_CONN_HUP;
 	flow->progress = TAKING;
@@ -154,32 +164,37 @@ static void count_failed(const struct nm_io *io, const struct nm_flow *flow,
 		nm_counter_add(&nm_serve_count_request(io, instr, verb)->lost, 1);
 }
 
+/* altered: requests have service times or faults. */
 static inline __attribute__((always_inline)) enum nm_step
-serve_all(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr, nm_step_fn serve)
+serve_all(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr, bool altered)
 {
 	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
-		enum nm_step answer = serve(io, flow, instr);
+		enum nm_step answer = altered ? serve_altered(io, flow, instr)
+					      : nm_flowop_serve.step(io, flow, instr);
 
 		if (answer == NM_STEP_FAIL)
 			count_failed(io, flow, instr);
-		if (answer == NM_STEP_FAIL || (answer == NM_STEP_NEXT && is_over(io, flow)))
+		if (answer == NM_STEP_FAIL || (answer == NM_STEP_NEXT &&
+					       (altered ? is_over(io, flow)
+							: nm_serve_is_over(io, flow))))
 			return leave(flow);
 		if (answer != NM_STEP_NEXT)
 			return answer;
-		flow->progress = TAKING;
+		if (altered)
+			flow->progress = TAKING;
 	}
 	return NM_STEP_YIELD;
 }
 
 static enum nm_step all_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
-	return serve_all(io, flow, instr, nm_flowop_serve.step);
+	return serve_all(io, flow, instr, false);
 }
 
 static enum nm_step all_altered_step(struct nm_io *io, struct nm_flow *flow,
 				     const struct nm_instr *instr)
 {
-	return serve_all(io, flow, instr, serve_altered);
+	return serve_all(io, flow, instr, true);
 }
 
 nm_step_fn nm_serve_all_step(const void *opts, const struct nm_faults *faults)

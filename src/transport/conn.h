@@ -167,8 +167,6 @@ void nm_conn_move(struct nm_conn *conn, struct nm_conn *to);
 /* Has the last bytes that are sent from now on wait for the end of the stream, which then comes
  * with them: TCP_CORK. */
 void nm_conn_hold(struct nm_conn *conn);
-/* Sends that end. A close alone would drop what waits where something came that nobody has read. */
-void nm_conn_end_stream(struct nm_conn *conn);
 
 /* Makes the close of a socket wait until all bytes are acknowledged, at most so long
  * (SO_LINGER). */

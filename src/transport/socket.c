@@ -88,11 +88,6 @@ void nm_conn_hold(struct nm_conn *conn)
 	(void)nm_socket_set(conn->fd, IPPROTO_TCP, TCP_CORK, 1);
 }
 
-void nm_conn_end_stream(struct nm_conn *conn)
-{
-	(void)shutdown(conn->fd, SHUT_WR);
-}
-
 void nm_conn_linger(struct nm_conn *conn, uint64_t ns)
 {
 	const struct linger wait = {.l_onoff = 1, .l_linger = (int)((ns + 999999999) / 1000000000)};
