@@ -398,7 +398,8 @@ enum nm_step nm_asking_end(const struct nm_io *io, struct nm_flow *flow,
 	struct nm_verb_tally *verb = &io->apps.verbs[instr->ask.verb];
 
 	nm_counter_add(&verb->outcomes.requests, 1);
-	nm_app_count(&verb->outcomes, asking->request.verb, (enum nm_class)asking->parser.class);
+	nm_app_count(&verb->outcomes, (enum nm_verb)instr->op->verb,
+		     (enum nm_class)asking->parser.class);
 	if (verb->latency && !instr->ask.alone)
 		record_times(flow, verb, asking);
 	nm_asking_note_answer(flow, instr, asking);

@@ -86,6 +86,13 @@ static inline size_t nm_pipe_bytes(uint32_t depth)
 	return sizeof(struct nm_pipe) + depth * sizeof(struct nm_request);
 }
 
+/* The flow's wait that begins is to end at due_ns at the latest; 0: there is no such limit. */
+static inline void nm_pipe_limit_wait(struct nm_flow *flow, uint64_t due_ns)
+{
+	if (due_ns && (!flow->timer.at_ns || due_ns < flow->timer.at_ns))
+		flow->timer.at_ns = due_ns;
+}
+
 /* Empties the pipeline: at the beginning of a phase nothing is asked or outstanding. */
 void nm_pipe_reset(struct nm_pipe *pipe);
 /* How many requests may be begun now; 0: flow->timer.at_ns is when the next is due, if any is. */

@@ -289,15 +289,6 @@ static enum nm_step go_on(struct nm_queue *queue)
 	return answer == NM_STEP_NEXT && !nm_queue_has_news(pipe) ? NM_STEP_WAIT_IN : answer;
 }
 
-static void limit_wait(const struct nm_queue *queue)
-{
-	const uint64_t due_ns = queue->pipe->outstanding ? queue->pipe->due_ns : 0;
-	struct nm_timer *timer = &queue->flow->timer;
-
-	if (due_ns && (!timer->at_ns || due_ns < timer->at_ns))
-		timer->at_ns = due_ns;
-}
-
 static enum nm_step queue_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct nm_queue queue = nm_queue_of(io, flow, instr);
@@ -317,8 +308,8 @@ static enum nm_step queue_step(struct nm_io *io, struct nm_flow *flow, const str
 	if (answer == NM_STEP_NEXT)
 		return nm_queue_tell_verdict(&queue);
 	flow->request.sent_ns = 0; /* by the next pass it is too old */
-	if (answer == NM_STEP_WAIT_IN || answer == NM_STEP_WAIT_OUT)
-		limit_wait(&queue);
+	if ((answer == NM_STEP_WAIT_IN || answer == NM_STEP_WAIT_OUT) && pipe->outstanding)
+		nm_pipe_limit_wait(flow, pipe->due_ns);
 	return answer;
 }
 

@@ -30,13 +30,13 @@ struct nm_queue_oldest {
 	/* so many bytes, once its pass has ended with an answer */
 	const uint64_t *sent, *received;
 };
-struct nm_queue_oldest nm_queue_oldest(const struct nm_io *io, struct nm_flow *flow,
+struct nm_queue_oldest nm_queue_oldest(struct nm_io *io, struct nm_flow *flow,
 				       const struct nm_instr *queue);
 
 /* Whether the flow has failed since a request was not answered within its limit. */
 bool nm_queue_is_late(const struct nm_io *io, struct nm_flow *flow);
 
 /* Nothing is asked any more: what is in the queue is lost, and the passes end in the next steps. */
-void nm_queue_abandon(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *queue);
+void nm_queue_abandon(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *queue);
 
 #endif

@@ -82,13 +82,12 @@ static bool is_timed_out(const struct nm_queued *one)
 	return one->end == NM_QUEUED_TIMED_OUT || one->end == NM_QUEUED_TOO_LATE;
 }
 
-/* Where it is counted that a request has ended without a good answer: of struct nm_outcomes. */
-static size_t member_of(const struct nm_queued *one)
+/* Where it is counted that a request has ended without a good answer. */
+static _Atomic uint64_t *class_of(const struct nm_queued *one, struct nm_outcome_counters *outcomes)
 {
 	if (is_timed_out(one))
-		return offsetof(struct nm_outcomes, timed_out);
-	return one->end == NM_QUEUED_MALFORMED ? offsetof(struct nm_outcomes, malformed)
-					       : offsetof(struct nm_outcomes, lost);
+		return &outcomes->timed_out;
+	return one->end == NM_QUEUED_MALFORMED ? &outcomes->malformed : &outcomes->lost;
 }
 
 static void give_up(const struct nm_queue *queue, const struct nm_queued *one)
@@ -96,8 +95,7 @@ static void give_up(const struct nm_queue *queue, const struct nm_queued *one)
 	struct nm_outcome_counters *outcomes =
 		nm_app_outcomes(queue->io, nm_queued_instr(queue, one));
 
-	nm_asking_give_up(queue->flow, outcomes,
-			  &outcomes->requests + member_of(one) / sizeof(uint64_t));
+	nm_asking_give_up(queue->flow, outcomes, class_of(one, outcomes));
 	if (!is_timed_out(one))
 		return;
 	nm_counter_add(&queue->io->count->timeouts, 1);
@@ -109,7 +107,6 @@ static enum nm_step count_answer(const struct nm_queue *queue, const struct nm_q
 	/* Some of another answer may have come already. */
 	const uint8_t class = queue->asking->parser.class;
 
-	nm_queue_recall(queue, one);
 	queue->asking->parser.class = one->end - NM_QUEUED_ANSWERED;
 	queue->asking->sent_ns = one->sent_ns;
 	enum nm_step answer =
@@ -131,10 +128,10 @@ enum nm_step nm_queue_end_oldest(const struct nm_queue *queue)
 	return NM_STEP_NEXT;
 }
 
-struct nm_queue_oldest nm_queue_oldest(const struct nm_io *io, struct nm_flow *flow,
+struct nm_queue_oldest nm_queue_oldest(struct nm_io *io, struct nm_flow *flow,
 				       const struct nm_instr *instr)
 {
-	const struct nm_queue queue = nm_queue_of((struct nm_io *)(uintptr_t)io, flow, instr);
+	const struct nm_queue queue = nm_queue_of(io, flow, instr);
 	const struct nm_queued *one = nm_queued_at(&queue, 0);
 
 	return (struct nm_queue_oldest){
@@ -259,9 +256,9 @@ void nm_queue_expire(const struct nm_queue *queue)
 		pass_over_ended(queue);
 }
 
-void nm_queue_abandon(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+void nm_queue_abandon(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
-	const struct nm_queue queue = nm_queue_of((struct nm_io *)(uintptr_t)io, flow, instr);
+	const struct nm_queue queue = nm_queue_of(io, flow, instr);
 
 	for (uint32_t i = queue.pipe->joined; i < queue.pipe->outstanding; i++)
 		give_up_waiting(nm_queued_at(&queue, i), NM_QUEUED_LOST);

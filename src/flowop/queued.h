@@ -39,7 +39,7 @@ struct nm_queued {
 	uint8_t end, marks;
 };
 _Static_assert(sizeof(struct nm_queued) == 2 * sizeof(struct nm_request),
-	       "a line of the cache each");
+	       "a ring has so many for each that may be outstanding");
 
 struct nm_queue {
 	struct nm_io *io;

@@ -236,20 +236,6 @@ static enum nm_step ask(const struct window *window, const struct nm_instr *inst
 	return answer;
 }
 
-/* The flow waits until something comes, but not longer than the oldest request may. */
-static void limit_wait(const struct window *window)
-{
-	struct nm_flow *flow = window->flow;
-
-	if (!window->pipe->oldest)
-		return;
-	uint64_t at_ns =
-		window->places[window->pipe->oldest - 1].sent_ns + window->query->timeout_ns;
-
-	if (!flow->timer.at_ns || at_ns < flow->timer.at_ns)
-		flow->timer.at_ns = at_ns;
-}
-
 /* Nothing is outstanding: the flow's own pass is the next. What the end of a phase has cut off is
  * still in the table then. */
 static void begin_alone(const struct window *window)
@@ -285,6 +271,8 @@ enum nm_step nm_window_step(struct nm_io *io, struct nm_flow *flow, const struct
 		return NM_STEP_NEXT;
 	}
 	answer = ask(&window, instr);
-	limit_wait(&window);
+	if (pipe->oldest) /* may not be waited for any longer than that */
+		nm_pipe_limit_wait(flow, window.places[pipe->oldest - 1].sent_ns +
+						 window.query->timeout_ns);
 	return answer == NM_STEP_NEXT ? NM_STEP_WAIT_IN : answer;
 }

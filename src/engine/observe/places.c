@@ -108,8 +108,7 @@ const struct nm_instr *nm_observe_original(const struct nm_worker *worker,
 }
 
 /* The place of a flow, and the port to which it connects. */
-static void find_place(const struct nm_worker *worker, struct nm_flow *flow,
-		       struct nm_flow_place *ret)
+static void find_place(struct nm_worker *worker, struct nm_flow *flow, struct nm_flow_place *ret)
 {
 	const struct nm_phase *phase = worker->run.phase;
 	const struct nm_instr *at = nm_observe_original(worker, flow->at);
@@ -164,7 +163,7 @@ static void look_at_flows(const struct nm_worker *worker, struct nm_unacked *una
 		look_at_conns(worker, nm_worker_flow(worker, i), unacked);
 }
 
-static void count_flows(const struct nm_worker *worker, struct nm_worker_places *places)
+static void count_flows(struct nm_worker *worker, struct nm_worker_places *places)
 {
 	size_t count = 0;
 
