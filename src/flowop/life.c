@@ -31,16 +31,9 @@ void nm_life_draw(const struct nm_io *io, const struct nm_flow *flow,
 		life->end_ns += nm_clock_ns();
 }
 
-bool nm_life_is_over(const struct nm_conn *conn, const struct nm_life *life)
-{
-	const uint32_t used = NM_CONN_LIVES | NM_CONN_ANSWERED;
-
-	return (conn->traits & used) == used && life->end_ns && nm_clock_ns() >= life->end_ns;
-}
-
 bool nm_life_ends(const struct nm_conn *conn, struct nm_life *life)
 {
-	bool ends = nm_life_is_over(conn, life);
+	bool ends = nm_life_may_be_over(conn, life) && nm_clock_ns() >= life->end_ns;
 
 	if (ends)
 		nm_life_end(life);

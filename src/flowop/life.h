@@ -42,9 +42,14 @@ static inline bool nm_life_allows(const struct nm_life *life, uint32_t outstandi
 	return !life->left || outstanding < life->left;
 }
 
-/* Whether the connection is to be replaced by now. One that has carried no request is not: where
- * lives are shorter than a round over the flows, no request would ever be sent. */
-bool nm_life_is_over(const struct nm_conn *conn, const struct nm_life *life);
+/* Whether the connection is to be replaced from end_ns on. One that has carried no request is not:
+ * where lives are shorter than a round over the flows, no request would ever be sent. */
+static inline bool nm_life_may_be_over(const struct nm_conn *conn, const struct nm_life *life)
+{
+	const uint32_t used = NM_CONN_LIVES | NM_CONN_ANSWERED;
+
+	return (conn->traits & used) == used && life->end_ns;
+}
 
 /* The connection is replaced now, by the caller. */
 static inline void nm_life_end(struct nm_life *life)
@@ -52,7 +57,7 @@ static inline void nm_life_end(struct nm_life *life)
 	life->end_ns = NM_LIFE_ENDED;
 }
 
-/* Both together: whether it is to be replaced now, which the caller does. */
+/* Whether it is to be replaced now, which the caller does. */
 bool nm_life_ends(const struct nm_conn *conn, struct nm_life *life);
 
 #endif

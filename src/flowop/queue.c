@@ -111,8 +111,18 @@ static bool is_idle(const struct nm_pipe *pipe)
 	return pipe->asking == pipe->outstanding && !pipe->ask.left;
 }
 
+/* When the request begins; 0: nobody needs to know. */
+static uint64_t begin_ns(struct nm_queue *queue, const struct nm_instr *instr)
+{
+	const struct nm_io *io = queue->io;
+
+	if (io->asks.take_due)
+		return queue->flow->request.sent_ns;
+	return io->asks.timed || instr->timeout_ns ? nm_queue_now(queue) : 0;
+}
+
 /* Draws the next request. */
-static void draw(const struct nm_queue *queue, uint64_t now_ns)
+static void draw(struct nm_queue *queue)
 {
 	struct nm_io *io = queue->io;
 	struct nm_flow *flow = queue->flow;
@@ -131,7 +141,7 @@ static void draw(const struct nm_queue *queue, uint64_t now_ns)
 	flow->iterations_left += pipe->outstanding;
 	*nm_queued_at(queue, pipe->outstanding) =
 		(struct nm_queued){.due_ns = next->due_ns,
-				   .sent_ns = now_ns,
+				   .sent_ns = begin_ns(queue, instr),
 				   .arrival = next->arrival,
 				   .marks = next->marks,
 				   .key = request->key,
@@ -157,13 +167,13 @@ static bool may_send(const struct nm_queue *queue, uint32_t i)
 
 /* Puts together what is to be sent, as far as it fits, and draws what may be drawn: how many
  * bytes. */
-static size_t put_together(const struct nm_queue *queue)
+static size_t put_together(struct nm_queue *queue)
 {
 	struct nm_io *io = queue->io;
 	struct nm_pipe *pipe = queue->pipe;
 	struct nm_app_request *request = &queue->asking->request;
 	uint64_t may_draw = nm_pipe_may_ask(io, queue->flow, queue->instr, pipe);
-	uint64_t gone = pipe->ask.left, ended_ns = queue->flow->request.sent_ns, now_ns = 0;
+	uint64_t gone = pipe->ask.left;
 	size_t used = 0;
 
 	for (uint32_t i = pipe->outstanding - pipe->asking;; i++) {
@@ -173,11 +183,10 @@ static size_t put_together(const struct nm_queue *queue)
 		if (i < pipe->outstanding) {
 			nm_queue_recall(queue, nm_queued_at(queue, i));
 		} else {
-			if (!now_ns)
-				now_ns = ended_ns && io->asks.timed ? ended_ns : nm_clock_ns();
-			if (io->asks.take_due && !io->asks.take_due(io, queue->flow))
+			if (io->asks.take_due &&
+			    !io->asks.take_due(io, queue->flow, nm_queue_now(queue)))
 				break;
-			draw(queue, io->asks.take_due ? queue->flow->request.sent_ns : now_ns);
+			draw(queue);
 			may_draw--;
 		}
 		struct nm_queued *one = nm_queued_at(queue, i);
@@ -216,7 +225,7 @@ static void note_sent(const struct nm_queue *queue, uint64_t n)
 }
 
 /* Sends as many requests as are allowed. NEXT: all of them, or no more can be sent. */
-static enum nm_step ask(const struct nm_queue *queue)
+static enum nm_step ask(struct nm_queue *queue)
 {
 	struct nm_conn *conn = queue->flow->conn;
 	ssize_t n;
@@ -237,6 +246,7 @@ static enum nm_step ask(const struct nm_queue *queue)
 			return NM_STEP_NEXT;
 		}
 		note_sent(queue, (uint64_t)n);
+		queue->now_ns = 0;
 	}
 	return NM_STEP_YIELD;
 }
@@ -259,8 +269,9 @@ static bool is_used_up(struct nm_queue *queue)
 	struct nm_conn *conn = queue->flow->conn;
 	struct nm_life *life = &queue->asking->life;
 
-	/* The clock is read once: what is not over now may be used in this step. */
-	queue->is_over = queue->instr->ask.lives && nm_life_is_over(conn, life);
+	/* What is not over now may be used in this step. */
+	queue->is_over = queue->instr->ask.lives && nm_life_may_be_over(conn, life) &&
+			 nm_queue_now(queue) >= life->end_ns;
 	if (queue->is_over && is_idle(queue->pipe)) {
 		nm_life_end(life);
 		conn->traits |= NM_CONN_LAST;
@@ -298,6 +309,8 @@ static enum nm_step queue_step(struct nm_io *io, struct nm_flow *flow, const str
 
 	flow->conn = nm_flow_conn(flow, instr->slot);
 	flow->timer.at_ns = 0;
+	/* When a pass that is timed has just ended the time is known. */
+	queue.now_ns = io->asks.timed ? flow->request.sent_ns : 0;
 	if (!nm_pipe_is_busy(pipe))
 		begin_alone(&queue);
 	if (!nm_queue_has_news(pipe))

@@ -218,10 +218,10 @@ static uint64_t give_up_ns(const struct nm_queue *queue, const struct nm_queued 
 	return heard_ns > one->sent_ns ? due_ns + (heard_ns - one->sent_ns) : due_ns;
 }
 
-void nm_queue_expire(const struct nm_queue *queue)
+void nm_queue_expire(struct nm_queue *queue)
 {
 	struct nm_pipe *pipe = queue->pipe;
-	const uint64_t now_ns = pipe->due_ns ? nm_clock_ns() : 0;
+	const uint64_t now_ns = pipe->due_ns ? nm_queue_now(queue) : 0;
 	const uint32_t sent = nm_queue_sent(pipe);
 	bool is_late = false;
 

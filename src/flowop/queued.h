@@ -47,7 +47,8 @@ struct nm_queue {
 	const struct nm_instr *instr, *first; /* first: of those that ask, or the mix of them */
 	struct nm_asking *asking;
 	struct nm_pipe *pipe;
-	bool is_over; /* the life of the connection, in this whole step */
+	uint64_t now_ns; /* the time of what the step does now; 0: not known */
+	bool is_over;	 /* the life of the connection, in this whole step */
 };
 
 static inline struct nm_queue nm_queue_of(struct nm_io *io, struct nm_flow *flow,
@@ -59,6 +60,14 @@ static inline struct nm_queue nm_queue_of(struct nm_io *io, struct nm_flow *flow
 				 .first = instr - instr->pipeline.n_instrs,
 				 .asking = nm_app_state(io, flow),
 				 .pipe = nm_pipe_of(io, flow)};
+}
+
+/* The clock is read where the time is needed, and once until the next call that may take long. */
+static inline uint64_t nm_queue_now(struct nm_queue *queue)
+{
+	if (!queue->now_ns)
+		queue->now_ns = nm_clock_ns();
+	return queue->now_ns;
 }
 
 /* The i-th of the ring, from the oldest on. */
@@ -122,7 +131,7 @@ void nm_queue_end_badly(const struct nm_queue *queue, struct nm_queued *one,
 /* Notes whose time is over, of which each has its own. One that has been sent stays in the ring
  * until its answer comes, as others come behind that; the connection is given up when it is the
  * oldest, and for as long as its limit no answer has come. */
-void nm_queue_expire(const struct nm_queue *queue);
+void nm_queue_expire(struct nm_queue *queue);
 /* The connection is of no more use, by n as in nm_flow_failed: notes so, and what becomes of the
  * requests that are on their way. */
 void nm_queue_settle(const struct nm_queue *queue, enum nm_queue_verdict verdict, ssize_t n);

@@ -97,7 +97,7 @@ struct nm_io {
 		const _Atomic bool *stop;     /* nothing more is to be asked */
 		bool timed;		      /* latencies are kept */
 		/* nm_worker_take_due (engine/loop/pacer.h); NULL: there are no open arrivals */
-		bool (*take_due)(struct nm_io *io, struct nm_flow *flow);
+		bool (*take_due)(struct nm_io *io, struct nm_flow *flow, uint64_t now_ns);
 	} asks;
 	struct nm_io_behind behind;
 };

@@ -81,12 +81,13 @@ bool nm_worker_passes_are_over(struct nm_worker *worker, const struct nm_flow *f
 	       atomic_load_explicit(&worker->commands.stop, memory_order_relaxed);
 }
 
-bool nm_worker_take_due(struct nm_io *io, struct nm_flow *flow)
+bool nm_worker_take_due(struct nm_io *io, struct nm_flow *flow, uint64_t now_ns)
 {
 	struct nm_worker *worker = nm_worker_of(io);
-	uint64_t now_ns = nm_clock_ns();
+	/* Before the arrivals are closed, as that knows nothing of this flow's places. */
+	const bool is_due = nm_open_is_due_for(worker, flow, now_ns);
 
-	if (!nm_worker_close_arrivals(worker, now_ns) && nm_open_is_due_for(worker, flow, now_ns)) {
+	if (!nm_worker_close_arrivals(worker, now_ns) && is_due) {
 		nm_open_begin_pass(worker, flow, now_ns);
 		return true;
 	}
@@ -146,6 +147,8 @@ void nm_worker_resume_pass(struct nm_worker *worker, struct nm_flow *flow)
 	}
 	if (open || !nm_pacer_paces(&worker->run.pacer) ||
 	    flow->request.due_ns <= flow->request.sent_ns) {
+		if (pipelined) /* by its turn this time will be too old */
+			flow->request.sent_ns = 0;
 		nm_worker_queue(worker, flow);
 		return;
 	}

@@ -23,7 +23,7 @@ bool nm_worker_passes_are_over(struct nm_worker *worker, const struct nm_flow *f
 /* Of such phases, where flows have several requests outstanding (io->asks): takes the pass that is
  * due, if one is; flow->request is that then. False: the flow, which has room for it, runs again
  * when one is due. */
-bool nm_worker_take_due(struct nm_io *io, struct nm_flow *flow);
+bool nm_worker_take_due(struct nm_io *io, struct nm_flow *flow, uint64_t now_ns);
 /* After a pass of a phase with open arrivals: whether the flow makes the next one, from now_ns on,
  * as it is due and the flow has its turn. False: it is free, replaces a connection, or is done with
  * the phase. */

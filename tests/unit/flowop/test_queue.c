@@ -16,6 +16,8 @@
 
 #define DEPTH	 4u
 #define LIMIT_NS UINT64_C(60000000000)
+#define PING	 "PING\r\n"
+#define PING_BYTES (sizeof PING - 1)
 
 static _Alignas(64) char place[16384]; /* the flow, its connection, its queue and its state */
 static struct nm_flow *flow = (struct nm_flow *)(void *)place;
@@ -32,6 +34,9 @@ static struct nm_asking *asking;
 static const char *const *script; /* what each receive brings; "": the end; NULL: nothing more */
 static unsigned n_due, n_drawn;	  /* requests that are due, and those that have been drawn */
 static size_t n_sent;		  /* bytes, since the connection was opened */
+static size_t most_sent;	  /* with one call */
+static char sent[64];		  /* the first of them */
+static _Atomic bool stop;
 
 static ssize_t scripted_recv(struct nm_conn *of, void *data, size_t size)
 {
@@ -49,7 +54,10 @@ static ssize_t scripted_send(struct nm_conn *of, const void *opts, void *data, s
 {
 	(void)of;
 	(void)opts;
-	(void)data;
+	if (size > most_sent)
+		size = most_sent;
+	if (n_sent + size <= sizeof sent)
+		memcpy(sent + n_sent, data, size);
 	n_sent += size;
 	return (ssize_t)size;
 }
@@ -64,10 +72,10 @@ static enum nm_step take_turns(struct nm_io *of, struct nm_flow *its, const stru
 	return NM_STEP_JUMP;
 }
 
-static bool take_due(struct nm_io *of, struct nm_flow *its)
+static bool take_due(struct nm_io *of, struct nm_flow *its, uint64_t now_ns)
 {
 	(void)of;
-	its->request.sent_ns = its->request.due_ns = nm_clock_ns();
+	its->request.sent_ns = its->request.due_ns = now_ns;
 	return n_due && n_due--;
 }
 
@@ -82,8 +90,6 @@ static void open_conn(void)
 
 static void setup(void)
 {
-	static const _Atomic bool stop = false;
-
 	pool = nm_pool_new();
 	ck_assert_ptr_nonnull(pool);
 	memset(place, 0, sizeof place);
@@ -117,6 +123,8 @@ static void setup(void)
 	asking = nm_app_state(&io, flow);
 	script = NULL;
 	n_due = n_drawn = 0;
+	most_sent = SIZE_MAX;
+	stop = false;
 	open_conn();
 }
 
@@ -201,14 +209,78 @@ static void assert_outcomes(uint64_t ok, uint64_t timed_out, uint64_t malformed,
 	ck_assert_uint_eq(sum.requests, ok + timed_out + malformed + lost);
 }
 
-/* The i-th one is late, by whatever limit it has, and is looked at. */
-static void be_late(uint32_t i)
+static struct nm_queued *queued(uint32_t i)
 {
 	const struct nm_queue state = nm_queue_of(&io, flow, queue);
 
-	nm_queued_at(&state, i)->sent_ns = 1;
+	return nm_queued_at(&state, i);
+}
+
+/* The i-th one is late, by whatever limit it has, and is looked at. */
+static void be_late(uint32_t i)
+{
+	queued(i)->sent_ns = 1;
 	pipe_->due_ns = 1;
 }
+
+/* What is taken together is taken at one time: when the last pass ended, if that is known. */
+START_TEST(what_is_sent_together_has_begun_together)
+{
+	io.asks.timed = _i;
+	flow->request.sent_ns = 5;
+	ask(3);
+	if (_i)
+		ck_assert_uint_eq(queued(0)->sent_ns, 5);
+	else
+		ck_assert_uint_gt(queued(0)->sent_ns, 5);
+	ck_assert_uint_eq(queued(1)->sent_ns, queued(0)->sent_ns);
+	ck_assert_uint_eq(queued(2)->sent_ns, queued(0)->sent_ns);
+}
+END_TEST
+
+START_TEST(as_many_as_there_are_passes)
+{
+	static const char *const answers[] = {"PONG\r\nPONG\r\nPONG\r\n", NULL};
+
+	io.asks.take_due = NULL;
+	program[2].timeout_ns = LIMIT_NS;
+	flow->iterations_left = 3;
+	ask(0);
+	ck_assert_uint_eq(pipe_->outstanding, 3);
+	/* The clock is read for what has a limit, unless times are kept. */
+	ck_assert_uint_eq(queued(0)->sent_ns, 0);
+	ck_assert_uint_ne(queued(1)->sent_ns, 0);
+	comes(answers);
+	end_and_wait(3);
+	assert_outcomes(3, 0, 0, 0);
+	/* A pass that has begun is made. */
+	flow->iterations_left = 3;
+	stop = true;
+	ask(0);
+	ck_assert_uint_eq(pipe_->outstanding, 1);
+}
+END_TEST
+
+START_TEST(a_send_is_cut_short)
+{
+	static const char *const answers[] = {"PONG\r\nPONG\r\nPONG\r\nPONG\r\n", NULL};
+
+	most_sent = PING_BYTES + 2;
+	n_due = DEPTH;
+	ck_assert_int_eq(step(), NM_STEP_WAIT_OUT);
+	ck_assert_uint_eq(pipe_->asking, DEPTH - 1);
+	ck_assert_uint_eq(pipe_->ask.left, 2);
+	conn->flags |= NM_CONN_OUT;
+	most_sent = SIZE_MAX;
+	ask(0);
+	ck_assert_uint_eq(n_sent, DEPTH * PING_BYTES);
+	for (size_t i = 0; i < DEPTH; i++)
+		ck_assert_mem_eq(sent + i * PING_BYTES, PING, PING_BYTES);
+	comes(answers);
+	end_and_wait(DEPTH);
+	assert_outcomes(DEPTH, 0, 0, 0);
+}
+END_TEST
 
 START_TEST(each_has_its_own_limit)
 {
@@ -434,6 +506,9 @@ int main(void)
 	TCase *tcase = tcase_create("queue");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_loop_test(tcase, what_is_sent_together_has_begun_together, 0, 2);
+	tcase_add_test(tcase, as_many_as_there_are_passes);
+	tcase_add_test(tcase, a_send_is_cut_short);
 	tcase_add_test(tcase, each_has_its_own_limit);
 	tcase_add_test(tcase, what_is_late_has_a_bad_answer);
 	tcase_add_test(tcase, the_oldest_is_late);
