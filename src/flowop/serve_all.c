@@ -174,9 +174,9 @@ serve_all(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr, 
 
 		if (answer == NM_STEP_FAIL)
 			count_failed(io, flow, instr);
-		if (answer == NM_STEP_FAIL || (answer == NM_STEP_NEXT &&
-					       (altered ? is_over(io, flow)
-							: nm_serve_is_over(io, flow))))
+		if (answer == NM_STEP_FAIL ||
+		    (answer == NM_STEP_NEXT &&
+		     (altered ? is_over(io, flow) : nm_serve_is_over(io, flow))))
 			return leave(flow);
 		if (answer != NM_STEP_NEXT)
 			return answer;

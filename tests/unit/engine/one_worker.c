@@ -142,7 +142,8 @@ static void setup(void)
 				     .count = &f.stats.tally.counters,
 				     .in_kept = ~(uint32_t)NM_CONN_IN,
 				     .started = f.engine_group.started,
-				     .behind.pipe_offset = (size_t)(f.flows[0].pipe - (char *)&f.flows[0]),
+				     .behind.pipe_offset =
+					     (size_t)(f.flows[0].pipe - (char *)&f.flows[0]),
 				     .n_conns = 1};
 	ck_assert_int_eq(nm_timers_init(&f.worker.timers, N_FLOWS + NM_TIMER__COUNT), 0);
 	atomic_store(&f.worker.commands.drain, UINT64_MAX);

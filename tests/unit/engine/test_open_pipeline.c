@@ -84,8 +84,7 @@ START_TEST(what_waits_for_a_place_is_delayed_by_the_other_end)
 	nm_open_leave(&f.worker, &f.flows[1].flow);
 	ck_assert_uint_eq(open_of->room, 0);
 	ck_assert_uint_eq(take_due(1, S + 30 * MS), 1);
-	ck_assert_uint_eq(count(&counted->delay_busy),
-			  STEPS(23 * MS / 2) + STEPS(41 * MS / 2));
+	ck_assert_uint_eq(count(&counted->delay_busy), STEPS(23 * MS / 2) + STEPS(41 * MS / 2));
 	end();
 }
 END_TEST

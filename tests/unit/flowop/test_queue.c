@@ -14,9 +14,9 @@
 #include "flowop/mix.h"
 #include "flowop/queued.h"
 
-#define DEPTH	 4u
-#define LIMIT_NS UINT64_C(60000000000)
-#define PING	 "PING\r\n"
+#define DEPTH	   4u
+#define LIMIT_NS   UINT64_C(60000000000)
+#define PING	   "PING\r\n"
 #define PING_BYTES (sizeof PING - 1)
 
 static _Alignas(64) char place[16384]; /* the flow, its connection, its queue and its state */
