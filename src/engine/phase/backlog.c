@@ -7,7 +7,7 @@
 
 #include "engine/tune.h"
 
-int nm_backlog_init(struct nm_backlog *backlog, uint32_t room)
+int nm_backlog_init(struct nm_backlog *backlog, size_t room)
 {
 	*backlog = (struct nm_backlog){.room = room};
 	backlog->ring = calloc(room, sizeof *backlog->ring);
@@ -20,7 +20,7 @@ void nm_backlog_fini(struct nm_backlog *backlog)
 	backlog->ring = NULL;
 }
 
-static uint32_t place(const struct nm_backlog *backlog, uint32_t at)
+static size_t place(const struct nm_backlog *backlog, size_t at)
 {
 	return at < backlog->room ? at : at - backlog->room;
 }
@@ -44,6 +44,6 @@ uint64_t nm_backlog_admit(struct nm_backlog *backlog, struct nm_schedule *schedu
 
 void nm_backlog_step(struct nm_backlog *backlog)
 {
-	backlog->first = place(backlog, backlog->first + 1);
-	backlog->count--;
+	/* One that is empty begins anew, so that it touches no more than it needs. */
+	backlog->first = --backlog->count ? place(backlog, backlog->first + 1) : 0;
 }

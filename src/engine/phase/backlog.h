@@ -16,13 +16,13 @@ struct nm_arrival {
 
 struct nm_backlog {
 	struct nm_arrival *ring; /* owned; NULL: no phase has a limit */
-	uint32_t room, first, count;
+	size_t room, first, count;
 	uint32_t most; /* that wait while no flow is free */
 	bool on;       /* the present phase has a limit */
 };
 
 /* 0 or -ENOMEM. */
-int nm_backlog_init(struct nm_backlog *backlog, uint32_t room);
+int nm_backlog_init(struct nm_backlog *backlog, size_t room);
 void nm_backlog_fini(struct nm_backlog *backlog);
 /* Moves what is due before at_ns from the schedule, a million at most. Returns how many of them
  * were dropped, since too many waited already beside those that flows have room for, and are

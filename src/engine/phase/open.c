@@ -19,7 +19,8 @@ static uint32_t queue_of(const struct nm_worker *worker, const struct nm_phase *
 int nm_open_init(struct nm_worker *worker)
 {
 	const struct nm_group *group = worker->group;
-	uint32_t most = 0, room = 0;
+	uint32_t most = 0, depth = 1;
+	size_t room = 0;
 
 	for (uint32_t k = 0; k < group->n_phases; k++) {
 		const struct nm_phase *phase = &group->phases[k];
@@ -29,11 +30,13 @@ int nm_open_init(struct nm_worker *worker)
 		if (phase->arrivals.n_lanes > most)
 			most = phase->arrivals.n_lanes;
 		if (phase->arrivals.backlog.limited && queue_of(worker, phase) >= room)
-			room = queue_of(worker, phase) + 1;
+			room = queue_of(worker, phase) + (size_t)1;
+		if (phase->pipeline > depth)
+			depth = phase->pipeline;
 	}
 	/* What the flows are about to take waits, too. */
 	if (room)
-		room += worker->n_flows * (group->pipeline ? group->pipeline : 1);
+		room += (size_t)worker->n_flows * depth;
 	if (room && nm_backlog_init(&worker->run.open.backlog, room) < 0)
 		return -ENOMEM;
 	return most ? nm_schedule_init(&worker->run.open.schedule, worker->worker_no,
@@ -430,6 +433,15 @@ static void take_place(struct nm_worker *worker, struct nm_flow *flow)
 		pipe->free_ns = NM_PIPE_FULL;
 }
 
+/* Whether at most an eighth of what the flows can have under way is. */
+static bool is_light(const struct nm_worker *worker)
+{
+	const uint32_t depth = worker->run.phase->pipeline;
+
+	return worker->run.open.outstanding.now <=
+	       (uint64_t)worker->n_flows * (depth ? depth : 1) / 8;
+}
+
 void nm_open_begin_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
 {
 	struct nm_open *open = &worker->run.open;
@@ -452,9 +464,7 @@ void nm_open_begin_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t
 			     open->last_ns - open->begin_ns);
 	if (worker->run.phase->pipeline)
 		take_place(worker, flow);
-	bool light = open->outstanding.now <= worker->n_flows / 8;
-
-	request->marks = worker->run.marks | (light ? NM_REQUEST_LIGHT : 0);
+	request->marks = worker->run.marks | (is_light(worker) ? NM_REQUEST_LIGHT : 0);
 }
 
 void nm_open_stop(struct nm_worker *worker, uint64_t now_ns, bool is_interrupted)

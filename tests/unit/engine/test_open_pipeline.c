@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "../suite.h"
+#include "engine/loop/arrivals.h"
 #include "engine/loop/request.h"
 #include "open_phase.h"
 
@@ -89,6 +90,36 @@ START_TEST(what_waits_for_a_place_is_delayed_by_the_other_end)
 }
 END_TEST
 
+START_TEST(a_flow_that_is_to_run_keeps_its_places)
+{
+	begin_several("const(1k)");
+	for (uint32_t i = 0; i < N_FLOWS; i++)
+		f.flows[i].flow.state = NM_FLOW_READY;
+	nm_worker_arrivals(&f.worker, S + 2 * MS);
+	ck_assert_uint_eq(open_of->room, N_FLOWS * DEPTH);
+	ck_assert_uint_eq(open_of->n_free, N_FLOWS);
+	end();
+}
+END_TEST
+
+/* One of the eight that may be under way. */
+START_TEST(few_passes_are_under_way)
+{
+	const uint8_t *marks = &f.flows[0].flow.request.marks;
+
+	begin_several("const(1k)");
+	ck_assert_uint_eq(take_due(0, S + MS), 1);
+	ck_assert_uint_ne(*marks & NM_REQUEST_LIGHT, 0);
+	ck_assert_uint_eq(take_due(0, S + 2 * MS), 1);
+	ck_assert_uint_eq(*marks & NM_REQUEST_LIGHT, 0);
+	end_one(0, S + 2 * MS);
+	end_one(0, S + 2 * MS);
+	ck_assert_uint_eq(take_due(0, S + 3 * MS), 1);
+	ck_assert_uint_ne(*marks & NM_REQUEST_LIGHT, 0);
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("open arrivals in pipelines");
@@ -96,6 +127,8 @@ int main(void)
 
 	tcase_add_test(tcase, what_has_had_a_place_is_delayed_by_this_end);
 	tcase_add_test(tcase, what_waits_for_a_place_is_delayed_by_the_other_end);
+	tcase_add_test(tcase, a_flow_that_is_to_run_keeps_its_places);
+	tcase_add_test(tcase, few_passes_are_under_way);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
