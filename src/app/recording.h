@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "app/keyspace.h"
+#include "app/pool.h"
 
 /* Not a byte more than needed, as there are millions of them. */
 struct nm_record {
@@ -16,6 +17,13 @@ struct nm_record {
 	uint32_t size;	     /* bytes of the value */
 	uint32_t member : 8; /* of the mix that replays them */
 	uint32_t ttl_s : 24; /* 0: for ever */
+};
+struct nm_recorded_key {
+	uint32_t text_at; /* where its text begins, of so many bytes */
+	uint16_t length;
+	/* Where its values begin in the pool, by its text: its number is another one in another
+	 * file. */
+	uint16_t value_at;
 };
 /* 30 days, longer than any run: beyond them a memcached takes a time of day, so that a value which
  * was to live longer would be dead at once. */
@@ -28,9 +36,9 @@ struct nm_recording {
 	uint64_t count;	     /* of the requests, at least 1 */
 	uint64_t n_left_out; /* lines of the file beside these */
 	const struct nm_record *list;
-	const char *texts;	 /* the keys, one behind the other */
-	const uint32_t *text_at; /* of each key, where it begins; and of one more, the end */
-	bool has_size, has_ttl;	 /* the file says them; otherwise the flowop does */
+	const char *texts; /* the keys, one behind the other */
+	const struct nm_recorded_key *key_list;
+	bool has_size, has_ttl; /* the file says them; otherwise the flowop does */
 };
 
 static inline const struct nm_recording *nm_recording_of(const struct nm_keyspace *keyspace)
@@ -42,8 +50,15 @@ static inline const struct nm_recording *nm_recording_of(const struct nm_keyspac
 static inline const char *nm_recording_text(const struct nm_recording *recording, uint64_t key,
 					    uint32_t *ret_length)
 {
-	*ret_length = recording->text_at[key + 1] - recording->text_at[key];
-	return recording->texts + recording->text_at[key];
+	*ret_length = recording->key_list[key].length;
+	return recording->texts + recording->key_list[key].text_at;
+}
+
+/* Where the values of a key of any keyspace begin in the pool. */
+static inline uint64_t nm_key_value_at(const struct nm_keyspace *keyspace, uint64_t key)
+{
+	return keyspace->law == NM_KEYS_RECORDED ? nm_recording_of(keyspace)->key_list[key].value_at
+						 : nm_pool_at(key);
 }
 
 #endif

@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "app/http.h"
-#include "app/recording.h"
-#include "base/hash.h"
 #include "flowop/message.h"
 #include "host/clock.h"
 #include "transport/io.h"
@@ -219,18 +217,14 @@ void nm_ask_replay(const struct nm_io *io, const struct nm_flow *flow, const str
 	((struct nm_asking *)nm_app_state(io, flow))->sites[instr->site].record = record;
 }
 
-/* The request is that which was recorded, as far as its file says. The number of a key is another
- * one in another file: its text alone tells the value. */
+/* The request is that which was recorded, as far as its file says. */
 static void take_record(const struct nm_instr *instr, struct nm_asking *asking)
 {
 	const struct nm_recording *recording = nm_recording_of(instr->ask.keyspace);
 	const struct nm_record *record = &recording->list[asking->sites[instr->site].record];
 	struct nm_app_request *request = &asking->request;
-	uint32_t length;
-	const char *text = nm_recording_text(recording, record->key, &length);
 
 	request->key = record->key;
-	request->at = nm_pool_at(nm_hash(text, length));
 	/* The file has for a get how long its value was: none is sent. */
 	if (request->verb != NM_VERB_SET)
 		return;
@@ -289,14 +283,11 @@ void nm_asking_draw(struct nm_io *io, struct nm_flow *flow, const struct nm_inst
 	if (instr->message.law)
 		request->size = nm_message_bytes(io, flow, instr);
 	request->number = asking->first + asking->n_requests;
-	if (!request->keyspace) {
-		request->at = flow->index;
-	} else if (request->keyspace->law == NM_KEYS_RECORDED) {
+	if (request->keyspace && request->keyspace->law == NM_KEYS_RECORDED)
 		take_record(instr, asking);
-	} else {
+	else if (request->keyspace)
 		request->key = key_of(io, flow, instr, asking);
-		request->at = nm_pool_at(request->key);
-	}
+	nm_asking_find_payload(flow, request);
 	if (flow->request.arrival && io->apps.sums_load)
 		nm_count_load(io->count, (uint64_t)flow->request.arrival << 32 | instr->pass.site,
 			      (request->size << 34) ^ (request->key << 6) ^

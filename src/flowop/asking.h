@@ -3,6 +3,7 @@
 #ifndef NM_FLOWOP_ASKING_H
 #define NM_FLOWOP_ASKING_H
 
+#include "app/recording.h"
 #include "flowop/ask.h"
 #include "host/clock.h"
 
@@ -53,6 +54,13 @@ void nm_asking_draw(struct nm_io *io, struct nm_flow *flow, const struct nm_inst
 /* Gives it what all requests of the instruction have in common. */
 void nm_asking_take_options(const struct nm_io *io, const struct nm_instr *instr,
 			    struct nm_asking *asking);
+/* Where its payload begins, of the key that it has. */
+static inline void nm_asking_find_payload(const struct nm_flow *flow,
+					  struct nm_app_request *request)
+{
+	request->at =
+		request->keyspace ? nm_key_value_at(request->keyspace, request->key) : flow->index;
+}
 /* Whether it changes nothing at the server, so that it may be sent twice (RFC 9110, 9.2.1). */
 bool nm_asking_is_safe(const struct nm_app_request *request);
 /* Sends it where messages may be lost. NEXT: it is on its way, or lost already. *ret_refused: as

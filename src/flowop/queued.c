@@ -30,7 +30,7 @@ void nm_queue_recall(const struct nm_queue *queue, const struct nm_queued *one)
 	if (queue->asking->drawn_by != nm_queued_instr(queue, one))
 		nm_asking_take_options(queue->io, nm_queued_instr(queue, one), queue->asking);
 	request->key = one->key;
-	request->at = request->keyspace ? nm_pool_at(one->key) : queue->flow->index;
+	nm_asking_find_payload(queue->flow, request);
 	request->size = one->size;
 	request->number = one->number;
 	request->check = one->check;

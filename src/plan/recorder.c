@@ -133,11 +133,12 @@ static uint32_t *slot_of(const struct nm_recorder *recorder, const char *text, s
 	const size_t mask = recorder->hashed_room - 1;
 
 	for (size_t i = (size_t)nm_hash(text, length) & mask;; i = (i + 1) & mask) {
-		const uint32_t *slot = &recorder->hashed[i], key = *slot - 1;
+		uint32_t *slot = &recorder->hashed[i];
+		const struct nm_recorded_key *key = *slot ? &recorder->key_list[*slot - 1] : NULL;
 
-		if (!*slot || (recorder->text_at[key + 1] - recorder->text_at[key] == length &&
-			       memcmp(recorder->texts + recorder->text_at[key], text, length) == 0))
-			return &recorder->hashed[i];
+		if (!key || (key->length == length &&
+			     memcmp(recorder->texts + key->text_at, text, length) == 0))
+			return slot;
 	}
 }
 
@@ -150,8 +151,8 @@ static bool hash_more(struct nm_recorder *recorder)
 	recorder->hashed_room = recorder->hashed_room ? 2 * recorder->hashed_room : 8192;
 	recorder->hashed = calloc(recorder->hashed_room, sizeof *recorder->hashed);
 	for (uint32_t key = 0; recorder->hashed && key < recorder->n_keys; key++)
-		*slot_of(recorder, recorder->texts + recorder->text_at[key],
-			 recorder->text_at[key + 1] - recorder->text_at[key]) = key + 1;
+		*slot_of(recorder, recorder->texts + recorder->key_list[key].text_at,
+			 recorder->key_list[key].length) = key + 1;
 	return recorder->hashed;
 }
 
@@ -160,8 +161,9 @@ static bool has_room(struct nm_recorder *recorder, size_t length)
 	while (recorder->texts_room - recorder->used < length)
 		if (!nm_grow((void **)&recorder->texts, 1, &recorder->texts_room))
 			return false;
-	if (recorder->n_keys + 2 > recorder->keys_room &&
-	    !nm_grow((void **)&recorder->text_at, sizeof *recorder->text_at, &recorder->keys_room))
+	if (recorder->n_keys == recorder->keys_room &&
+	    !nm_grow((void **)&recorder->key_list, sizeof *recorder->key_list,
+		     &recorder->keys_room))
 		return false;
 	return hash_more(recorder);
 }
@@ -175,9 +177,12 @@ static int number_key(struct nm_recorder *recorder, const struct field *field, u
 
 	if (!*slot) {
 		memcpy(recorder->texts + recorder->used, field->text, field->length);
-		recorder->text_at[recorder->n_keys] = (uint32_t)recorder->used;
+		recorder->key_list[recorder->n_keys++] = (struct nm_recorded_key){
+			.text_at = (uint32_t)recorder->used,
+			.length = (uint16_t)field->length,
+			.value_at = (uint16_t)nm_pool_at(nm_hash(field->text, field->length)),
+		};
 		recorder->used += field->length;
-		recorder->text_at[++recorder->n_keys] = (uint32_t)recorder->used;
 		*slot = (uint32_t)recorder->n_keys;
 		if (field->length > recorder->longest)
 			recorder->longest = (uint32_t)field->length;
@@ -321,8 +326,8 @@ void nm_recorder_end(struct nm_recorder *recorder, struct nm_recording *ret)
 {
 	recorder->list = shrunk(recorder->list, recorder->count * sizeof *recorder->list);
 	recorder->texts = shrunk(recorder->texts, recorder->used);
-	recorder->text_at =
-		shrunk(recorder->text_at, (recorder->n_keys + 1) * sizeof *recorder->text_at);
+	recorder->key_list =
+		shrunk(recorder->key_list, recorder->n_keys * sizeof *recorder->key_list);
 	*ret = (struct nm_recording){
 		.keys = {.prefix = "",
 			 .count = recorder->n_keys,
@@ -334,19 +339,19 @@ void nm_recorder_end(struct nm_recorder *recorder, struct nm_recording *ret)
 		.n_left_out = recorder->n_unsent,
 		.list = recorder->list,
 		.texts = recorder->texts,
-		.text_at = recorder->text_at,
+		.key_list = recorder->key_list,
 		.has_size = recorder->column[NM_COLUMN_SIZE],
 		.has_ttl = recorder->column[NM_COLUMN_TTL],
 	};
 	recorder->list = NULL;
 	recorder->texts = NULL;
-	recorder->text_at = NULL;
+	recorder->key_list = NULL;
 }
 
 void nm_recorder_fini(struct nm_recorder *recorder)
 {
 	free(recorder->list);
 	free(recorder->texts);
-	free(recorder->text_at);
+	free(recorder->key_list);
 	free(recorder->hashed);
 }

@@ -24,7 +24,8 @@ struct nm_recorder {
 	/* of what has been recorded; owned */
 	struct nm_record *list;
 	char *texts;
-	uint32_t *text_at, *hashed; /* hashed: keys + 1, by the hash of their texts */
+	struct nm_recorded_key *key_list;
+	uint32_t *hashed; /* keys + 1, by the hash of their texts */
 	size_t count, list_room, used, texts_room, n_keys, keys_room, hashed_room;
 	uint32_t longest; /* key */
 	/* Lines whose verb no member has: how many, and of the first its number and verb. */
@@ -42,7 +43,7 @@ int nm_recorder_name(struct nm_recorder *recorder, const char *line, char *why, 
 int nm_recorder_add(struct nm_recorder *recorder, const char *line, unsigned number, char *why,
 		    size_t why_size);
 /* What has been recorded, with at least one request; it must stay where it is. The memory of it is
- * moved there: `list`, `texts` and `text_at`, to be freed. */
+ * moved there: `list`, `texts` and `key_list`, to be freed. */
 void nm_recorder_end(struct nm_recorder *recorder, struct nm_recording *ret);
 void nm_recorder_fini(struct nm_recorder *recorder);
 

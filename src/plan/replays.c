@@ -107,7 +107,7 @@ static int keep(struct nm_ir *ir, struct nm_ir_keyspace *keyspace, struct nm_rec
 	int list = nm_arena_keep(ir->arena, (void *)recording->list);
 	int texts = nm_arena_keep(ir->arena, (void *)recording->texts);
 
-	return nm_arena_keep(ir->arena, (void *)recording->text_at) < 0 || list < 0 || texts < 0
+	return nm_arena_keep(ir->arena, (void *)recording->key_list) < 0 || list < 0 || texts < 0
 		       ? -ENOMEM
 		       : 0;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../suite.h"
+#include "base/hash.h"
 
 #define MEMBERS                                                                                    \
 	{                                                                                          \
@@ -35,7 +36,7 @@ static void fini(const struct nm_recording *recording)
 {
 	free((void *)recording->list);
 	free((void *)recording->texts);
-	free((void *)recording->text_at);
+	free((void *)recording->key_list);
 }
 
 static void assert_key(const struct nm_recording *recording, uint64_t request, const char *text)
@@ -47,6 +48,8 @@ static void assert_key(const struct nm_recording *recording, uint64_t request, c
 	ck_assert_uint_eq(nm_keyspace_length(&recording->keys, key), length);
 	ck_assert_ptr_eq(nm_keyspace_put(&recording->keys, key, buf), buf + length);
 	ck_assert_mem_eq(buf, text, length);
+	ck_assert_uint_eq(nm_key_value_at(&recording->keys, key),
+			  nm_pool_at(nm_hash(text, length)));
 	ck_assert(nm_keyspace_is(&recording->keys, key, text, length));
 	ck_assert(!nm_keyspace_is(&recording->keys, key, text, length - 1));
 	ck_assert(!nm_keyspace_is(&recording->keys, key, "another", strlen("another")));
@@ -162,6 +165,7 @@ END_TEST
 START_TEST(memory_of_a_request)
 {
 	ck_assert_uint_eq(sizeof(struct nm_record), 12);
+	ck_assert_uint_eq(sizeof(struct nm_recorded_key), 8);
 }
 END_TEST
 
