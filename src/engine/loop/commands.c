@@ -51,13 +51,24 @@ static void start_flow(struct nm_worker *worker, struct nm_flow *flow, uint64_t 
 		nm_worker_run_flow(worker, flow);
 }
 
+/* Where the flows' steps see what they may ask in the phase that begins. */
+static void set_asks(struct nm_worker *worker)
+{
+	const struct nm_phase_run *run = &worker->run;
+
+	worker->io.asks.pacer = nm_pacer_paces(&run->pacer) ? &run->pacer : NULL;
+	worker->io.asks.stop = run->phase->pipeline ? &worker->commands.stop : NULL;
+	worker->io.asks.timed = run->latency != NULL;
+	worker->io.asks.take_due = run->open.on ? nm_worker_take_due : NULL;
+}
+
 static void begin(struct nm_worker *worker, uint32_t number)
 {
 	uint64_t now_ns = nm_clock_ns();
 	int error = -nm_phase_begin(worker, number, now_ns);
 
-	worker->io.asks.take_due = worker->run.open.on ? nm_worker_take_due : NULL;
 	if (worker->run.phase) {
+		set_asks(worker);
 		nm_reconnect_count(worker);
 		nm_worker_set_end(worker, worker->run.end_at);
 	}

@@ -275,8 +275,6 @@ static void set_pacer(struct nm_worker *worker, uint64_t now_ns)
 /* Fills the members that the flows' steps read. */
 static void set_io(struct nm_worker *worker, struct nm_phase_stats *stats)
 {
-	bool paces = nm_pacer_paces(&worker->run.pacer);
-
 	worker->io.count = &stats->tally.counters;
 	worker->io.apps.verbs = stats->tally.verbs;
 	worker->io.apps.turns = (struct nm_turns){
@@ -285,9 +283,6 @@ static void set_io(struct nm_worker *worker, struct nm_phase_stats *stats)
 		.by_arrival = nm_phase_is_open(worker->run.phase) &&
 			      worker->run.phase->arrivals.law->by_trace,
 	};
-	worker->io.asks.pacer = paces ? &worker->run.pacer : NULL;
-	worker->io.asks.stop = worker->run.phase->pipeline ? &worker->commands.stop : NULL;
-	worker->io.asks.timed = worker->run.latency != NULL;
 }
 
 int nm_phase_begin(struct nm_worker *worker, uint32_t number, uint64_t now_ns)
