@@ -123,8 +123,8 @@ static bool is_over(const struct nm_io *io, const struct nm_flow *flow)
 	       nm_serve_is_over(io, flow);
 }
 
-/* Sends the end of the stream that nm_conn_hold waits for. A close alone would drop what waits where
- * something came that nobody has read. */
+/* Sends the end of the stream that nm_conn_hold waits for. A close alone would drop what waits
+ * where something came that nobody has read. */
 static void end_stream(struct nm_conn *conn)
 {
 	if (conn->transport->finish)
