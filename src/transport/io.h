@@ -19,38 +19,16 @@
 
 #include "host/syscalls.h"
 #include "stats/counters.h"
+#include "transport/io_apps.h"
 #include "transport/transport.h"
-#include "transport/turns.h"
 
-struct nm_app_service;
-struct nm_greetings;
 struct nm_instr;
 struct nm_listener;
 struct nm_udp_batch;
 struct nm_pacer;
-struct nm_pool;
 struct nm_ring;
 struct nm_conn_cache;
 struct nm_prover;
-
-/* The servers of an opening that are not netmodel: flow i goes to number i modulo their number. */
-struct nm_servers {
-	uint32_t count; /* 0: the other end is netmodel's */
-	struct nm_addr *addrs;
-	struct nm_greetings *greetings; /* what connections begin with (app/session.h); or NULL */
-};
-
-/* Of groups whose connections speak an application protocol (app/app.h). */
-struct nm_io_apps {
-	struct nm_verb_tally *verbs;	  /* by instr->ask.verb; NULL: nothing asks in the phase */
-	const struct nm_pool *pool;	  /* of payloads */
-	const struct nm_servers *servers; /* by instr->opening */
-	const struct nm_app_service *services; /* the same */
-	uint32_t n_flows;		       /* of the group */
-	struct nm_turns turns;		       /* of what is recorded */
-	uint64_t draws; /* in this phase, the key of what passes draw from their arrivals */
-	bool sums_load; /* the load_sum is of this phase, too: it is measured */
-};
 
 /* What lies behind each flow and its connections in memory, by its offset from the flow. */
 struct nm_io_behind {

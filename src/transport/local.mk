@@ -28,6 +28,7 @@ src_libnm_transport_la_SOURCES = \
 	src/transport/inet.h \
 	src/transport/io.c \
 	src/transport/io.h \
+	src/transport/io_apps.h \
 	src/transport/optional.h \
 	src/transport/udp_batch.c \
 	src/transport/udp_batch.h \
