@@ -160,7 +160,7 @@ START_TEST(outstanding_passes_are_added_up_over_time)
 	f.flows[0].flow.request.outcome = NM_TIMEOUT;
 	pass(0, S + 6 * MS, S + 7 * MS);
 	nm_request_end(&f.worker, &f.flows[1].flow, S + 8 * MS);
-	nm_open_stop(&f.worker, 11 * S);
+	nm_open_stop(&f.worker, 11 * S, false);
 	pass(0, 11 * S - MS, 11 * S + 3 * MS);
 	pass(0, 11 * S + 3 * MS, 11 * S + 4 * MS);
 	nm_open_end(&f.worker);
@@ -176,7 +176,7 @@ START_TEST(what_never_ends_is_outstanding)
 {
 	begin("const(1k)", 10 * S);
 	nm_open_begin_pass(&f.worker, &f.flows[0].flow, 11 * S - 2 * MS);
-	nm_open_stop(&f.worker, 11 * S);
+	nm_open_stop(&f.worker, 11 * S, false);
 	nm_open_end(&f.worker);
 	ck_outstanding(2, 1, 0, 0);
 	end();
