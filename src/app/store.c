@@ -2,6 +2,7 @@
 /* The ring and the buckets, which workers share by atomics alone. */
 #include "app/store.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,8 @@
 #define ALIGNMENT 8u
 #define MARGIN	  4u /* this part of the ring, its oldest, is kept for what is under way */
 #define SHARE	  4u /* the table has this part of the memory */
+#define WRITERS	  16u
+#define YIELDS	  100000u /* then a worker that writes is taken to be gone */
 
 struct bucket {
 	_Atomic uint64_t slots[SLOTS];
@@ -31,6 +34,9 @@ struct record {
 
 struct nm_store {
 	_Atomic uint64_t head; /* how much was ever reserved; the next place */
+	/* The places of values of which bytes are written now; 0: none. A worker that loses its CPU
+	 * meanwhile would else write over what has taken that room since. */
+	_Atomic uint64_t writers[WRITERS];
 	uint64_t ring_bytes, n_buckets;
 	struct bucket *buckets;
 	char *ring;
@@ -92,7 +98,7 @@ static bool is_within(const struct nm_store *store, uint64_t place, uint64_t byt
 {
 	/* What was read before is ordered before the load. */
 	atomic_thread_fence(memory_order_acquire);
-	return place + bytes >= atomic_load_explicit(&store->head, memory_order_relaxed);
+	return place + bytes >= atomic_load(&store->head);
 }
 
 bool nm_store_holds(const struct nm_store *store, uint64_t place)
@@ -107,30 +113,91 @@ static bool is_young(const struct nm_store *store, uint64_t place)
 	return is_within(store, place, store->ring_bytes - store->ring_bytes / MARGIN);
 }
 
+/* NULL: the room of the value is another's already. Either this sees the head that has come round,
+ * or whoever has moved it sees the writer, and waits. */
+static _Atomic uint64_t *begin_writing(struct nm_store *store, uint64_t place)
+{
+	_Atomic uint64_t *writer;
+	uint64_t none = 0;
+
+	for (uint64_t i = place / ALIGNMENT;; i++) {
+		writer = &store->writers[i % WRITERS];
+		if (!atomic_load_explicit(writer, memory_order_relaxed) &&
+		    atomic_compare_exchange_strong(writer, &none, place))
+			break;
+		none = 0;
+		if (i % WRITERS == 0)
+			(void)sched_yield();
+	}
+	if (is_young(store, place))
+		return writer;
+	atomic_store_explicit(writer, 0, memory_order_relaxed);
+	return NULL;
+}
+
+static void end_writing(_Atomic uint64_t *writer)
+{
+	atomic_store_explicit(writer, 0, memory_order_release);
+}
+
+/* Nobody writes any more where others may, whose room ends at `end`: seldom is there any wait, as
+ * all of the ring but the margin lies between them. */
+static bool await_writers(const struct nm_store *store, uint64_t end)
+{
+	for (unsigned i = 0, yields = 0; i < WRITERS;) {
+		uint64_t place = atomic_load(&store->writers[i]);
+
+		if (!place || place + store->ring_bytes >= end)
+			i++;
+		else if (yields++ < YIELDS)
+			(void)sched_yield();
+		else
+			return false;
+	}
+	return true;
+}
+
+/* The place of so many bytes, which do not go round. */
+static uint64_t take_room(struct nm_store *store, uint64_t bytes)
+{
+	uint64_t head = atomic_load_explicit(&store->head, memory_order_relaxed), place;
+
+	do {
+		place = head;
+		if (place % store->ring_bytes + bytes > store->ring_bytes)
+			place += store->ring_bytes - place % store->ring_bytes;
+	} while (!atomic_compare_exchange_weak(&store->head, &head, place + bytes));
+	return place;
+}
+
 uint64_t nm_store_reserve(struct nm_store *store, const char *key, size_t length, uint32_t flags,
 			  uint64_t size)
 {
-	uint64_t bytes = sizeof(struct record) + length + size;
-	uint64_t head = atomic_load_explicit(&store->head, memory_order_relaxed), place;
+	uint64_t bytes = sizeof(struct record) + length + size, place;
+	_Atomic uint64_t *writer;
 
 	bytes = (bytes + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
 	if (bytes > store->ring_bytes / MARGIN)
 		return 0;
-	do {
-		place = head;
-		/* A value does not go round. */
-		if (place % store->ring_bytes + bytes > store->ring_bytes)
-			place += store->ring_bytes - place % store->ring_bytes;
-	} while (!atomic_compare_exchange_weak_explicit(
-		&store->head, &head, place + bytes, memory_order_acq_rel, memory_order_relaxed));
-	struct record *record = record_at(store, place);
+	/* Whoever loses its CPU in between may have lost its room. */
+	do
+		place = take_room(store, bytes);
+	while (!(writer = begin_writing(store, place)));
+	bool has_room = await_writers(store, place + bytes);
 
-	/* Who sees what is written sees the new head, too. */
-	atomic_thread_fence(memory_order_release);
-	*record = (struct record){
-		.place = place, .size = size, .flags = flags, .key_length = (uint32_t)length};
-	memcpy(key_of(record), key, length);
-	return place;
+	if (has_room) {
+		struct record *record = record_at(store, place);
+
+		/* Who sees what is written sees the new head, too. */
+		atomic_thread_fence(memory_order_release);
+		*record = (struct record){.place = place,
+					  .size = size,
+					  .flags = flags,
+					  .key_length = (uint32_t)length};
+		memcpy(key_of(record), key, length);
+	}
+	end_writing(writer);
+	return has_room ? place : 0;
 }
 
 /* The record at a place, if it is that of the key: a copy, as another may be written over it. */
@@ -144,9 +211,13 @@ static bool read_record(const struct nm_store *store, uint64_t place, size_t len
 void nm_store_write(struct nm_store *store, uint64_t place, size_t length, uint64_t offset,
 		    const char *data, size_t n)
 {
+	_Atomic uint64_t *writer = begin_writing(store, place);
+
 	/* The room of a value that was given up is another's. */
-	if (is_young(store, place))
-		memcpy(key_of(record_at(store, place)) + length + offset, data, n);
+	if (!writer)
+		return;
+	memcpy(key_of(record_at(store, place)) + length + offset, data, n);
+	end_writing(writer);
 }
 
 /* Whether the entry is the key's; *ret: its record. */
