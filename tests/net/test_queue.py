@@ -50,7 +50,7 @@ def test_memcached_counts_the_same(app: str, netmodel: Netmodel, profile: WriteP
     """Also by flowop, with their bytes, although requests and answers of several go together."""
     with memcached() as server:
         body = pipelined(16, app, MIX, f"server={server.server}", "nflows='3'", 95, fill="size=10")
-        document = netmodel.measure(profile(body.replace('duration="200ms"', 'iterations="2000"')), "-f")
+        document = netmodel.measure(profile(body.replace('duration="200ms"', 'iterations="2000"')), "-f", "--yes-destroy")
         stats = server.stats()
     assert_complete(document)
     assert_adds_up(document)
@@ -336,7 +336,7 @@ def test_answers_in_any_pieces(piece: int, together: int, netmodel: Netmodel, pr
 def test_arrivals_take_what_room_there_is(flows: int, depth: int, how: str, netmodel: Netmodel, profile: WriteProfile) -> None:
     with redis() as server:
         body = asking("redis", MIX, f"server={server.server}", f"nflows='{flows}'", 95).replace('duration="200ms"', f'duration="500ms" pipeline="{depth}" arrivals="{how}"')
-        document = netmodel.measure(profile(body), "-f")
+        document = netmodel.measure(profile(body), "-f", "--yes-destroy")
         calls = server.calls()
     assert_complete(document)
     assert_adds_up(document)
