@@ -10,9 +10,11 @@
 #include "base/ascii.h"
 #include "report/common.h"
 
-/* The window of the CPUs may be so much longer: CPUs that do something else, or nothing, in the
- * rest of it would make all that is moved cost too little, or too much. */
-#define LONGER 1.05
+/* The window of the CPUs may be longer by so much, and by the time that telling all workers takes on
+ * a busy machine: CPUs that do something else, or nothing, in the rest of it would make all that is
+ * moved cost too little, or too much. */
+#define LONGER	 1.05
+#define LONGER_S 0.02
 
 /* NAN where one is not known, or 0: counters may be too coarse for so little. */
 static double quotient(double a, double b)
@@ -143,7 +145,7 @@ static void add_spread(const struct nm_vectors *vectors, struct nm_costs *costs)
 /* NAN also where the CPUs were looked at for longer. */
 static double rate(double amount, double seconds, const struct nm_usage *usage)
 {
-	return usage_s(usage) <= LONGER * seconds ? quotient(amount, seconds) : NAN;
+	return usage_s(usage) <= LONGER * seconds + LONGER_S ? quotient(amount, seconds) : NAN;
 }
 
 /* The window that the messages of a host are counted in: the master's is that of the totals. Bytes
