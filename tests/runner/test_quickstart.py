@@ -37,7 +37,9 @@ def checking(tmp_path: Path) -> Callable[[str], subprocess.Popen[bytes]]:
             stub.write_text(f"#!/usr/bin/env bash\n{text.replace('{tools}', tools)}\n")
             stub.chmod(0o755)
         path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
-        return subprocess.Popen(["./quickstart", "check"], cwd=tmp_path, env=os.environ | {"PATH": path}, start_new_session=True)
+        # As from a terminal, also where these tests run in the background of a script, which ignores the signal.
+        command = ["env", "--default-signal=INT", "./quickstart", "check"]
+        return subprocess.Popen(command, cwd=tmp_path, env=os.environ | {"PATH": path}, start_new_session=True)
 
     return start
 
