@@ -10,9 +10,9 @@
 #include "base/ascii.h"
 #include "report/common.h"
 
-/* The window of the CPUs may be longer by so much, and by the time that telling all workers takes on
- * a busy machine: CPUs that do something else, or nothing, in the rest of it would make all that is
- * moved cost too little, or too much. */
+/* The window of the CPUs may be longer by so much, and by the time that telling all workers takes
+ * on a busy machine: CPUs that do something else, or nothing, in the rest of it would make all that
+ * is moved cost too little, or too much. */
 #define LONGER	 1.05
 #define LONGER_S 0.02
 
