@@ -188,6 +188,7 @@ void nm_probe_read(struct nm_probe *ret_probe)
 	memset(ret_probe, 0, sizeof *ret_probe);
 	read_line("/proc/cmdline", ret_probe->command_line, sizeof ret_probe->command_line);
 	read_microcode(ret_probe->microcode, sizeof ret_probe->microcode);
+	read_line("/etc/machine-id", ret_probe->machine_id, sizeof ret_probe->machine_id);
 	ret_probe->irqbalance = finds_process("irqbalance");
 	read_interfaces(ret_probe);
 	read_nodes(ret_probe);

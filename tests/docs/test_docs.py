@@ -191,6 +191,7 @@ def play(steps: Sequence[Step], folder: Path, binary: Path, timeout: float = 180
     script += ["kill $(jobs -p) 2>/dev/null", "wait", "exit 0"]
     env = {name: os.environ[name] for name in KEPT if name in os.environ}
     env |= {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "NETMODEL_PROFILES": str(TOP / "profiles"), "LC_ALL": "C"}
+    env["XDG_DATA_HOME"] = str(folder / "data")
     argv = ["unshare", "--map-root-user", "--net", "bash", "-c", "\n".join(script)]
     must(argv, cwd=folder, env=env, timeout=timeout)
     for number, step in enumerate(steps):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -224,5 +225,9 @@ def test_probe(netmodel: Netmodel) -> None:
     document = json.loads(netmodel.run(*LONG[:-1], "test_length=50ms", code=0).out)
     assert found["facts"] == document["hosts"][0]["facts"]
     assert found["facts"]["boot_id"] == Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    file = Path("/etc/machine-id")
+    machine_id = file.read_text().strip() if file.exists() else ""
+    hashed = hashlib.sha256(f"netmodel probe {machine_id}".encode()).hexdigest()[:32]
+    assert found["machine_id"] == (hashed if machine_id else None)
     assert found["command_line"] == Path("/proc/cmdline").read_text().strip()[:1023]
     assert all(one["why"] for one in found["missing"])

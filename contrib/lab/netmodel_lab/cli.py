@@ -7,6 +7,7 @@
   netmodel-lab status  FOLDER                     how far it is
   netmodel-lab report  FOLDER...                  makes the report again, or one of several studies
   netmodel-lab compare A B                        which cells are better, worse or the same
+  netmodel-lab baseline save NAME FOLDER          keeps a study for compare baseline:NAME
   netmodel-lab export  FOLDER csv|json|parquet    one row for each run
   netmodel-lab import  TOOL FILE...               rows of other tools' results, for compare
   netmodel-lab hosts check HOST...                what is there, and which figures will be missing
@@ -155,7 +156,12 @@ def _export(parser: Parser) -> None:
 
 def _compare(parser: Parser) -> None:
     add = parser.add_argument
-    add("a", metavar="A", help="a study, a study and what is meant of it as FOLDER@NAME=VALUE, or a file of rows")
+    add(
+        "a",
+        metavar="A",
+        help="a study, baseline:NAME, or a file of rows; @NAME=VALUE,... behind it chooses rows by what was varied, or "
+        "by kernel, epoch or version of netmodel",
+    )
     add("b", metavar="B", help="the same; what is better or worse is so beside A")
     add("--by", metavar="NAMES", help="what makes a cell (default: all that both have varied)")
     add(
@@ -169,6 +175,14 @@ def _compare(parser: Parser) -> None:
     add("--alpha", metavar="P", type=_alpha, default=0.05, help="chance of any false alarm (default 0.05)")
     add("--same", metavar="SHARE", default="5%", help="what counts as the same (default 5%%)")
     add("--json", action="store_true", help="as one document")
+
+
+def _baseline(parser: Parser) -> None:
+    add = parser.add_argument
+    add("what", choices=("save", "list"), help="keep a study under a name, or tell what is kept")
+    add("name", metavar="NAME", nargs="?", help="of letters, digits, dots, underscores and hyphens")
+    add("folder", metavar="FOLDER", nargs="?", help="a study")
+    add("--replace", action="store_true", help="also where these hosts have a baseline of this name")
 
 
 def _import(parser: Parser) -> None:
@@ -203,6 +217,7 @@ VERBS: dict[str, tuple[Callable[[Parser], None], Callable[[argparse.Namespace], 
     "status": (_status, verbs.status),
     "report": (_report, verbs.report),
     "compare": (_compare, verbs.compare),
+    "baseline": (_baseline, verbs.baseline),
     "export": (_export, verbs.export),
     "import": (_import, verbs.import_),
     "hosts": (_hosts, verbs.hosts),

@@ -1,25 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A beside B, cell by cell: which rows are meant, what is tested, and what the verdicts are."""
+"""A beside B, cell by cell: what is tested, and what the verdicts are."""
 
 from __future__ import annotations
 
-import csv
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from netmodel_lab import inference
 from netmodel_lab.columns import Column, find
-from netmodel_lab.folder import Folder
 from netmodel_lab.inference import Difference
 from netmodel_lab.problems import Exit, UsageProblem, nearest
-from netmodel_lab.rows import Row, from_csv
-from netmodel_lab.table import Table
+from netmodel_lab.rows import Row
+from netmodel_lab.sides import Side
 from netmodel_lab.values import percentage
 
 Better = Literal["higher", "lower"]
@@ -34,22 +30,6 @@ class Metric:
     column: Column
     least: float
     better: Better
-
-
-@dataclass(frozen=True)
-class Side:
-    """One of the two: its rows by cell, without what was selected."""
-
-    text: str
-    source: Path
-    rows: list[Row]
-    selected: dict[str, str]
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def dimensions(self) -> list[str]:
-        names = dict.fromkeys(name for row in self.rows for name in row if name.startswith("d."))
-        return [name for name in names if name.removeprefix("d.") not in self.selected]
 
 
 @dataclass
@@ -93,50 +73,6 @@ class Comparison:
 
 
 # --- what is compared ---
-
-
-def read_side(text: str) -> Side:
-    """FOLDER, FOLDER@NAME=VALUE,..., or a file of rows."""
-    path_text, _, selector = text.partition("@")
-    path = Path(path_text)
-    warnings: tuple[str, ...] = ()
-    if path.is_dir():
-        table = Table(Folder.open(path))
-        rows = table.rows
-        drift = table.drift("transactions_per_s")
-        if drift and drift.is_told:
-            warnings = (f"{path}: the machine was not steady: {drift.change:+.1%} from the first run to the last",)
-    else:
-        rows = _read_rows(path)
-    selected = dict(part.partition("=")[::2] for part in selector.split(",")) if selector else {}
-    names = [name.removeprefix("d.") for row in rows[:1] for name in row if name.startswith("d.")]
-    for name in selected:
-        if name not in names:
-            raise UsageProblem([f"{text}: {name} was not varied there{nearest(name, names)}"])
-    kept = [row for row in rows if all(str(row.get(f"d.{name}")) == value for name, value in selected.items())]
-    if not kept:
-        raise UsageProblem([f"{text}: no such rows"])
-    return Side(text, path.resolve(), kept, selected, warnings)
-
-
-def _read_rows(path: Path) -> list[Row]:
-    try:
-        text = path.read_text(encoding="utf-8")
-        if path.suffix == ".csv":
-            return [
-                {name: _typed(name, value) for name, value in row.items()} for row in csv.DictReader(text.splitlines())
-            ]
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
-    except (OSError, ValueError) as error:
-        raise UsageProblem([f"{path}: is neither a study nor rows (.jsonl, .csv): {error}"]) from None
-
-
-def _typed(name: str, value: str) -> Any:
-    if name == "ok":
-        return value == "true"
-    if find(name) or name == "block":
-        return float(value) if value else None
-    return from_csv(value)
 
 
 def read_metric(text: str, sides: Sequence[Side], same: float) -> Metric:
@@ -224,8 +160,9 @@ def _of_cell(a: Side, b: Side, metric: Metric, cell: Key, rows_a: list[Row] | No
         line.difference = inference.by_rank(x, y)
     else:
         pairs = _pairs(a, b, rows_a, rows_b, name)
-        line.difference = inference.paired(*pairs) if pairs else inference.unpaired(x, y)
-        lost = max(len(x), len(y)) - len(pairs[0]) if pairs else 0
+        difference = inference.paired(*pairs) if pairs else _unpaired(a, b, rows_a, rows_b, name)
+        line.difference = difference
+        lost = max(len(x) - difference.n_a, len(y) - difference.n_b)
         line.note = f", {lost} runs without a partner" if lost else ""
     return line
 
@@ -233,14 +170,29 @@ def _of_cell(a: Side, b: Side, metric: Metric, cell: Key, rows_a: list[Row] | No
 def _pairs(
     a: Side, b: Side, rows_a: Sequence[Row], rows_b: Sequence[Row], name: str
 ) -> tuple[list[float], list[float]] | None:
-    """Values of the same blocks of one study; None: there are none."""
+    """Values of the same blocks of one study, each within one epoch; None: there are none."""
     if a.source != b.source:
         return None
-    first, second = ({row["block"]: row[name] for row in rows if _values([row], name)} for rows in (rows_a, rows_b))
+    first, second = (
+        {(row.get("epoch"), row["block"]): row[name] for row in rows if _values([row], name)}
+        for rows in (rows_a, rows_b)
+    )
     if len(first) < len(_values(rows_a, name)) or len(second) < len(_values(rows_b, name)):
         return None  # cells of several runs a block
     common = [block for block in first if block in second]
     return ([first[block] for block in common], [second[block] for block in common]) if len(common) > 1 else None
+
+
+def _unpaired(a: Side, b: Side, rows_a: Sequence[Row], rows_b: Sequence[Row], name: str) -> Difference:
+    """Within the epochs of one study that both sides have runs of: what has changed between these is no difference."""
+    epochs = dict.fromkeys(row.get("epoch") for row in (*rows_a, *rows_b)) if a.source == b.source else {}
+    each = [
+        [_values([row for row in rows if row.get("epoch") == epoch], name) for rows in (rows_a, rows_b)]
+        for epoch in epochs
+    ]
+    within = [inference.unpaired(x, y) for x, y in each if min(len(x), len(y)) > 1]
+    found = inference.overall(within) if len(epochs) > 1 else None
+    return found or inference.unpaired(_values(rows_a, name), _values(rows_b, name))
 
 
 def _overall(
@@ -325,6 +277,9 @@ def _notes(a: Side, b: Side, lines: Sequence[Line], alpha: float) -> list[str]:
     notes = [*dict.fromkeys([*a.warnings, *b.warnings])]
     if a.source != b.source:
         notes.append("A and B were measured at other times: whatever changed meanwhile is in the ratios")
+        notes += [f"{side.text}: has runs of {len(side.epochs)} epochs" for side in (a, b) if len(side.epochs) > 1]
+    elif not a.epochs & b.epochs:
+        notes.append("A and B are of other epochs: whatever changed between them is in the ratios")
     tests = sum(line.difference is not None for line in lines)
     ranked = [d for line in lines if (d := line.difference) and d.test == "Mann-Whitney"]
     hopeless = [d for d in ranked if inference.smallest_rank_p(d.n_a, d.n_b) * tests > alpha]

@@ -39,6 +39,11 @@ def _known(rows: Sequence[Row], name: str) -> list[Row]:
     return [row for row in rows if row.get(name) is not None and math.isfinite(row[name])]
 
 
+def drift_of(good: Sequence[Row], name: str) -> Drift | None:
+    rows = [row for row in good if (row.get(name) or 0) > 0]
+    return drift([row["cell"] for row in rows], [row["seq"] for row in rows], [row[name] for row in rows])
+
+
 class Table:
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
@@ -103,5 +108,4 @@ class Table:
 
     def drift(self, name: str) -> Drift | None:
         """Whether a figure has drifted over the study."""
-        rows = [row for row in self.good if (row.get(name) or 0) > 0]
-        return drift([row["cell"] for row in rows], [row["seq"] for row in rows], [row[name] for row in rows])
+        return drift_of(self.good, name)

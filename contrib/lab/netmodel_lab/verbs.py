@@ -407,10 +407,10 @@ def _picture(folder: Folder, options: argparse.Namespace) -> Exit:
 def compare(options: argparse.Namespace) -> Exit:
     from netmodel_lab import compare_text
     from netmodel_lab.compare import compare as compare_sides
-    from netmodel_lab.compare import read_side
+    from netmodel_lab.sides import read_sides
     from netmodel_lab.values import percentage
 
-    a, b = read_side(options.a), read_side(options.b)
+    a, b = read_sides(options.a, options.b)
     found = compare_sides(
         a,
         b,
@@ -424,6 +424,29 @@ def compare(options: argparse.Namespace) -> Exit:
     else:
         sys.stdout.write(compare_text.as_text(found))
     return found.exit
+
+
+def baseline(options: argparse.Namespace) -> Exit:
+    """Keeps a study, by a name, for comparing later ones of the same hosts with it: compare baseline:NAME STUDY."""
+    from netmodel_lab import baselines
+    from netmodel_lab.folder import Folder
+    from netmodel_lab.table import Table
+    from netmodel_lab.text import aligned
+
+    if options.what == "list":
+        if options.name:
+            raise UsageProblem([f"baseline list {options.name}: takes no name"])
+        lines = [[one.name, one.saved, one.hosts, str(one.path)] for one in baselines.everything()]
+        sys.stdout.write(aligned([["name", "saved", "hosts", "file"], *lines], 4))
+        return Exit.DONE
+    if not options.folder:
+        raise UsageProblem(["baseline save NAME FOLDER: names the baseline, and a study"])
+    table = Table(Folder.open(Path(options.folder)))
+    kept = baselines.save(options.name, table, is_replaced=options.replace)
+    missing = table.tally.points - table.tally.good
+    lacks = f", {missing} runs are not there" if missing else ""
+    print(f"baseline:{kept.name}: {len(table.good)} runs of {kept.hosts}{lacks}: {kept.path}", file=sys.stderr)
+    return Exit.DONE
 
 
 def export(options: argparse.Namespace) -> Exit:

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from netmodel_lab.compare import Comparison, Side, compare
+from netmodel_lab.compare import Comparison, compare
 from netmodel_lab.problems import Exit
 from netmodel_lab.rows import Row
+from netmodel_lab.sides import Side
 from netmodel_lab.study import Verdict
 from netmodel_lab.table import Table
 

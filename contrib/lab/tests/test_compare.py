@@ -15,9 +15,10 @@ from scipy import stats
 
 from netmodel_lab import inference
 from netmodel_lab.cli import main
-from netmodel_lab.compare import Comparison, Side, compare
+from netmodel_lab.compare import Comparison, compare
 from netmodel_lab.problems import Exit
 from netmodel_lab.rows import Row, as_csv, from_csv
+from netmodel_lab.sides import Side
 
 METRIC = "transactions_per_s"
 

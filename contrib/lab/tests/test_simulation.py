@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from netmodel_lab import inference
-from netmodel_lab.compare import Comparison, Side, compare
+from netmodel_lab.compare import Comparison, compare
 from netmodel_lab.rows import Row
+from netmodel_lab.sides import Side
 from netmodel_lab.summary import drift, summarise
 
 IS_LONG = bool(os.environ.get("NETMODEL_LAB_LONG"))
