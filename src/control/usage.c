@@ -78,6 +78,10 @@ struct nm_usage_sampler {
 	uint64_t row_ns;
 	struct nm_usage row_usage;
 	struct nm_counts row_counts;
+	/* The reading at which the window has opened or closed, and when: a row that begins or ends
+	 * there has the same, so that rows add up to the window. */
+	const struct nm_usage *edge;
+	uint64_t edge_ns;
 	struct nm_usage warm;	    /* has the frequencies of warm_ns alone */
 	struct nm_usage now, delta; /* room to work in */
 };
@@ -309,8 +313,9 @@ static void begin(struct nm_sampler *base, const struct nm_phase_order *order, u
 	usage->closed = false;
 	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++)
 		begin_part(usage, g);
-	if (usage->grid.interval_ns)
-		nm_usage_read(&usage->row_usage);
+	usage->edge = NULL;
+	if (usage->grid.interval_ns && usage->from_ns != begin_ns)
+		nm_usage_read(&usage->row_usage); /* else as the window opens */
 }
 
 static uint64_t next_ns(const struct nm_sampler *base)
@@ -329,6 +334,14 @@ static uint64_t next_ns(const struct nm_sampler *base)
 	return usage->grid.next_ns < next ? usage->grid.next_ns : next;
 }
 
+static const struct nm_usage *read_for_row(struct nm_usage_sampler *usage, uint64_t now_ns)
+{
+	if (usage->edge && usage->edge_ns == now_ns)
+		return usage->edge;
+	nm_usage_read(&usage->now);
+	return &usage->now;
+}
+
 static void end_row(struct nm_usage_sampler *usage, uint64_t to_ns, uint64_t now_ns)
 {
 	struct nm_host_interval row = {.from_s = (double)usage->row_ns / 1e9,
@@ -336,11 +349,13 @@ static void end_row(struct nm_usage_sampler *usage, uint64_t to_ns, uint64_t now
 				       .phase = usage->order.phase};
 	struct sum sum;
 
-	nm_usage_read(&usage->now);
-	nm_usage_delta(&usage->row_usage, &usage->now, &usage->delta);
+	const struct nm_usage *now = read_for_row(usage, now_ns);
+
+	nm_usage_delta(&usage->row_usage, now, &usage->delta);
 	if (usage->delta.has_cpu)
 		row.cpu = usage->delta.cpu;
-	usage->row_usage = usage->now;
+	nm_usage_row_of(&usage->delta, &row.usage);
+	usage->row_usage = *now;
 	read_sum(usage, now_ns, false, &sum);
 	row.counts = sum.counts;
 	nm_counts_subtract(&row.counts, &usage->row_counts);
@@ -368,6 +383,8 @@ static void close_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 	nm_vectors_read(&usage->after, &usage->before, &usage->vectors_after);
 	read_frequencies(usage);
 	usage->has_after = true;
+	usage->edge = &usage->after;
+	usage->edge_ns = now_ns;
 }
 
 static void open_window(struct nm_usage_sampler *usage, uint64_t now_ns)
@@ -385,6 +402,10 @@ static void open_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 	usage->unhalted = nm_usage_unhalted_begin(&usage->before);
 	/* The last, as at the end: they may be many. */
 	nm_vectors_read(&usage->before, NULL, &usage->vectors_before);
+	usage->edge = &usage->before;
+	usage->edge_ns = now_ns;
+	if (usage->row_ns == 0 && usage->order.usage_from_ns == 0)
+		usage->row_usage = usage->before;
 }
 
 /* When so much of the time of the transactions has passed on this host: it began with the first

@@ -198,6 +198,21 @@ struct nm_usage {
 	struct nm_psp_usage psp[NM_PSP_MAX_DEVICES];
 };
 
+/* What rows of a host have of a difference, each of the whole host, TCP of this network namespace;
+ * -1: not known. X(member, the part that tells it, where it stands there, what it counts). */
+#define NM_USAGE_ROW(X)                                                                            \
+	X(interrupts, interrupts, interrupts.hardware, "Hardware interrupts.")                     \
+	X(softirqs, softirqs, softirqs.total, "Of all kinds.")                                     \
+	X(retransmitted_segments, tcp, tcp.retrans_segs, "Of TCP.")                                \
+	X(softnet_dropped, softnet, softnet.dropped,                                               \
+	  "Packets thrown away because the queue of a CPU was full.")
+
+struct nm_usage_row {
+#define NM_USAGE_ROW_MEMBER(member, ...) int64_t member;
+	NM_USAGE_ROW(NM_USAGE_ROW_MEMBER)
+#undef NM_USAGE_ROW_MEMBER
+};
+
 /* What single CPUs and vectors have had of it. */
 struct nm_usage_each {
 	struct nm_cpu_loads cpus;
@@ -208,7 +223,7 @@ struct nm_usage_each {
 extern const struct nm_field nm_cpu_fields[], nm_unhalted_fields[], nm_cpufreq_fields[],
 	nm_interrupt_fields[], nm_softirq_fields[], nm_softnet_fields[], nm_pressure_fields[],
 	nm_rusage_fields[], nm_throttling_fields[], nm_nic_fields[], nm_tcp_counter_fields[],
-	nm_psp_fields[];
+	nm_psp_fields[], nm_usage_row_fields[];
 
 /* Reads all figures; the reason for a missing one is in its member _why. Never fails as a whole.
  * Not for the hot path (opens files, netlink). */
@@ -227,6 +242,7 @@ void nm_rusage_read(struct nm_rusage *ret_usage); /* one system call */
  * CPU times of too few ticks has_cpu is false, but they are there for sums. */
 void nm_usage_delta(const struct nm_usage *before, const struct nm_usage *after,
 		    struct nm_usage *ret_delta);
+void nm_usage_row_of(const struct nm_usage *delta, struct nm_usage_row *ret_row);
 /* Adds to a reading that the CPUs have not been awake yet, and to a later one how long they have
  * been since. NULL: this cannot be told, and `usage` has the reason. */
 struct nm_unhalted_window *nm_usage_unhalted_begin(struct nm_usage *usage);

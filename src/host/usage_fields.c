@@ -118,6 +118,14 @@ const struct nm_field nm_tcp_counter_fields[] = {
 			NM_FIELD_END,
 };
 
+const struct nm_field nm_usage_row_fields[] = {
+#define COUNTER(member, part, at, what)                                                            \
+	NM_FIELD(I64, struct nm_usage_row, member, .figure = #member, .doc = what),
+	NM_USAGE_ROW(COUNTER)
+#undef COUNTER
+		NM_FIELD_END,
+};
+
 const struct nm_field nm_psp_fields[] = {
 #define COUNTER(member, word, what)                                                                \
 	NM_FIELD(U64, struct nm_psp_stats, member, .figure = #member, .doc = what),

@@ -75,11 +75,12 @@ struct nm_conn_report {
 	char why[96];
 };
 
-/* CPU and counts of one host over one grid interval. */
+/* CPU, counters and counts of one host over one grid interval. */
 struct nm_host_interval {
 	double from_s, to_s;
 	uint32_t phase;
 	struct nm_cpu_times cpu; /* delta; n_cpus 0: not known */
+	struct nm_usage_row usage;
 	struct nm_counts counts;
 };
 

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from nmtest import Json, Netmodel, defines, master_of, slaves_of
+from nmtest import Json, Netmodel, Node, defines, master_of, slaves_of, slaves_on
+from shaping import shape
 
 WriteProfile = Callable[..., Path]
 Validate = Callable[[Json], None]
@@ -78,6 +79,30 @@ def test_what_a_host_has_cost(netmodel: Netmodel, validate: Validate) -> None:
     # Both ends are this machine, and have moved the same.
     slave = slaves_of(document)[0]["costs"]
     assert slave["cpu_per_transaction_s"] == pytest.approx(master["costs"]["cpu_per_transaction_s"], rel=0.5)
+
+
+def test_intervals_of_a_host_add_up_to_its_window(
+    netmodel: Netmodel, nodes: Callable[[int], list[Node]], validate: Validate
+) -> None:
+    """To the unit: both are of the same readings. What the shaper has no room for is sent again, so the last flows may
+    take their time; they have a second."""
+    near, far = nodes(2)
+    shape(near, 50_000_000)
+    given = defines(test_length="2s", num_flows=16, request_size="64k", host=far.address)
+    with slaves_on(netmodel, [far]):
+        document = netmodel.measure("tcp_rr", *given, "--interval", "1s", prefix=near.prefix)
+    validate(document)
+    for host in document["hosts"]:
+        whole = {
+            "interrupts": host["interrupts"]["hardware"],
+            "softirqs": host["softirqs"]["total"],
+            "retransmitted_segments": host["tcp"]["retransmitted_segments"],
+            "softnet_dropped": host["softnet"]["dropped"],
+        }
+        assert len(host["intervals"]) == 2
+        assert {name: sum(row[name] for row in host["intervals"]) for name in whole} == whole
+        assert all(row["softirqs"] > 0 for row in host["intervals"])
+    assert master_of(document)["tcp"]["retransmitted_segments"] > 0
 
 
 @pytest.mark.alone

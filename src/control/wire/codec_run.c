@@ -245,6 +245,8 @@ const struct nm_field nm_interval_fields[] = {
 	NM_FIELD(REAL, struct nm_host_interval, to_s),
 	NM_FIELD(ROW, struct nm_host_interval, cpu, .fields = nm_cpu_fields,
 		 .doc = "Nanoseconds, summed over the CPUs of the host."),
+	NM_FIELD(ROW, struct nm_host_interval, usage, .fields = nm_usage_row_fields,
+		 .doc = "Counters of the whole host; -1: not known."),
 	NM_FIELD(ROW, struct nm_host_interval, counts, .fields = nm_counts_fields),
 	NM_FIELD_END,
 };

@@ -213,6 +213,7 @@ START_TEST(the_longest_message_of_each_kind_fits)
 	struct nm_host_interval row = {.phase = UINT32_MAX, .from_s = 1.0 / 3, .to_s = 1e300 / 3};
 
 	memset(&row.cpu, 0x7f, sizeof row.cpu);
+	memset(&row.usage, 0x7f, sizeof row.usage);
 	memset(&row.counts, 0x7f, sizeof row.counts);
 	fits(NM_MESSAGE_DONE, nm_done_pack(&done, 5));
 	fits(NM_MESSAGE_FOLLOW, nm_follow_pack(&done, 5));

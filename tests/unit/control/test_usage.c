@@ -57,6 +57,30 @@ START_TEST(rows_of_a_host_hold_what_was_counted_between_points)
 }
 END_TEST
 
+START_TEST(rows_of_a_host_add_up_to_its_window)
+{
+	struct nm_usage_window window;
+	struct nm_usage_row all;
+
+	begin(100 * S);
+	run(100 * S);
+	run(101 * S);
+	run(102 * S);
+	engine->parts[0][1].end_ns = 102 * S + S / 2;
+	nm_samplers_end(&samplers, true, 102 * S + S / 2);
+	ck_assert_uint_eq(n_host_rows, 3);
+	nm_usage_sampler_window(usage, 103 * S, &window);
+	nm_usage_row_of(&window.usage, &all);
+#define ADDS_UP(member, ...)                                                                       \
+	ck_assert_int_eq(all.member, host_rows[0].usage.member + host_rows[1].usage.member +       \
+					     host_rows[2].usage.member);
+	NM_USAGE_ROW(ADDS_UP)
+#undef ADDS_UP
+	/* The kernel has at least a timer. */
+	ck_assert_int_gt(all.softirqs + all.interrupts, 0);
+}
+END_TEST
+
 START_TEST(the_window_of_a_host_leaves_out_the_warmup)
 {
 	struct nm_usage_window window;
@@ -173,6 +197,7 @@ int main(void)
 
 	tcase_add_checked_fixture(host, start_usage, end_usage);
 	tcase_add_test(host, rows_of_a_host_hold_what_was_counted_between_points);
+	tcase_add_test(host, rows_of_a_host_add_up_to_its_window);
 	tcase_add_test(host, the_window_of_a_host_leaves_out_the_warmup);
 	tcase_add_loop_test(host, what_comes_after_the_time_is_a_part_of_the_window, 0,
 			    sizeof afters / sizeof *afters);
