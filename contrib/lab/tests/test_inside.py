@@ -13,8 +13,9 @@ from conftest import Lab
 
 from netmodel_lab import histogram, slopes
 from netmodel_lab.folder import Folder
-from netmodel_lab.page import charts, data
+from netmodel_lab.page import charts, data, details
 from netmodel_lab.page.details import QUANTILES
+from netmodel_lab.rows import chosen
 from netmodel_lab.table import Table
 
 
@@ -91,7 +92,9 @@ def test_a_curve_is_told() -> None:
 # --- pictures ---
 
 
-@pytest.mark.parametrize("name", ["p99_us", "busy_kernel_TL", "distribution", "percentiles", "waterfall", "rate"])
+@pytest.mark.parametrize(
+    "name", ["p99_us", "busy_kernel_TL", "distribution", "percentiles", "waterfall", "rate", "interrupts", "losses"]
+)
 def test_pictures(wide_study: Path, lab: Lab, tmp_path: Path, name: str) -> None:
     path = tmp_path / "picture"
     assert lab("report", wide_study, "--svg", name, "-o", path).returncode == 0
@@ -125,6 +128,22 @@ def test_lines_that_fold_back_are_none(apart_study: Path) -> None:
         (series, whole[series][i]) for i in range(3) for series in whole
     ]
     assert drawn["lines"] == []
+
+
+def test_what_hosts_counted_over_time(apart_study: Path) -> None:
+    """A second of each machine; what an interval does not know is no point, and rows of an older netmodel know none."""
+    table = Table(Folder.open(apart_study))
+    one = details.details(table, "num_flows")[0]
+    attempt = chosen(table.attempts[one["run"]])
+    result = attempt.result
+    assert result
+    rows = result["hosts"][0]["intervals"]
+    for name, members in details.COUNTED.items():
+        ends = [f"{end}: {title}" for end in ("master", "slave far") for title in members.values()]
+        assert list(dict.fromkeys(of for _, _, of in one[name])) == ends
+    spent = [row["softirqs"] / (row["to_s"] - row["from_s"]) for row in rows]
+    assert [y for _, y, of in one["interrupts"] if of == "master: softirqs"] == pytest.approx(spent, abs=0.1)
+    assert details._rates({"intervals": [{"from_s": 0.0, "to_s": 1.0, "softirqs": None}, {}]}, "softirqs", "x") == []
 
 
 def test_no_such_picture(wide_study: Path, lab: Lab) -> None:

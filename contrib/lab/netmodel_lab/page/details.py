@@ -25,7 +25,12 @@ MOST_STEPS = 300  # of time in one picture; neighbours are taken together
 QUANTILES = tuple(1 - 10 ** (-i / 4) for i in range(21))
 MOST_CURVES = 8
 SHARES = (("50 %", "p50_us"), ("90 %", "p90_us"), ("99 %", "p99_us"), ("99.9 %", "p999_us"))
-NAMES = ("distribution", "percentiles", "waterfall", "rate", "busy")
+# What hosts have counted in each interval, by the picture that it is in.
+COUNTED = {
+    "interrupts": {"interrupts": "interrupts", "softirqs": "softirqs"},
+    "losses": {"retransmitted_segments": "segments sent again", "softnet_dropped": "packets dropped"},
+}
+NAMES = ("distribution", "percentiles", "waterfall", "rate", "busy", *COUNTED)
 
 
 def details(table: Table, along: str) -> list[Json]:
@@ -89,19 +94,32 @@ def _waterfall(intervals: Sequence[histogram.Interval]) -> list[list[float]]:
 
 
 def _times(result: Json, attempt: Attempt) -> Json:
-    """Rates and the CPUs of each machine, by the middle of their interval."""
+    """Rates, and the CPUs and counters of each machine, by the middle of their interval."""
     rate = []
     for row in result.get("intervals") or []:
         if isinstance(row.get("transactions_per_s"), int | float):
             rate.append([_middle(row), round(row["transactions_per_s"], 3)])
     busy = []
+    counted: dict[str, list[list[Any]]] = {name: [] for name in COUNTED}
     for end, host in ends(result).items():
         name = {"shared": "both ends", "slave": f"slave {host.get('name')}"}.get(end, end)
         for row in host.get("intervals") or []:
             cpu = row.get("cpu") or {}
             if isinstance(cpu.get("busy"), int | float):
                 busy.append([_middle(row), round(cpu["busy"] * cpu.get("n_cpus", 1) * 100, 1), name])
-    return {"rate": _thin(rate), "busy": _thin(busy)}
+        for picture, members in COUNTED.items():
+            for member, title in members.items():
+                counted[picture] += _rates(host, member, f"{name}: {title}")
+    return {"rate": _thin(rate), "busy": _thin(busy)} | {name: _thin(rows) for name, rows in counted.items()}
+
+
+def _rates(host: Json, member: str, of: str) -> list[list[Any]]:
+    """Of a counter, a second; nothing of intervals that do not know it."""
+    return [
+        [_middle(row), round(row[member] / (row["to_s"] - row["from_s"]), 1), of]
+        for row in host.get("intervals") or []
+        if row.get(member) is not None and row["to_s"] > row["from_s"]
+    ]
 
 
 def _middle(row: Json) -> float:
@@ -131,6 +149,12 @@ def specifications() -> dict[str, Json]:
     """The pictures without their data, which are the set "rows" of each."""
     rows: Json = {"data": {"name": "rows"}, "width": "container", "height": 220}
     nines = "datum.value == 0 ? '0' : format(100 - 100 / pow(10, datum.value), '~') + ' %'"
+    line = {"type": "line", "strokeWidth": 1.5, "point": {"size": 18}}
+    per_s = {
+        "field": "y",
+        "type": "quantitative",
+        "axis": {"title": None, "labelExpr": PREFIXED, "tickCount": 5},
+    }
     colour: Json = {"field": "of", "type": "nominal", "legend": {"title": None, "orient": "bottom", "labelLimit": 320}}
     return {
         "distribution": {
@@ -186,24 +210,25 @@ def specifications() -> dict[str, Json]:
         },
         "rate": {
             **rows,
-            "mark": {"type": "line", "strokeWidth": 1.5, "point": {"size": 18}},
-            "encoding": {
-                "x": _TIME,
-                "y": {
-                    "field": "y",
-                    "type": "quantitative",
-                    "axis": {"title": None, "labelExpr": PREFIXED, "tickCount": 5},
-                },
-            },
+            "mark": line,
+            "encoding": {"x": _TIME, "y": per_s},
         },
         "busy": {
             **rows,
-            "mark": {"type": "line", "strokeWidth": 1.5, "point": {"size": 18}},
+            "mark": line,
             "encoding": {
                 "x": _TIME,
                 "y": {"field": "y", "type": "quantitative", "axis": {"title": None, "tickCount": 5}},
                 "color": colour,
             },
+        },
+        **{
+            name: {
+                **rows,
+                "mark": line,
+                "encoding": {"x": _TIME, "y": per_s, "color": {**colour, "sort": None}},
+            }
+            for name in COUNTED
         },
     }
 

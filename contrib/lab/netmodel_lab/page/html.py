@@ -308,6 +308,8 @@ _PICTURES = (
     ("waterfall", "Latency over time", "us", True),
     ("rate", "Transactions over time", "1/s", True),
     ("busy", "CPUs over time", "% of a CPU", True),
+    ("interrupts", "Interrupts and softirqs over time", "1/s", True),
+    ("losses", "Segments sent again and packets dropped over time", "1/s", True),
 )
 
 
