@@ -29,7 +29,7 @@ struct nm_probe {
 	char command_line[1024]; /* of the kernel; "": not known */
 	char microcode[32];
 	char machine_id[33]; /* machine-id(5), which is not to be told as it is; "": not known */
-	bool irqbalance; /* runs, as far as its processes can be seen */
+	bool irqbalance;     /* runs, as far as its processes can be seen */
 	size_t n_interfaces, n_nodes;
 	struct nm_probe_interface interfaces[NM_PROBE_INTERFACES];
 	struct nm_probe_node nodes[NM_PROBE_NODES];

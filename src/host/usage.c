@@ -351,8 +351,7 @@ void nm_usage_delta(const struct nm_usage *before, const struct nm_usage *after,
 
 void nm_usage_row_of(const struct nm_usage *delta, struct nm_usage_row *ret_row)
 {
-#define KNOWN(member, part, at, what)                                                              \
-	ret_row->member = delta->has_##part ? (int64_t)delta->at : -1;
+#define KNOWN(member, part, at, what) ret_row->member = delta->has_##part ? (int64_t)delta->at : -1;
 	NM_USAGE_ROW(KNOWN)
 #undef KNOWN
 }

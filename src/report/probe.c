@@ -77,7 +77,8 @@ static json_t *hashed_id(const char *machine_id)
 	char text[64], hex[NM_SHA256_HEX];
 	int length = snprintf(text, sizeof text, "netmodel probe %s", machine_id);
 
-	if (strspn(machine_id, "0123456789abcdef") != 32 || nm_digest_sha256(text, (size_t)length, hex) < 0)
+	if (strspn(machine_id, "0123456789abcdef") != 32 ||
+	    nm_digest_sha256(text, (size_t)length, hex) < 0)
 		return json_null();
 	return json_stringn(hex, 32);
 }
@@ -89,10 +90,10 @@ int nm_probe_write(const struct nm_probed *probed, FILE *out)
 	json_t *document = json_pack(
 		"{s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o}", "schema", "netmodel.probe/1",
 		"version", probed->version, "facts", nm_object_json(&nm_facts_object, &at),
-		"machine_id", hashed_id(probe->machine_id),
-		"command_line", nm_json_known(probe->command_line), "microcode",
-		nm_json_known(probe->microcode), "irqbalance", probe->irqbalance, "interfaces",
-		interfaces(probe), "nodes", nodes(probe), "missing", missing(probed->usage));
+		"machine_id", hashed_id(probe->machine_id), "command_line",
+		nm_json_known(probe->command_line), "microcode", nm_json_known(probe->microcode),
+		"irqbalance", probe->irqbalance, "interfaces", interfaces(probe), "nodes",
+		nodes(probe), "missing", missing(probed->usage));
 	int error = document ? nm_json_write(document, out) : -ENOMEM;
 
 	json_decref(document);

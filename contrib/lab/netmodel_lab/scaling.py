@@ -66,13 +66,6 @@ def _share(host: Json, *names: str) -> float | None:
 
 def _arrived_bps(document: Json) -> float | None:
     """Both directions together: where messages may be lost, of those that have arrived."""
-    messages = document["totals"].get("messages")
-    if messages is None:
+    if document["totals"].get("messages") is None:
         return reach(document, "totals", "bits_per_s")
-    rates = [reach(messages, way, "bits_received_per_s") for way in ("to_slaves", "to_master")]
-    rates += [
-        reach(group, "bits_per_s") or 0.0
-        for group in document["groups"]
-        if not any("messages" in phase for phase in group["phases"])
-    ]
-    return None if None in rates else sum(rate or 0.0 for rate in rates)
+    return reach(document, "totals", "throughput", "received_bits_per_s")

@@ -171,7 +171,9 @@ static json_t *interval(void)
 		.from_s = 0.5,
 		.to_s = 1,
 		.cpu = {1, 2, 3, 4, 5, 6, 7, 8, .n_cpus = 9},
-		.usage = {.interrupts = 12, .softirqs = 13, .retransmitted_segments = 14,
+		.usage = {.interrupts = 12,
+			  .softirqs = 13,
+			  .retransmitted_segments = 14,
 			  .softnet_dropped = -1},
 		.counts = {.iterations = 10, .jitter_ns = 11},
 	};
