@@ -19,6 +19,8 @@ src_libnm_control_la_SOURCES = \
 	src/control/key.h \
 	src/control/local.c \
 	src/control/local.h \
+	src/control/machine.c \
+	src/control/machine.h \
 	src/control/options.c \
 	src/control/options.h \
 	src/control/peer.c \

@@ -204,8 +204,7 @@ struct nm_usage {
 	X(interrupts, interrupts, interrupts.hardware, "Hardware interrupts.")                     \
 	X(softirqs, softirqs, softirqs.total, "Of all kinds.")                                     \
 	X(retransmitted_segments, tcp, tcp.retrans_segs, "Of TCP.")                                \
-	X(softnet_dropped, softnet, softnet.dropped,                                               \
-	  "Packets thrown away because the queue of a CPU was full.")
+	X(softnet_dropped, softnet, softnet.dropped, "Packets that a CPU had no room for.")
 
 struct nm_usage_row {
 #define NM_USAGE_ROW_MEMBER(member, ...) int64_t member;

@@ -3,10 +3,7 @@
 #include "report/probe.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "control/wire/digest.h"
 #include "report/figures.h"
 #include "report/report.h"
 
@@ -70,19 +67,6 @@ static json_t *missing(const struct nm_usage *usage)
 	return list;
 }
 
-/* Tells a machine from others, and nobody its id: machine-id(5) asks for that. It may also say
- * "uninitialized". */
-static json_t *hashed_id(const char *machine_id)
-{
-	char text[64], hex[NM_SHA256_HEX];
-	int length = snprintf(text, sizeof text, "netmodel probe %s", machine_id);
-
-	if (strspn(machine_id, "0123456789abcdef") != 32 ||
-	    nm_digest_sha256(text, (size_t)length, hex) < 0)
-		return json_null();
-	return json_stringn(hex, 32);
-}
-
 int nm_probe_write(const struct nm_probed *probed, FILE *out)
 {
 	const struct nm_probe *probe = probed->probe;
@@ -90,7 +74,7 @@ int nm_probe_write(const struct nm_probed *probed, FILE *out)
 	json_t *document = json_pack(
 		"{s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o}", "schema", "netmodel.probe/1",
 		"version", probed->version, "facts", nm_object_json(&nm_facts_object, &at),
-		"machine_id", hashed_id(probe->machine_id), "command_line",
+		"machine_id", nm_json_known(probed->machine_id), "command_line",
 		nm_json_known(probe->command_line), "microcode", nm_json_known(probe->microcode),
 		"irqbalance", probe->irqbalance, "interfaces", interfaces(probe), "nodes",
 		nodes(probe), "missing", missing(probed->usage));

@@ -15,6 +15,7 @@ struct nm_probed {
 	const struct nm_host_facts *facts;
 	const struct nm_probe *probe;
 	const struct nm_usage *usage;
+	const char *machine_id; /* tells the machine from others; "": not known */
 };
 
 /* Writes a document with the schema netmodel.probe/1. 0 or -errno. */
