@@ -28,7 +28,7 @@ SHARES = (("50 %", "p50_us"), ("90 %", "p90_us"), ("99 %", "p99_us"), ("99.9 %",
 # What hosts have counted in each interval, by the picture that it is in.
 COUNTED = {
     "interrupts": {"interrupts": "interrupts", "softirqs": "softirqs"},
-    "losses": {"retransmitted_segments": "segments sent again", "softnet_dropped": "packets dropped"},
+    "losses": {"retransmitted_segments": "sent again", "softnet_dropped": "dropped"},
 }
 NAMES = ("distribution", "percentiles", "waterfall", "rate", "busy", *COUNTED)
 
@@ -149,13 +149,14 @@ def specifications() -> dict[str, Json]:
     """The pictures without their data, which are the set "rows" of each."""
     rows: Json = {"data": {"name": "rows"}, "width": "container", "height": 220}
     nines = "datum.value == 0 ? '0' : format(100 - 100 / pow(10, datum.value), '~') + ' %'"
+    colour: Json = {"field": "of", "type": "nominal", "legend": {"title": None, "orient": "bottom", "labelLimit": 320}}
+    many: Json = {**colour, "legend": {**colour["legend"], "columns": 4}, "sort": None}
     line = {"type": "line", "strokeWidth": 1.5, "point": {"size": 18}}
     per_s = {
         "field": "y",
         "type": "quantitative",
         "axis": {"title": None, "labelExpr": PREFIXED, "tickCount": 5},
     }
-    colour: Json = {"field": "of", "type": "nominal", "legend": {"title": None, "orient": "bottom", "labelLimit": 320}}
     return {
         "distribution": {
             **rows,
@@ -167,7 +168,7 @@ def specifications() -> dict[str, Json]:
                     "type": "quantitative",
                     "axis": {"title": None, "labelExpr": nines, "values": [0, 1, 2, 3, 4, 5]},
                 },
-                "color": {**colour, "legend": {**colour["legend"], "columns": 4}, "sort": None},
+                "color": many,
                 "tooltip": [{"field": "of"}, {"field": "nine"}, {"field": "us", "format": ".4~s"}],
             },
         },
@@ -226,7 +227,7 @@ def specifications() -> dict[str, Json]:
             name: {
                 **rows,
                 "mark": line,
-                "encoding": {"x": _TIME, "y": per_s, "color": {**colour, "sort": None}},
+                "encoding": {"x": _TIME, "y": per_s, "color": many},
             }
             for name in COUNTED
         },
