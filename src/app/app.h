@@ -18,6 +18,7 @@
 #include "app/rope.h"
 #include "app/session.h"
 #include "app/verb.h"
+#include "stats/answers.h"
 
 struct nm_command;
 struct nm_faults;
@@ -60,6 +61,7 @@ enum nm_class {
 	NM_CLASS_MISS,	    /* well, and the thing is not there */
 	NM_CLASS_REFUSED,   /* the server will not, or cannot */
 	NM_CLASS_TRUNCATED, /* well, but the answer is too long for a message */
+	NM_CLASS_UNUSUAL,   /* well, but not with the usual answer: parser->answer */
 };
 
 /* How far the answer to a request has come; zeroed when it begins. */
@@ -68,7 +70,8 @@ struct nm_app_parser {
 	uint64_t at;	/* bytes that have come; of a value, where in the pool the next are */
 	uint32_t check; /* the protocol's own, as are the next two */
 	uint8_t state, ending;
-	uint8_t class; /* enum nm_class, once the answer is there */
+	uint8_t class;	/* enum nm_class, once the answer is there */
+	uint8_t answer; /* enum nm_answer, of what is refused, or unusual; NONE: it has no name */
 	bool last;     /* the server ends the connection behind this answer */
 	bool refuses;  /* and takes no request that it has got behind that of this one */
 	bool to_end;   /* the answer is there when the stream ends; its class is */
@@ -87,6 +90,13 @@ static inline enum nm_parsed nm_app_parsed(struct nm_app_parser *parser, enum nm
 {
 	parser->class = (uint8_t) class;
 	return NM_PARSED_DONE;
+}
+
+/* The server will not: it has answered so. */
+static inline enum nm_parsed nm_app_refused(struct nm_app_parser *parser, enum nm_answer answer)
+{
+	parser->answer = (uint8_t)answer;
+	return nm_app_parsed(parser, NM_CLASS_REFUSED);
 }
 
 /* What netmodel's own server has, for all its connections. */
@@ -144,6 +154,9 @@ struct nm_app {
 	uint16_t port;	   /* where its servers listen when nothing is said */
 	uint16_t tls_port; /* and over TLS; 0: there is none */
 	const char *alpn;  /* its name in TLS (RFC 7301); NULL: it has none */
+	/* Answers by name: of the requests that end well, and of misses where that is another one.
+	 * NONE: they have no names. */
+	enum nm_answer usual, missed;
 	bool stores;	   /* its server keeps values */
 	bool has_flags;	   /* each value has a number beside it */
 	/* The most bytes of a request's head, and of the text of an answer. */

@@ -74,6 +74,19 @@ static enum nm_class class_of(unsigned rcode)
 	}
 }
 
+static uint8_t answer_of(unsigned rcode)
+{
+	switch (rcode) {
+#define NAME(name, number)                                                                         \
+	case number:                                                                               \
+		return NM_ANSWER_DNS_##name;
+		NM_DNS_RCODES(NAME)
+#undef NAME
+	default:
+		return NM_ANSWER_OTHER;
+	}
+}
+
 /* Judges the head of an answer: its header, its question and the record of EDNS, or as much of them
  * as it has. What says that there is nothing need not repeat the question. */
 static enum nm_parsed judge(struct nm_app_parser *parser, const struct nm_app_request *request,
@@ -91,7 +104,11 @@ static enum nm_parsed judge(struct nm_app_parser *parser, const struct nm_app_re
 		if (count != 1 || !question)
 			return NM_PARSED_BAD;
 	}
-	parser->class = (uint8_t)class_of(rcode_of(data, n, question));
+	const unsigned rcode = rcode_of(data, n, question);
+
+	parser->class = (uint8_t)class_of(rcode);
+	if (parser->class == NM_CLASS_REFUSED)
+		parser->answer = answer_of(rcode);
 	return question || parser->class != NM_CLASS_OK || (data[2] & NM_DNS_TC) ? NM_PARSED_DONE
 										 : NM_PARSED_BAD;
 }
@@ -168,6 +185,8 @@ const struct nm_app nm_app_dns = {
 	.port = 53,
 	.tls_port = 853,
 	.alpn = "dot",
+	.usual = NM_ANSWER_DNS_NOERROR,
+	.missed = NM_ANSWER_DNS_NXDOMAIN,
 	.head_bytes = NM_DNS_LENGTH_BYTES + NM_DNS_QUERY_MAX,
 	.answer_bytes = NM_DNS_LENGTH_BYTES + NM_DNS_ANSWER_MAX,
 	.encode = dns_encode,

@@ -188,12 +188,30 @@ enum {
 	COUNTS = 1 << 22, /* the last field is one of those that are read */
 };
 
+static uint8_t answer_of(uint32_t status)
+{
+	static const uint8_t registered[600] = {
+#define NAME(number) [number] = NM_ANSWER_HTTP_##number,
+		NM_HTTP_STATUSES(NAME)
+#undef NAME
+	};
+
+	if (status >= sizeof registered)
+		return NM_ANSWER_OTHER;
+	return registered[status] ? registered[status]
+				  : (uint8_t)(NM_ANSWER_HTTP_2XX + (status / 100 - 2));
+}
+
 static enum nm_parsed end(struct nm_app_parser *parser, const struct nm_app_request *request)
 {
 	const uint32_t status = parser->check & STATUS;
+	const bool expected = request->http->expected[status / 64] >> status % 64 & 1;
 
-	parser->class = request->http->expected[status / 64] >> status % 64 & 1 ? NM_CLASS_OK
-										: NM_CLASS_REFUSED;
+	parser->class = expected ? NM_CLASS_OK : NM_CLASS_REFUSED;
+	if (status != 200 || !expected) {
+		parser->class = expected ? NM_CLASS_UNUSUAL : NM_CLASS_REFUSED;
+		parser->answer = answer_of(status);
+	}
 	/* Who has asked for the end sends nothing more, and the other takes nothing more: RFC 9112,
 	 * 9.6. */
 	parser->refuses = request->http->close || (parser->check & CLOSES) ||
@@ -431,6 +449,7 @@ const struct nm_app nm_app_http = {
 	.port = 80,
 	.tls_port = 443,
 	.alpn = "http/1.1",
+	.usual = NM_ANSWER_HTTP_200,
 	.head_bytes = HEAD_BYTES,
 	.answer_bytes = NM_HTTP_ANSWER_BYTES,
 	.encode = http_encode,

@@ -80,11 +80,14 @@ enum nm_parsed nm_memcache_take_error(struct nm_app_parser *parser,
 {
 	if (nm_memcache_verbs[request->verb].stores && nm_line_begins(line, "CLIENT_ERROR"))
 		return NM_PARSED_BAD;
+	if (nm_line_begins(line, "SERVER_ERROR "))
+		return nm_app_refused(parser, NM_ANSWER_MEMCACHE_SERVER_ERROR);
+	if (nm_line_begins(line, "CLIENT_ERROR "))
+		return nm_app_refused(parser, NM_ANSWER_MEMCACHE_CLIENT_ERROR);
 	/* "ERROR Too many open connections" is one, too. */
-	if (!nm_line_is(line, "ERROR") && !nm_line_begins(line, "ERROR ") &&
-	    !nm_line_begins(line, "SERVER_ERROR ") && !nm_line_begins(line, "CLIENT_ERROR "))
-		return NM_PARSED_BAD;
-	return nm_app_parsed(parser, NM_CLASS_REFUSED);
+	if (nm_line_is(line, "ERROR") || nm_line_begins(line, "ERROR "))
+		return nm_app_refused(parser, NM_ANSWER_MEMCACHE_ERROR);
+	return NM_PARSED_BAD;
 }
 
 /* The number that incr and decr answer with. decr leaves blanks behind it. */
@@ -112,7 +115,7 @@ static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_ap
 		if (verb->done ? nm_line_is(line, verb->done) : is_number(line))
 			return nm_app_parsed(parser, NM_CLASS_OK);
 		if (nm_line_is(line, verb->undone))
-			return nm_app_parsed(parser, (enum nm_class)verb->class);
+			return nm_memcache_undone(parser, verb);
 	}
 	return nm_memcache_take_error(parser, request, line);
 }

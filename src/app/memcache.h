@@ -16,7 +16,7 @@
 	.verbs = NM_VERBS_KEYED, .unserved = NM_VERBS_CONDITIONAL, .port = 11211, .stores = true,  \
 	.has_flags = true, .head_bytes = NM_MEMCACHE_HEAD_BYTES,                                   \
 	.answer_bytes = NM_MEMCACHE_ANSWER_BYTES, .take = nm_memcache_take,                        \
-	.fail = nm_memcache_fail
+	.usual = NM_ANSWER_OK, .fail = nm_memcache_fail
 
 /* What connections to a server with users begin with, where its protocol is text. */
 extern const struct nm_app_session nm_memcache_session;
@@ -36,6 +36,14 @@ extern const struct nm_memcache_verb nm_memcache_verbs[NM_VERB__COUNT];
 static inline bool nm_memcache_counts(enum nm_verb verb)
 {
 	return verb == NM_VERB_INCR || verb == NM_VERB_DECR;
+}
+
+/* The answer says that it is not done. */
+static inline enum nm_parsed nm_memcache_undone(struct nm_app_parser *parser,
+						const struct nm_memcache_verb *verb)
+{
+	parser->answer = NM_ANSWER_MEMCACHE_NOT_STORED;
+	return nm_app_parsed(parser, (enum nm_class)verb->class);
 }
 
 /* A line that may answer any request: an error, or BAD. */

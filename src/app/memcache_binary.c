@@ -59,6 +59,19 @@ static enum nm_class class_of(const struct nm_memcache_verb *verb, unsigned stat
 	return status == verb->status ? (enum nm_class)verb->class : NM_CLASS_REFUSED;
 }
 
+static uint8_t answer_of(unsigned status)
+{
+	switch (status) {
+#define NAME(name, number)                                                                         \
+	case number:                                                                               \
+		return NM_ANSWER_MEMCACHE_##name;
+		NM_MEMCACHE_STATUSES(NAME)
+#undef NAME
+	default:
+		return NM_ANSWER_OTHER;
+	}
+}
+
 /* Whether an answer of a verb that is done, and has no value, is as it should be. */
 static bool is_done(const struct nm_memcache_verb *verb, const struct nm_binary_header *header)
 {
@@ -79,6 +92,8 @@ static enum nm_parsed take_header(struct nm_app_parser *parser, const struct nm_
 	if (header.opcode != verb->opcode || header.type || header.opaque != opaque || header.key)
 		return NM_PARSED_BAD;
 	parser->class = (uint8_t)class_of(verb, header.status);
+	if (parser->class == NM_CLASS_REFUSED)
+		parser->answer = answer_of(header.status);
 	parser->left = header.body;
 	parser->state = IN_TEXT;
 	if (header.status != NM_BINARY_OK || verb->opcode == NM_BINARY_SASL_AUTH)

@@ -93,7 +93,7 @@ static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_ap
 		if (request->verb != NM_VERB_GET && nm_line_begins(line, "HD"))
 			return nm_app_parsed(parser, NM_CLASS_OK);
 		if (memcmp(line->text, verb->meta_undone, 2) == 0)
-			return nm_app_parsed(parser, (enum nm_class)verb->class);
+			return nm_memcache_undone(parser, verb);
 	}
 	return nm_memcache_take_error(parser, request, line);
 }

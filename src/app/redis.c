@@ -99,7 +99,7 @@ static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_ap
 {
 	/* An error is an answer, whatever was asked. */
 	if (nm_line_begins(line, "-"))
-		return nm_app_parsed(parser, NM_CLASS_REFUSED);
+		return nm_app_refused(parser, nm_resp_error(line));
 	switch (request->verb) {
 	case NM_VERB_GET:
 		return begin_value(parser, request, line);
@@ -206,6 +206,7 @@ const struct nm_app nm_app_redis = {
 		 NM_VERB_BIT(NM_VERB_DELETE) | NM_VERB_BIT(NM_VERB_COMMAND),
 	.unserved = NM_VERB_BIT(NM_VERB_COMMAND),
 	.port = 6379,
+	.usual = NM_ANSWER_OK,
 	.stores = true,
 	.head_bytes = HEAD_BYTES,
 	.answer_bytes = NM_REDIS_ANSWER_BYTES,

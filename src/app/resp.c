@@ -29,6 +29,27 @@ static enum nm_parsed take_scalar(struct nm_app_parser *parser)
 	return NM_PARSED_MORE;
 }
 
+enum nm_answer nm_resp_error(const struct nm_line_text *line)
+{
+	struct nm_words words = {.at = line->text + 1, .end = line->text + line->there};
+	const char *word;
+	const size_t n = nm_words_next(&words, &word);
+
+#define IS(name)                                                                                   \
+	if (n == sizeof #name - 1 && memcmp(word, #name, n) == 0)                                  \
+		return NM_ANSWER_REDIS_##name;
+	NM_REDIS_ERRORS(IS)
+#undef IS
+	return NM_ANSWER_OTHER;
+}
+
+/* One error is enough, also within an aggregate: the first tells its name. */
+static void refuse(struct nm_app_parser *parser, enum nm_answer answer)
+{
+	if (parser->class != NM_CLASS_REFUSED)
+		(void)nm_app_refused(parser, answer);
+}
+
 /* So many elements follow. What is no element itself is none of the aggregate that it comes in. */
 static enum nm_parsed expect(struct nm_app_parser *parser, uint64_t elements, bool is_element)
 {
@@ -69,8 +90,8 @@ static enum nm_parsed take_counted(struct nm_app_parser *parser, const struct nm
 	if (!digits || 1 + digits != line->length)
 		return NM_PARSED_BAD;
 	switch (line->text[0]) {
-	case '!':
-		parser->class = NM_CLASS_REFUSED;
+	case '!': /* what it says is not looked at */
+		refuse(parser, NM_ANSWER_OTHER);
 		/* fallthrough */
 	case '$':
 	case '=':
@@ -142,7 +163,7 @@ static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_li
 	if (!is_scalar(line))
 		return take_counted(parser, line);
 	if (line->text[0] == '-')
-		parser->class = NM_CLASS_REFUSED;
+		refuse(parser, nm_resp_error(line));
 	return take_scalar(parser);
 }
 

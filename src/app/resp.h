@@ -16,6 +16,9 @@
 enum nm_parsed nm_resp_take(struct nm_app_parser *parser, const char *data, size_t n,
 			    size_t *ret_taken);
 
+/* The name of an error, a line that begins with -. */
+enum nm_answer nm_resp_error(const struct nm_line_text *line);
+
 /* Pushes and attributes, which are no answers, and may come before any. While one is taken,
  * parser->state has this bit; otherwise it is 0 before an answer. */
 #define NM_RESP_ASIDE 4u

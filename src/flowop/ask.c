@@ -162,7 +162,7 @@ bool nm_asking_is_aside(struct nm_flow *flow, const struct nm_instr *instr,
 			struct nm_asking *asking, const char *data, size_t n)
 {
 	const struct nm_app *app = instr->ask.app;
-	const uint8_t class = asking->parser.class;
+	const uint8_t class = asking->parser.class, answered = asking->parser.answer;
 
 	if (!app->aside)
 		return false;
@@ -174,6 +174,7 @@ bool nm_asking_is_aside(struct nm_flow *flow, const struct nm_instr *instr,
 	if (parsed == NM_PARSED_MORE)
 		flow->conn->traits |= NM_CONN_ASIDE;
 	asking->parser.class = class;
+	asking->parser.answer = answered;
 	return parsed != NM_PARSED_BAD;
 }
 
@@ -374,6 +375,20 @@ static __attribute__((noinline)) void record_times(const struct nm_flow *flow,
 		nm_hist_record(verb->send_delay, asking->sent_ns - flow->request.due_ns);
 }
 
+/* Counts an answer that is none of those that most requests have. */
+static __attribute__((noinline)) void count_unusual(struct nm_verb_tally *verb,
+						    const struct nm_instr *instr,
+						    const struct nm_asking *asking)
+{
+	const enum nm_class class = (enum nm_class)asking->parser.class;
+
+	if (asking->parser.answer)
+		nm_verb_count_named(verb, (enum nm_answer)asking->parser.answer,
+				    class == NM_CLASS_REFUSED);
+	else
+		nm_app_count(&verb->outcomes, (enum nm_verb)instr->op->verb, class);
+}
+
 void nm_asking_note_answer(struct nm_flow *flow, const struct nm_instr *instr,
 			   struct nm_asking *asking)
 {
@@ -389,8 +404,11 @@ enum nm_step nm_asking_end(const struct nm_io *io, struct nm_flow *flow,
 	struct nm_verb_tally *verb = &io->apps.verbs[instr->ask.verb];
 
 	nm_counter_add(&verb->outcomes.requests, 1);
-	nm_app_count(&verb->outcomes, (enum nm_verb)instr->op->verb,
-		     (enum nm_class)asking->parser.class);
+	if (__builtin_expect(asking->parser.class > NM_CLASS_MISS, 0))
+		count_unusual(verb, instr, asking);
+	else
+		nm_app_count(&verb->outcomes, (enum nm_verb)instr->op->verb,
+			     (enum nm_class)asking->parser.class);
 	if (verb->latency && !instr->ask.alone)
 		record_times(flow, verb, asking);
 	nm_asking_note_answer(flow, instr, asking);

@@ -43,6 +43,8 @@ void nm_queue_end_well(const struct nm_queue *queue, struct nm_queued *one)
 
 	one->end = (uint8_t)(one->end == NM_QUEUED_LATE ? NM_QUEUED_TOO_LATE
 							: NM_QUEUED_ANSWERED + parser.class);
+	if (parser.class > NM_CLASS_MISS)
+		one->answer = parser.answer;
 	pipe->has_heard = true;
 	if (pipe->joined == pipe->outstanding - pipe->asking) { /* the rest of it is not sent */
 		queue->asking->cut = true;
@@ -105,14 +107,17 @@ static void give_up(const struct nm_queue *queue, const struct nm_queued *one)
 static enum nm_step count_answer(const struct nm_queue *queue, const struct nm_queued *one)
 {
 	/* Some of another answer may have come already. */
-	const uint8_t class = queue->asking->parser.class;
+	struct nm_app_parser *parser = &queue->asking->parser;
+	const uint8_t class = parser->class, answered = parser->answer;
 
-	queue->asking->parser.class = one->end - NM_QUEUED_ANSWERED;
+	parser->class = one->end - NM_QUEUED_ANSWERED;
+	parser->answer = (uint8_t)one->answer;
 	queue->asking->sent_ns = one->sent_ns;
 	enum nm_step answer =
 		nm_asking_end(queue->io, queue->flow, nm_queued_instr(queue, one), queue->asking);
 
-	queue->asking->parser.class = class;
+	parser->class = class;
+	parser->answer = answered;
 	return answer;
 }
 

@@ -33,7 +33,11 @@ struct nm_queued {
 	uint64_t due_ns, sent_ns; /* as of struct nm_request */
 	uint64_t key, size;	  /* as of struct nm_app_request */
 	uint64_t sent, received;  /* bytes of the request, and of its answer */
-	uint32_t number, check;	  /* as of struct nm_app_request */
+	uint32_t number;	  /* as of struct nm_app_request */
+	union {
+		uint32_t check;	 /* the same */
+		uint32_t answer; /* of one that is answered: as of struct nm_app_parser */
+	};
 	uint32_t arrival;	  /* as of struct nm_request */
 	uint16_t instr;		  /* which one of the queue's asks it */
 	uint8_t end, marks;

@@ -155,19 +155,25 @@ static inline struct nm_outcome_counters *nm_outcomes_of(struct nm_counters *cou
 	return (struct nm_outcome_counters *)(void *)&counters->requests;
 }
 
-/* While the worker counts, its requests may be one off the sum of their classes. For all that is
- * told of them they are that sum, so that parts of a run make up the whole: of an end that has
- * asked. */
-static inline uint64_t nm_outcomes_sum(const struct nm_outcomes *outcomes)
+/* Requests that the server has answered. */
+static inline uint64_t nm_outcomes_answered(const struct nm_outcomes *outcomes)
 {
 	return outcomes->hits + outcomes->misses + outcomes->ok + outcomes->refused +
-	       outcomes->truncated + outcomes->timed_out + outcomes->lost + outcomes->malformed;
+	       outcomes->truncated;
 }
 
 /* Requests that were never answered well enough to have a time. */
 static inline uint64_t nm_outcomes_failed(const struct nm_outcomes *outcomes)
 {
 	return outcomes->timed_out + outcomes->lost + outcomes->malformed;
+}
+
+/* While the worker counts, its requests may be one off the sum of their classes. For all that is
+ * told of them they are that sum, so that parts of a run make up the whole: of an end that has
+ * asked. */
+static inline uint64_t nm_outcomes_sum(const struct nm_outcomes *outcomes)
+{
+	return nm_outcomes_answered(outcomes) + nm_outcomes_failed(outcomes);
 }
 
 /* The fields of struct nm_counts. */

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += src/libnm_stats.la
 src_libnm_stats_la_SOURCES = \
+	src/stats/answers.c \
+	src/stats/answers.h \
 	src/stats/counters.c \
 	src/stats/counters.h \
 	src/stats/hist.c \

@@ -88,6 +88,56 @@ static void subtract_times(struct nm_hist_snap *into, unsigned n, unsigned kept,
 			nm_hist_snap_subtract(&into[i], &earlier[i]);
 }
 
+/* --- verbs --- */
+
+void nm_verb_count_named(struct nm_verb_tally *verb, enum nm_answer answer, bool refused)
+{
+	struct nm_named_counters *named = &verb->named[answer];
+
+	atomic_store_explicit(&verb->has_named, true, memory_order_relaxed);
+	nm_counter_add(refused ? &named->refused : &named->ok, 1);
+}
+
+/* Adds how requests have ended, and by which names; each counter is read once. */
+static void collect_verb(struct nm_outcomes *into, uint64_t answers[NM_ANSWER__COUNT],
+			 const struct nm_verb_tally *from)
+{
+	struct nm_outcomes all = {.requests = 0};
+	uint64_t usual = 0;
+
+	nm_outcomes_collect(&all, &from->outcomes);
+	if (from->usual)
+		usual = nm_outcomes_answered(&all);
+	if (from->missed) {
+		usual -= all.misses;
+		answers[from->missed] += all.misses;
+	}
+	answers[from->usual] += usual;
+	for (unsigned a = 0; from->has_named && a < NM_ANSWER__COUNT; a++) {
+		const uint64_t ok = nm_counter_read(&from->named[a].ok);
+		const uint64_t refused = nm_counter_read(&from->named[a].refused);
+
+		all.ok += ok;
+		all.refused += refused;
+		answers[a] += ok + refused;
+	}
+	all.requests = nm_outcomes_sum(&all);
+	nm_outcomes_add(into, &all);
+}
+
+static void add_answers(uint64_t into[NM_ANSWER__COUNT], const uint64_t from[NM_ANSWER__COUNT])
+{
+	for (unsigned a = 0; a < NM_ANSWER__COUNT; a++)
+		into[a] += from[a];
+}
+
+void nm_verb_outcomes_collect(struct nm_outcomes *into, const struct nm_verb_tally *from)
+{
+	uint64_t answers[NM_ANSWER__COUNT] = {0};
+
+	collect_verb(into, answers, from);
+}
+
 /* --- tallies --- */
 
 /* Those that both have. */
@@ -104,7 +154,9 @@ void nm_tally_snap_clear(struct nm_tally_snap *snap)
 		struct nm_verb_snap *verb = &snap->verbs[v];
 
 		verb->name = NULL;
+		verb->usual = NM_ANSWER_NONE;
 		verb->outcomes = (struct nm_outcomes){.requests = 0};
+		memset(verb->answers, 0, sizeof verb->answers);
 		clear_times(verb->times, NM_TIME__SIZED, &verb->kept);
 	}
 }
@@ -117,7 +169,9 @@ void nm_tally_copy(struct nm_tally_snap *into, const struct nm_tally_snap *from)
 		struct nm_verb_snap *verb = &into->verbs[v];
 
 		verb->name = from->verbs[v].name;
+		verb->usual = from->verbs[v].usual;
 		verb->outcomes = from->verbs[v].outcomes;
+		memcpy(verb->answers, from->verbs[v].answers, sizeof verb->answers);
 		copy_times(verb->times, NM_TIME__SIZED, &verb->kept, from->verbs[v].times,
 			   from->verbs[v].kept);
 	}
@@ -129,7 +183,7 @@ void nm_tally_counts(struct nm_counts *into, const struct nm_tally *from)
 
 	nm_counts_collect(into, &from->counters);
 	for (uint32_t v = 0; v < from->n_verbs; v++)
-		nm_outcomes_collect(&outcomes, &from->verbs[v].outcomes);
+		nm_verb_outcomes_collect(&outcomes, &from->verbs[v]);
 	nm_counts_add_outcomes(into, &outcomes);
 }
 
@@ -140,14 +194,17 @@ void nm_tally_collect(struct nm_tally_snap *into, const struct nm_tally *from)
 	for (uint32_t v = 0; v < from->n_verbs; v++) {
 		const struct nm_verb_tally *of = &from->verbs[v];
 		struct nm_outcomes outcomes = {.requests = 0};
+		uint64_t answers[NM_ANSWER__COUNT] = {0};
 
 		/* Read once: so those of the verbs make up those of all. */
-		nm_outcomes_collect(&outcomes, &of->outcomes);
+		collect_verb(&outcomes, answers, of);
 		nm_counts_add_outcomes(&into->counts, &outcomes);
 		if (v >= into->n_verbs || !of->name)
 			continue;
 		into->verbs[v].name = of->name;
+		into->verbs[v].usual = of->usual;
 		nm_outcomes_add(&into->verbs[v].outcomes, &outcomes);
+		add_answers(into->verbs[v].answers, answers);
 		collect_times(into->verbs[v].times, NM_TIME__SIZED, &into->verbs[v].kept,
 			      of->times);
 	}
@@ -162,7 +219,9 @@ static const struct nm_hist_snap *passes_of(const struct nm_tally_snap *snap)
 static void add_verb(struct nm_verb_snap *into, const struct nm_verb_snap *from)
 {
 	into->name = from->name ? from->name : into->name;
+	into->usual = from->usual ? from->usual : into->usual;
 	nm_outcomes_add(&into->outcomes, &from->outcomes);
+	add_answers(into->answers, from->answers);
 	for (unsigned i = 0; i < NM_TIME__SIZED; i++)
 		if (from->kept >> i & 1)
 			nm_hist_snap_merge(&into->times[i], &from->times[i]);
@@ -193,6 +252,8 @@ void nm_tally_subtract(struct nm_tally_snap *into, const struct nm_tally_snap *e
 	subtract_times(into->times, NM_TIME__COUNT, into->kept, earlier->times);
 	for (uint32_t v = 0; v < common_verbs(into, earlier->n_verbs); v++) {
 		nm_outcomes_subtract(&into->verbs[v].outcomes, &earlier->verbs[v].outcomes);
+		for (unsigned a = 0; a < NM_ANSWER__COUNT; a++)
+			into->verbs[v].answers[a] -= earlier->verbs[v].answers[a];
 		subtract_times(into->verbs[v].times, NM_TIME__SIZED, into->verbs[v].kept,
 			       earlier->verbs[v].times);
 	}
@@ -200,6 +261,10 @@ void nm_tally_subtract(struct nm_tally_snap *into, const struct nm_tally_snap *e
 
 void nm_tally_set_back_outcomes(struct nm_tally_snap *into, const struct nm_tally_snap *earlier)
 {
-	for (uint32_t v = 0; v < common_verbs(into, earlier->n_verbs); v++)
+	for (uint32_t v = 0; v < common_verbs(into, earlier->n_verbs); v++) {
 		nm_outcomes_set_back(&into->verbs[v].outcomes, &earlier->verbs[v].outcomes);
+		/* What has failed was not answered. */
+		memcpy(into->verbs[v].answers, earlier->verbs[v].answers,
+		       sizeof into->verbs[v].answers);
+	}
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "stats/answers.h"
 #include "stats/counters.h"
 #include "stats/hist.h"
 
@@ -100,13 +101,29 @@ static inline enum nm_time nm_time_of_class(unsigned size_class)
  * `pass` is never kept; where each pass is one such request, the others are those of the passes. */
 struct nm_verb_tally {
 	const char *name; /* borrowed; NULL: nothing of this tally asks so */
-	struct nm_outcome_counters outcomes;
+	struct nm_outcome_counters outcomes; /* without what `named` has */
 	NM_EACH_USUAL_TIME(struct nm_hist *);
+	/* enum nm_answer: what is neither named nor a miss, and what a miss is, if it is not that;
+	 * NONE: the protocol has no names */
+	uint8_t usual, missed;
+	_Atomic bool has_named;
+	/* Answers that ended well, and those that were refused, by enum nm_answer: each is counted
+	 * once, here, so that names and classes agree at any time. */
+	struct nm_named_counters {
+		_Atomic uint64_t ok, refused;
+	} named[NM_ANSWER__COUNT];
 };
+
+/* Of what its worker alone calls: counts an answer by its name. */
+void nm_verb_count_named(struct nm_verb_tally *verb, enum nm_answer answer, bool refused);
+/* into += how the requests have ended so far. */
+void nm_verb_outcomes_collect(struct nm_outcomes *into, const struct nm_verb_tally *from);
 
 struct nm_verb_snap {
 	const char *name; /* NULL: nothing has asked so */
 	struct nm_outcomes outcomes;
+	uint8_t usual;			    /* as of struct nm_verb_tally */
+	uint64_t answers[NM_ANSWER__COUNT]; /* all of outcomes that have been answered, or none */
 	unsigned kept;
 	NM_EACH_USUAL_TIME(struct nm_hist_snap);
 };

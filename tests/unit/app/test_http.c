@@ -104,7 +104,11 @@ END_TEST
 #define ZEROS	 ZEROS_50 ZEROS_50 ZEROS_50 ZEROS_50 ZEROS_50 ZEROS_50 ZEROS_50
 #define LONG	 TEXT_50 TEXT_50 TEXT_50 TEXT_50 TEXT_50 TEXT_50 TEXT_50 TEXT_50
 
-enum outcome { BAD, ANSWERED, REFUSED, UNFINISHED };
+enum outcome { BAD, ANSWERED, UNUSUAL, REFUSED, UNFINISHED };
+
+/* The class of a whole answer. */
+static const enum nm_class classes[] = {
+	[ANSWERED] = NM_CLASS_OK, [UNUSUAL] = NM_CLASS_UNUSUAL, [REFUSED] = NM_CLASS_REFUSED};
 
 static const struct {
 	enum nm_http_method method;
@@ -121,8 +125,8 @@ static const struct {
 	{NM_HTTP_GET, "HTTP/1.1 200 \r\n" LENGTH(0) "\r\n~", ANSWERED, false, false},
 	{NM_HTTP_GET, OK LENGTH(0) "X: " LONG "\r\n" LONG ": x\r\n\r\n~", BAD, false, false},
 	{NM_HTTP_GET, OK LENGTH(0) "X: " LONG "\r\n folded\r\n\r\n~", ANSWERED, false, false},
-	{NM_HTTP_GET, "HTTP/1.1 304 Not Modified\r\n" LENGTH(7) "\r\n~", ANSWERED, false, false},
-	{NM_HTTP_GET, "HTTP/1.1 204 No Content\r\n\r\n~", ANSWERED, false, false},
+	{NM_HTTP_GET, "HTTP/1.1 304 Not Modified\r\n" LENGTH(7) "\r\n~", UNUSUAL, false, false},
+	{NM_HTTP_GET, "HTTP/1.1 204 No Content\r\n\r\n~", UNUSUAL, false, false},
 	{NM_HTTP_HEAD, OK LENGTH(7) "\r\n~", ANSWERED, false, false},
 	{NM_HTTP_HEAD, OK CHUNKED "\r\n~", ANSWERED, false, false},
 	{NM_HTTP_GET, "HTTP/1.1 404 Not Found\r\n" LENGTH(1) "\r\nx~", REFUSED, false, false},
@@ -192,7 +196,7 @@ START_TEST(answers_end)
 	const struct nm_app_request request = {.verb = NM_VERB_HTTP, .pool = pool, .http = lines};
 	const char *text = answers[_i].text, *behind = strchr(text, '~');
 	const enum outcome outcome = answers[_i].outcome;
-	const bool whole = outcome == ANSWERED || outcome == REFUSED;
+	const bool whole = outcome != BAD && outcome != UNFINISHED;
 	const bool done = whole && !answers[_i].to_end;
 
 	check_answer(http, &request, text, strlen(text),
@@ -200,11 +204,39 @@ START_TEST(answers_end)
 			     .parsed = outcome == BAD ? NM_PARSED_BAD
 				       : done	      ? NM_PARSED_DONE
 						      : NM_PARSED_MORE,
-			     .class = outcome == REFUSED ? NM_CLASS_REFUSED : NM_CLASS_OK,
+			     .class = whole ? classes[outcome] : NM_CLASS_OK,
 			     .n = done ? (size_t)(behind - text) : 0,
 			     .last = answers[_i].last,
 			     .to_end = answers[_i].to_end,
 		     });
+	free(lines);
+}
+END_TEST
+
+static const struct {
+	const char *status, *name;
+} statuses[] = {
+	{"204", "204"}, {"226", "226"}, {"227", "2xx"}, {"301", "301"}, {"306", "3xx"},
+	{"404", "404"}, {"499", "4xx"}, {"500", "500"}, {"511", "511"}, {"520", "5xx"},
+	{"599", "5xx"}, {"600", "other"}, {"999", "other"},
+};
+
+/* Those that are registered have names, and each hundred one for the others. */
+START_TEST(statuses_have_names)
+{
+	struct nm_http_lines *lines = lines_of(NM_HTTP_GET, false);
+	const struct nm_app_request request = {.verb = NM_VERB_HTTP, .pool = pool, .http = lines};
+	struct nm_app_parser parser = {.at = 0};
+	char text[64];
+	size_t taken;
+
+	(void)snprintf(text, sizeof text, "HTTP/1.1 %s x\r\n" LENGTH(0) "\r\n",
+		       statuses[_i].status);
+	ck_assert_int_eq(http->parse(&parser, &request, text, strlen(text), &taken),
+			 NM_PARSED_DONE);
+	ck_assert_int_eq(parser.class,
+			 *statuses[_i].status < '4' ? NM_CLASS_UNUSUAL : NM_CLASS_REFUSED);
+	ck_assert_str_eq(nm_answer_names[parser.answer], statuses[_i].name);
 	free(lines);
 }
 END_TEST
@@ -347,6 +379,7 @@ int main(void)
 	tcase_add_loop_test(tests, a_request_to_the_byte, 0, COUNT(requests));
 	tcase_add_test(tests, what_is_no_target);
 	tcase_add_loop_test(tests, answers_end, 0, COUNT(answers));
+	tcase_add_loop_test(tests, statuses_have_names, 0, COUNT(statuses));
 	tcase_add_test(tests, a_head_that_never_ends);
 	tcase_add_test(tests, the_last_request_of_a_connection);
 	tcase_add_test(tests, interim_answers);

@@ -85,6 +85,72 @@ START_TEST(flows_of_all_workers_are_added)
 }
 END_TEST
 
+/* 404 has ended well at one worker and was refused at the other, as each flowop says. */
+START_TEST(names_make_up_the_classes)
+{
+	static struct nm_verb_tally verbs[2];
+	struct nm_tally tallies[2];
+	struct nm_tally_snap *sum = nm_tally_snap_new(1), *before = nm_tally_snap_new(1);
+	const struct nm_verb_snap *verb = &sum->verbs[0];
+
+	ck_assert(sum && before);
+	for (unsigned w = 0; w < 2; w++) {
+		verbs[w] = (struct nm_verb_tally){.name = "GET", .usual = NM_ANSWER_HTTP_200};
+		tallies[w] = (struct nm_tally){.verbs = &verbs[w], .n_verbs = 1};
+		nm_counter_add(&verbs[w].outcomes.ok, 10);
+		nm_counter_add(&verbs[w].outcomes.timed_out, 1);
+		nm_verb_count_named(&verbs[w], NM_ANSWER_HTTP_404, w);
+		nm_tally_collect(sum, &tallies[w]);
+	}
+	ck_assert_uint_eq(verb->outcomes.requests, 24);
+	ck_assert_uint_eq(verb->outcomes.ok, 21);
+	ck_assert_uint_eq(verb->outcomes.refused, 1);
+	ck_assert_uint_eq(sum->counts.refused, 1);
+	ck_assert_uint_eq(verb->answers[NM_ANSWER_HTTP_200], 20);
+	ck_assert_uint_eq(verb->answers[NM_ANSWER_HTTP_404], 2);
+	nm_tally_copy(before, sum);
+	nm_verb_count_named(&verbs[1], NM_ANSWER_HTTP_503, true);
+	nm_tally_collect(sum, &tallies[1]);
+	nm_tally_subtract(sum, before);
+	ck_assert_uint_eq(verb->outcomes.refused, 2);
+	ck_assert_uint_eq(verb->answers[NM_ANSWER_HTTP_503], 1);
+	ck_assert_uint_eq(verb->answers[NM_ANSWER_HTTP_200], 10);
+	nm_tally_add(sum, before);
+	ck_assert_uint_eq(verb->answers[NM_ANSWER_HTTP_404], 3);
+	ck_assert_uint_eq(verb->usual, NM_ANSWER_HTTP_200);
+	/* What has failed since stays, and was not answered. */
+	nm_tally_set_back_outcomes(sum, before);
+	ck_assert_uint_eq(verb->outcomes.requests, 21 + 1 + 3);
+	ck_assert_uint_eq(verb->answers[NM_ANSWER_HTTP_404], 2);
+	nm_tally_snap_clear(sum);
+	ck_assert_uint_eq(verb->answers[NM_ANSWER_HTTP_200], 0);
+	free(sum);
+	free(before);
+}
+END_TEST
+
+/* Those that were not there have a name of their own, in DNS. */
+START_TEST(misses_have_a_name)
+{
+	static struct nm_verb_tally verb = {.name = "query",
+					    .usual = NM_ANSWER_DNS_NOERROR,
+					    .missed = NM_ANSWER_DNS_NXDOMAIN};
+	const struct nm_tally tally = {.verbs = &verb, .n_verbs = 1};
+	struct nm_tally_snap *sum = nm_tally_snap_new(1);
+
+	ck_assert_ptr_nonnull(sum);
+	nm_counter_add(&verb.outcomes.hits, 3);
+	nm_counter_add(&verb.outcomes.truncated, 1);
+	nm_counter_add(&verb.outcomes.misses, 2);
+	nm_verb_count_named(&verb, NM_ANSWER_DNS_REFUSED, true);
+	nm_tally_collect(sum, &tally);
+	ck_assert_uint_eq(sum->verbs[0].answers[NM_ANSWER_DNS_NOERROR], 4);
+	ck_assert_uint_eq(sum->verbs[0].answers[NM_ANSWER_DNS_NXDOMAIN], 2);
+	ck_assert_uint_eq(sum->verbs[0].answers[NM_ANSWER_DNS_REFUSED], 1);
+	free(sum);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("tally");
@@ -92,6 +158,8 @@ int main(void)
 
 	tcase_add_test(tc, sizes_have_classes);
 	tcase_add_test(tc, flows_of_all_workers_are_added);
+	tcase_add_test(tc, names_make_up_the_classes);
+	tcase_add_test(tc, misses_have_a_name);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
 }
