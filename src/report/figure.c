@@ -126,6 +126,27 @@ static json_t *failing_json(struct nm_failing *const failing[NM_TIME__SIZED],
 	return object;
 }
 
+/* The counts by name of an item, and how many there are. */
+static const struct nm_answer_count *answers_of(const struct nm_figure *figure, const void *item,
+						size_t *ret_count)
+{
+	const char *at = item;
+
+	*ret_count = *(const size_t *)(const void *)(at + figure->count_offset);
+	return *(const struct nm_answer_count *const *)(const void *)(at + figure->offset);
+}
+
+static json_t *answers_json(const struct nm_figure *figure, const void *item)
+{
+	size_t count;
+	const struct nm_answer_count *answers = answers_of(figure, item, &count);
+	json_t *object = json_object();
+
+	for (size_t i = 0; object && i < count; i++)
+		(void)json_object_set_new(object, answers[i].name, nm_json_count(answers[i].count));
+	return object;
+}
+
 json_t *nm_objects_json(const struct nm_object *object, const struct nm_at *at, const void *first,
 			size_t count, size_t item_size)
 {
@@ -216,6 +237,8 @@ static json_t *figure_json(const struct nm_figure *figure, const struct nm_at *a
 		return latency_json(value, &at->result->percentiles);
 	case NM_FIGURE_FAILING:
 		return failing_json(value, &at->result->percentiles);
+	case NM_FIGURE_ANSWERS:
+		return answers_json(figure, at->item);
 	case NM_FIGURE_OBJECT:
 		return object_json(figure, at);
 	case NM_FIGURE_LIST:
@@ -396,6 +419,28 @@ static void print_failing_cells(FILE *out, struct nm_failing *const failing[NM_T
 	}
 }
 
+static void print_answers_keys(FILE *out, const char *prefix, const struct nm_figure *figure,
+			       const void *item)
+{
+	size_t count;
+	const struct nm_answer_count *answers = answers_of(figure, item, &count);
+
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "%s%s_%s=%" PRIu64 "\n", prefix, figure->key, answers[i].name,
+			answers[i].count);
+}
+
+/* One cell for all of them, as no two results need have the same names. */
+static void print_answers_cell(FILE *out, const struct nm_figure *figure, const void *item)
+{
+	size_t count;
+	const struct nm_answer_count *answers = answers_of(figure, item, &count);
+
+	fputc(',', out);
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "%s%s:%" PRIu64, i ? " " : "", answers[i].name, answers[i].count);
+}
+
 /* A value as text; "" when it is not known. A rate has as many decimals as its output always
  * had. */
 static void format(const struct nm_figure *figure, const void *item, int rate_decimals, char *text,
@@ -459,6 +504,8 @@ void nm_figures_keys(FILE *out, const char *prefix, const struct nm_figure *figu
 			print_failing_keys(out, text, value, percentiles);
 			continue;
 		}
+		if (figures->kind == NM_FIGURE_ANSWERS)
+			print_answers_keys(out, prefix, figures, item);
 		format(figures, item, 2, text, sizeof(text));
 		if (*text)
 			fprintf(out, "%s%s=%s\n", prefix, figures->key, text);
@@ -510,6 +557,10 @@ void nm_figures_cells(FILE *out, const struct nm_figure *figures, const void *it
 		if (figures->kind == NM_FIGURE_OBJECT) {
 			nm_figures_cells(out, figures->object->figures, value_of(figures, item),
 					 percentiles, NULL);
+			continue;
+		}
+		if (figures->kind == NM_FIGURE_ANSWERS) {
+			print_answers_cell(out, figures, item);
 			continue;
 		}
 		format(figures, item, 3, text, sizeof(text));

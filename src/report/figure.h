@@ -43,6 +43,8 @@ enum nm_figure_kind {
 	NM_FIGURE_LATENCY, /* struct nm_latency: null in JSON, and no keys, when it has no values */
 	NM_FIGURE_RATIOS,  /* the same of ratios instead of seconds */
 	NM_FIGURE_FAILING, /* struct nm_failing *[NM_TIME__SIZED]; all NULL: none */
+	/* struct nm_answer_count *, its length at `count_offset`: counts by name */
+	NM_FIGURE_ANSWERS,
 	NM_FIGURE_OBJECT,  /* a struct with figures of its own: `object` */
 	NM_FIGURE_LIST,	   /* a pointer to an array of `object`, its length at `count_offset` */
 	NM_FIGURE_FIELDS,  /* each field of a table that has a name in results; in JSON only */
@@ -67,7 +69,7 @@ struct nm_figure {
 	json_t *(*make)(const struct nm_at *at);
 	double (*rate)(const void *item);
 	const struct nm_object *object;
-	size_t count_offset, item_size; /* LIST */
+	size_t count_offset, item_size; /* LIST, ANSWERS */
 	const struct nm_field *fields;
 	/* The name of a definition of the schema, or a schema with ' for "; NULL: that of the
 	 * kind. */

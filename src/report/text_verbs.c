@@ -105,10 +105,27 @@ static void print_times(const struct nm_result *result, unsigned width, FILE *ou
 	nm_table_fini(&table);
 }
 
+/* The answers by name of each verb that had others than the usual one. */
+static void print_answers(const struct nm_window *totals, FILE *out)
+{
+	for (size_t v = 0; v < totals->n_verbs; v++) {
+		const struct nm_verb_window *verb = &totals->verbs[v];
+
+		if (!verb->n_answers || (verb->n_answers == 1 && verb->answers[0].is_usual))
+			continue;
+		fprintf(out, "  answers to %s:", verb->name);
+		for (size_t i = 0; i < verb->n_answers; i++)
+			fprintf(out, "%s %s %" PRIu64, i ? "," : "", verb->answers[i].name,
+				verb->answers[i].count);
+		fputc('\n', out);
+	}
+}
+
 void nm_text_verbs_print(const struct nm_result *result, unsigned width, FILE *out)
 {
 	if (!result->totals.n_verbs)
 		return;
 	print_outcomes(&result->totals, width, out);
+	print_answers(&result->totals, out);
 	print_times(result, width, out);
 }

@@ -51,6 +51,13 @@ struct nm_verb_window {
 	char name[NM_VERB_NAME];
 	double seconds; /* of the window */
 	struct nm_outcomes outcomes;
+	/* Of protocols that name them: those that were answered, by name. */
+	struct nm_answer_count {
+		const char *name; /* static */
+		uint64_t count;
+		bool is_usual;
+	} *answers;
+	size_t n_answers;
 	/* Of those that were answered; NULL: there are none. Each has room for so many percentiles
 	 * alone. */
 	NM_EACH_USUAL_TIME(struct nm_latency *);

@@ -53,6 +53,27 @@ static size_t latency_bytes(size_t n_percentiles)
 	return offsetof(struct nm_latency, pct_s) + n_percentiles * sizeof(double);
 }
 
+static int fill_answers(struct nm_verb_window *verb, const struct nm_verb_snap *from)
+{
+	const uint64_t *counts = from->answers;
+	size_t n = 0;
+
+	for (unsigned a = NM_ANSWER_NONE + 1; a < NM_ANSWER__COUNT; a++)
+		n += counts[a] > 0;
+	if (!n)
+		return 0;
+	verb->answers = calloc(n, sizeof(*verb->answers));
+	if (!verb->answers)
+		return -ENOMEM;
+	for (unsigned a = NM_ANSWER_NONE + 1; a < NM_ANSWER__COUNT; a++)
+		if (counts[a])
+			verb->answers[verb->n_answers++] = (struct nm_answer_count){
+				.name = nm_answer_names[a],
+				.count = counts[a],
+				.is_usual = a == from->usual};
+	return 0;
+}
+
 static int fill_verb(struct nm_verb_window *verb, const struct nm_verb_snap *from,
 		     const struct nm_percentiles *percentiles)
 {
@@ -61,6 +82,8 @@ static int fill_verb(struct nm_verb_window *verb, const struct nm_verb_snap *fro
 	snprintf(verb->name, sizeof(verb->name), "%s", from->name);
 	verb->outcomes = *outcomes;
 	verb->n_percentiles = percentiles->count;
+	if (fill_answers(verb, from) < 0)
+		return -ENOMEM;
 	for (unsigned i = 0; i < NM_TIME__SIZED; i++) {
 		if (!from->times[i].count)
 			continue;
@@ -139,6 +162,8 @@ static bool copy_verbs(struct nm_window *copy, const struct nm_window *window)
 	for (size_t v = 0; v < copy->n_verbs; v++) {
 		const struct nm_verb_window *from = &window->verbs[v];
 
+		copy->verbs[v].answers =
+			copy_of(from->answers, from->n_answers * sizeof(*from->answers), &failed);
 		for (unsigned i = 0; i < NM_TIME__SIZED; i++) {
 			copy->verbs[v].times[i] = copy_of(
 				from->times[i], latency_bytes(from->n_percentiles), &failed);
@@ -171,6 +196,8 @@ void nm_window_fini(struct nm_window *window)
 		}
 		window->failing[i] = NULL;
 	}
+	for (size_t v = 0; v < window->n_verbs; v++)
+		free(window->verbs[v].answers);
 	free(window->verbs);
 	window->sized = NULL;
 	window->verbs = NULL;

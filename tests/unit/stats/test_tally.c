@@ -132,9 +132,8 @@ END_TEST
 /* Those that were not there have a name of their own, in DNS. */
 START_TEST(misses_have_a_name)
 {
-	static struct nm_verb_tally verb = {.name = "query",
-					    .usual = NM_ANSWER_DNS_NOERROR,
-					    .missed = NM_ANSWER_DNS_NXDOMAIN};
+	static struct nm_verb_tally verb = {
+		.name = "query", .usual = NM_ANSWER_DNS_NOERROR, .missed = NM_ANSWER_DNS_NXDOMAIN};
 	const struct nm_tally tally = {.verbs = &verb, .n_verbs = 1};
 	struct nm_tally_snap *sum = nm_tally_snap_new(1);
 
