@@ -38,8 +38,8 @@ struct nm_queued {
 		uint32_t check;	 /* the same */
 		uint32_t answer; /* of one that is answered: as of struct nm_app_parser */
 	};
-	uint32_t arrival;	  /* as of struct nm_request */
-	uint16_t instr;		  /* which one of the queue's asks it */
+	uint32_t arrival; /* as of struct nm_request */
+	uint16_t instr;	  /* which one of the queue's asks it */
 	uint8_t end, marks;
 };
 _Static_assert(sizeof(struct nm_queued) == 2 * sizeof(struct nm_request),

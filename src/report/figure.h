@@ -45,9 +45,9 @@ enum nm_figure_kind {
 	NM_FIGURE_FAILING, /* struct nm_failing *[NM_TIME__SIZED]; all NULL: none */
 	/* struct nm_answer_count *, its length at `count_offset`: counts by name */
 	NM_FIGURE_ANSWERS,
-	NM_FIGURE_OBJECT,  /* a struct with figures of its own: `object` */
-	NM_FIGURE_LIST,	   /* a pointer to an array of `object`, its length at `count_offset` */
-	NM_FIGURE_FIELDS,  /* each field of a table that has a name in results; in JSON only */
+	NM_FIGURE_OBJECT, /* a struct with figures of its own: `object` */
+	NM_FIGURE_LIST,	  /* a pointer to an array of `object`, its length at `count_offset` */
+	NM_FIGURE_FIELDS, /* each field of a table that has a name in results; in JSON only */
 };
 
 struct nm_object;

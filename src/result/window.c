@@ -67,10 +67,10 @@ static int fill_answers(struct nm_verb_window *verb, const struct nm_verb_snap *
 		return -ENOMEM;
 	for (unsigned a = NM_ANSWER_NONE + 1; a < NM_ANSWER__COUNT; a++)
 		if (counts[a])
-			verb->answers[verb->n_answers++] = (struct nm_answer_count){
-				.name = nm_answer_names[a],
-				.count = counts[a],
-				.is_usual = a == from->usual};
+			verb->answers[verb->n_answers++] =
+				(struct nm_answer_count){.name = nm_answer_names[a],
+							 .count = counts[a],
+							 .is_usual = a == from->usual};
 	return 0;
 }
 

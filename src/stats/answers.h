@@ -142,18 +142,19 @@
 	X(UNKNOWN_COMMAND, 0x81)                                                                   \
 	X(ENOMEM, 0x82)
 
-#define NM_ANSWER_HTTP_(status)		NM_ANSWER_HTTP_##status,
-#define NM_ANSWER_HUNDRED_(digit)	NM_ANSWER_HTTP_##digit##XX,
-#define NM_ANSWER_DNS_(name, ...)	NM_ANSWER_DNS_##name,
-#define NM_ANSWER_REDIS_(name)		NM_ANSWER_REDIS_##name,
+#define NM_ANSWER_HTTP_(status)	       NM_ANSWER_HTTP_##status,
+#define NM_ANSWER_HUNDRED_(digit)      NM_ANSWER_HTTP_##digit##XX,
+#define NM_ANSWER_DNS_(name, ...)      NM_ANSWER_DNS_##name,
+#define NM_ANSWER_REDIS_(name)	       NM_ANSWER_REDIS_##name,
 #define NM_ANSWER_MEMCACHE_(name, ...) NM_ANSWER_MEMCACHE_##name,
 enum nm_answer {
 	NM_ANSWER_NONE, /* it has no name of its own: it is the usual one, or has another class */
 	NM_ANSWER_OK,	/* of protocols that name their errors alone */
 	NM_HTTP_STATUSES(NM_ANSWER_HTTP_) NM_HTTP_HUNDREDS(NM_ANSWER_HUNDRED_)
-	NM_DNS_RCODES(NM_ANSWER_DNS_) NM_REDIS_ERRORS(NM_ANSWER_REDIS_)
-	NM_MEMCACHE_ERRORS(NM_ANSWER_MEMCACHE_) NM_MEMCACHE_STATUSES(NM_ANSWER_MEMCACHE_)
-	NM_ANSWER_OTHER, /* any that is not in these tables */
+		NM_DNS_RCODES(NM_ANSWER_DNS_) NM_REDIS_ERRORS(NM_ANSWER_REDIS_)
+			NM_MEMCACHE_ERRORS(NM_ANSWER_MEMCACHE_)
+				NM_MEMCACHE_STATUSES(NM_ANSWER_MEMCACHE_)
+					NM_ANSWER_OTHER, /* any that is not in these tables */
 	NM_ANSWER__COUNT
 };
 #undef NM_ANSWER_HTTP_
