@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "app/identity.h"
 #include "app/keyspace.h"
 #include "app/line.h"
 #include "app/pool.h"
@@ -72,9 +73,9 @@ struct nm_app_parser {
 	uint8_t state, ending;
 	uint8_t class;	/* enum nm_class, once the answer is there */
 	uint8_t answer; /* enum nm_answer, of what is refused, or unusual; NONE: it has no name */
-	bool last;     /* the server ends the connection behind this answer */
-	bool refuses;  /* and takes no request that it has got behind that of this one */
-	bool to_end;   /* the answer is there when the stream ends; its class is */
+	bool last;	/* the server ends the connection behind this answer */
+	bool refuses;	/* and takes no request that it has got behind that of this one */
+	bool to_end;	/* the answer is there when the stream ends; its class is */
 	struct nm_line line;
 };
 
@@ -157,8 +158,8 @@ struct nm_app {
 	/* Answers by name: of the requests that end well, and of misses where that is another one.
 	 * NONE: they have no names. */
 	enum nm_answer usual, missed;
-	bool stores;	   /* its server keeps values */
-	bool has_flags;	   /* each value has a number beside it */
+	bool stores;	/* its server keeps values */
+	bool has_flags; /* each value has a number beside it */
 	/* The most bytes of a request's head, and of the text of an answer. */
 	uint16_t head_bytes, answer_bytes;
 	bool echoes; /* the text of an answer has the payload of its request, too */
@@ -185,6 +186,7 @@ struct nm_app {
 	void (*fail)(struct nm_app_served *served);
 	/* NULL: connections begin with requests as they come */
 	const struct nm_app_session *session;
+	const struct nm_app_identity *identity; /* NULL: nobody can ask what a server is */
 	const struct nm_app_datagram *datagram; /* NULL: it is spoken over streams alone */
 };
 

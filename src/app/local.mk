@@ -22,6 +22,7 @@ src_libnm_app_la_SOURCES = \
 	src/app/http.h \
 	src/app/http_field.c \
 	src/app/http_server.c \
+	src/app/identity.h \
 	src/app/dns.h \
 	src/app/dns_server.c \
 	src/app/keyspace.c \

@@ -195,6 +195,27 @@ static enum nm_parsed greeted(struct nm_app_parser *parser, const char *data, si
 const struct nm_app_session nm_memcache_session = {
 	.needs_user = true, .greet = greet, .parse = greeted};
 
+/* --- what a server is --- */
+
+static enum nm_parsed read_version(const char *data, size_t n, const char **ret, size_t *ret_n)
+{
+	static const char word[] = "VERSION ";
+	const size_t begin = sizeof word - 1;
+	const char *end = memchr(data, '\r', n);
+
+	if (!end)
+		return NM_PARSED_MORE;
+	if ((size_t)(end - data) < begin || memcmp(data, word, begin) != 0)
+		return NM_PARSED_BAD;
+	*ret = data + begin;
+	*ret_n = (size_t)(end - *ret);
+	return NM_PARSED_DONE;
+}
+
+#define VERSION "version\r\n"
+const struct nm_app_identity nm_memcache_identity = {
+	.request = VERSION, .request_bytes = sizeof VERSION - 1, .read = read_version};
+
 const struct nm_app nm_app_memcache = {
 	.name = "memcache",
 	.help = "the text protocol of memcached",
@@ -202,4 +223,5 @@ const struct nm_app nm_app_memcache = {
 	.encode = memcache_encode,
 	.parse = memcache_parse,
 	.session = &nm_memcache_session,
+	.identity = &nm_memcache_identity,
 };

@@ -15,11 +15,13 @@
 #define NM_MEMCACHE_MEMBERS                                                                        \
 	.verbs = NM_VERBS_KEYED, .unserved = NM_VERBS_CONDITIONAL, .port = 11211, .stores = true,  \
 	.has_flags = true, .head_bytes = NM_MEMCACHE_HEAD_BYTES,                                   \
-	.answer_bytes = NM_MEMCACHE_ANSWER_BYTES, .take = nm_memcache_take,                        \
-	.usual = NM_ANSWER_OK, .fail = nm_memcache_fail
+	.answer_bytes = NM_MEMCACHE_ANSWER_BYTES, .take = nm_memcache_take, .usual = NM_ANSWER_OK, \
+	.fail = nm_memcache_fail
 
 /* What connections to a server with users begin with, where its protocol is text. */
 extern const struct nm_app_session nm_memcache_session;
+
+extern const struct nm_app_identity nm_memcache_identity;
 
 /* A verb in the three protocols: the command of the text protocol has its name. */
 struct nm_memcache_verb {

@@ -213,6 +213,28 @@ static enum nm_parsed greeted(struct nm_app_parser *parser, const char *data, si
 
 static const struct nm_app_session session = {.needs_user = true, .greet = greet, .parse = greeted};
 
+/* --- what a server is --- */
+
+static enum nm_parsed read_version(const char *data, size_t n, const char **ret, size_t *ret_n)
+{
+	if (n < NM_BINARY_HEADER)
+		return NM_PARSED_MORE;
+	const struct nm_binary_header header = nm_binary_read(data);
+
+	if (header.magic != NM_BINARY_ANSWER || header.opcode != NM_BINARY_VERSION ||
+	    header.status != NM_BINARY_OK || header.extras || header.key ||
+	    header.body > NM_IDENTITY_BYTES - NM_BINARY_HEADER)
+		return NM_PARSED_BAD;
+	*ret = data + NM_BINARY_HEADER;
+	*ret_n = header.body;
+	return n < NM_BINARY_HEADER + header.body ? NM_PARSED_MORE : NM_PARSED_DONE;
+}
+
+static const struct nm_app_identity identity = {
+	.request = "\x80\x0b\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+	.request_bytes = NM_BINARY_HEADER,
+	.read = read_version};
+
 const struct nm_app nm_app_memcache_binary = {
 	.name = "memcache_binary",
 	.help = "the binary protocol of memcached",
@@ -221,4 +243,5 @@ const struct nm_app nm_app_memcache_binary = {
 	.parse = binary_parse,
 	.tell = binary_tell,
 	.session = &session,
+	.identity = &identity,
 };

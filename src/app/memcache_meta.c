@@ -111,4 +111,5 @@ const struct nm_app nm_app_memcache_meta = {
 	.encode = meta_encode,
 	.parse = meta_parse,
 	.session = &nm_memcache_session,
+	.identity = &nm_memcache_identity,
 };

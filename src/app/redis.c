@@ -199,6 +199,46 @@ static const struct nm_app_session session = {
 	.parse = nm_resp_take,
 };
 
+/* --- what a server is --- */
+
+/* The value of a line "NAME:VALUE" of INFO. */
+static bool find_value(const char *text, size_t n, const char *name, const char **ret,
+		       size_t *ret_n)
+{
+	const char *at = memmem(text, n, name, strlen(name));
+
+	if (!at)
+		return false;
+	*ret = at + strlen(name);
+	const char *end = memchr(*ret, '\r', (size_t)(text + n - *ret));
+
+	*ret_n = (size_t)((end ? end : text + n) - *ret);
+	return true;
+}
+
+/* A Valkey has the version of Redis that it is like beside its own. */
+static enum nm_parsed read_info(const char *data, size_t n, const char **ret, size_t *ret_n)
+{
+	const char *end = memchr(data, '\n', n);
+	uint64_t bytes;
+
+	if (!end)
+		return *data == '$' ? NM_PARSED_MORE : NM_PARSED_BAD;
+	if (*data != '$' || !nm_line_number(data + 1, n - 1, NM_IDENTITY_BYTES, &bytes))
+		return NM_PARSED_BAD;
+	end++;
+	if ((uint64_t)(data + n - end) < bytes)
+		return NM_PARSED_MORE;
+	return find_value(end, bytes, "\nvalkey_version:", ret, ret_n) ||
+			       find_value(end, bytes, "\nredis_version:", ret, ret_n)
+		       ? NM_PARSED_DONE
+		       : NM_PARSED_BAD;
+}
+
+#define INFO "*2\r\n$4\r\nINFO\r\n$6\r\nserver\r\n"
+static const struct nm_app_identity identity = {
+	.request = INFO, .request_bytes = sizeof INFO - 1, .read = read_info};
+
 const struct nm_app nm_app_redis = {
 	.name = "redis",
 	.help = "RESP2 and RESP3, the protocol of Redis and Valkey",
@@ -214,6 +254,7 @@ const struct nm_app nm_app_redis = {
 	.parse = redis_parse,
 	.aside = redis_aside,
 	.session = &session,
+	.identity = &identity,
 	.take = nm_redis_take,
 	.fail = nm_redis_fail,
 };

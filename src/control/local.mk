@@ -84,6 +84,8 @@ src_libnm_control_la_SOURCES = \
 	src/control/master/relay.h \
 	src/control/master/run.c \
 	src/control/master/run.h \
+	src/control/master/identify.c \
+	src/control/master/identify.h \
 	src/control/master/servers.c \
 	src/control/master/servers.h \
 	src/control/master/setup.c \

@@ -22,9 +22,9 @@
 /* figures_window.c: struct nm_window, struct nm_datagram_direction, struct nm_datagram_stats. */
 extern const struct nm_figure nm_window_figures[], nm_failing_figures[], nm_direction_figures[],
 	nm_datagram_figures[];
-extern const struct nm_object nm_outcomes_object, nm_verb_object, nm_with_failures_object,
-	nm_latency_object, nm_ratios_object, nm_window_object, nm_direction_object,
-	nm_datagrams_object, nm_load_object;
+extern const struct nm_object nm_server_object, nm_outcomes_object, nm_verb_object,
+	nm_with_failures_object, nm_latency_object, nm_ratios_object, nm_window_object,
+	nm_direction_object, nm_datagrams_object, nm_load_object;
 
 /* figures_replay.c: struct nm_replayed, of a phase. */
 extern const struct nm_object nm_replay_object;

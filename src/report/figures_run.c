@@ -541,6 +541,28 @@ static bool is_repeated(const struct nm_at *at)
 	return at->runs->n_runs > 1;
 }
 
+static bool has_servers(const struct nm_at *at)
+{
+	return at->result->id.n_servers > 0;
+}
+
+static const struct nm_figure server_figures[] = {
+	NM_FIGURE(STRING, struct nm_result_server, server, "server", .is_label = true,
+		  .doc = "As server= has it."),
+	NM_FIGURE(TEXT, struct nm_result_server, app, "app", .is_label = true),
+	NM_FIGURE(CHARS, struct nm_result_server, version, "version",
+		  .doc = "As the server says; null: it does not."),
+	NM_FIGURE(NAME, struct nm_result_server, why, "why",
+		  .doc = "Why it does not say, or is not asked."),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_server_object = {
+	.name = "server",
+	.doc = "A server that is not netmodel, asked before the run over a connection of its own.",
+	.figures = server_figures,
+};
+
 static const struct nm_figure document_figures[] = {
 	NM_MADE("schema", make_schema, "{'const': '" NM_RESULT_SCHEMA "'}",
 		.doc = "Name and version of this schema."),
@@ -560,6 +582,10 @@ static const struct nm_figure document_figures[] = {
 		  .count_offset = offsetof(struct nm_result, n_hosts),
 		  .item_size = sizeof(struct nm_result_host),
 		  .doc = "The master first, then each slave."),
+	NM_FIGURE(LIST, struct nm_result, id.servers, "servers", .object = &nm_server_object,
+		  .count_offset = offsetof(struct nm_result, id.n_servers),
+		  .item_size = sizeof(struct nm_result_server), .has = has_servers,
+		  .doc = "With server= only."),
 	NM_FIGURE(LIST, struct nm_result, intervals, "intervals", .object = &nm_interval_object,
 		  .count_offset = offsetof(struct nm_result, n_intervals),
 		  .item_size = sizeof(struct nm_result_interval),

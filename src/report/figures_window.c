@@ -170,13 +170,14 @@ static const struct nm_figure verb_figures[] = {
 		  "request."),
 	NM_FIGURE(FAILING, struct nm_verb_window, failing, "with_failures", .key = "with_failures",
 		  .column = "with_failures", .schema = "with_failures", .has = has_failing_of_verb),
-	NM_FIGURE(ANSWERS, struct nm_verb_window, answers, "answers", .key = "answers",
-		  .column = "answers", .count_offset = offsetof(struct nm_verb_window, n_answers),
-		  .schema = "{'type': 'object', 'additionalProperties': {'$ref': '#/$defs/count'}}",
-		  .has = verb_has_answers,
-		  .doc = "Where the protocol names its answers: how many there were of each name "
-			 "(a status of HTTP, an rcode of DNS, the first word of an error; ok is any "
-			 "without one), those in outcomes that have an answer."),
+	NM_FIGURE(
+		ANSWERS, struct nm_verb_window, answers, "answers", .key = "answers",
+		.column = "answers", .count_offset = offsetof(struct nm_verb_window, n_answers),
+		.schema = "{'type': 'object', 'additionalProperties': {'$ref': '#/$defs/count'}}",
+		.has = verb_has_answers,
+		.doc = "Where the protocol names its answers: how many there were of each name "
+		       "(a status of HTTP, an rcode of DNS, the first word of an error; ok is any "
+		       "without one), those in outcomes that have an answer."),
 	NM_FIGURE_END,
 };
 

@@ -80,6 +80,32 @@ static void add_busy(struct nm_table *table, const struct nm_result *result)
 	nm_table_cell(table, "%s", line);
 }
 
+/* The most servers that are named. */
+#define SERVERS_NAMED 4u
+
+/* Those that have said what they are. */
+static void add_servers(struct nm_table *table, const struct nm_result *result)
+{
+	char line[SERVERS_NAMED * sizeof(struct nm_result_server)] = "";
+	size_t n = 0, named = 0;
+
+	for (size_t i = 0; i < result->id.n_servers; i++) {
+		const struct nm_result_server *server = &result->id.servers[i];
+
+		if (*server->version && named++ < SERVERS_NAMED)
+			n += (size_t)snprintf(line + n, sizeof(line) - n, "%s%s %s %s",
+					      n ? "  " : "", server->server, server->app,
+					      server->version);
+	}
+	if (!named)
+		return;
+	nm_table_cell(table, "server");
+	if (named > SERVERS_NAMED)
+		nm_table_cell(table, "%s  and %zu more", line, named - SERVERS_NAMED);
+	else
+		nm_table_cell(table, "%s", line);
+}
+
 /* How requests were answered: keys in the window, and what was refused at any time, as when keys
  * are stored before it. */
 static void add_keys(struct nm_table *table, const struct nm_result *result)
@@ -467,6 +493,7 @@ void nm_text_totals_print(const struct nm_result *result, unsigned width, FILE *
 		if (totals->failing[i])
 			add_failing(&table, totals->failing[i], &result->percentiles);
 	}
+	add_servers(&table, result);
 	add_keys(&table, result);
 	add_unanswered(&table, result);
 	if (counts->errors) {

@@ -87,6 +87,7 @@ struct nm_result *nm_result_free(struct nm_result *result)
 	free(result->groups);
 	free(result->hosts);
 	free(result->warnings.items);
+	free(result->id.servers);
 	for (size_t i = 0; result->intervals && i < result->n_intervals; i++)
 		free_interval(&result->intervals[i]);
 	nm_window_fini(&result->totals);

@@ -163,6 +163,9 @@ struct nm_result_id {
 	char *run_id;  /* 32 hex digits */
 	char *version; /* the version of netmodel */
 	uint64_t seed; /* of all random numbers */
+	/* whom it asked: in the order of the plan, each once */
+	struct nm_result_server *servers;
+	size_t n_servers;
 };
 
 /* By the wall clock. */

@@ -56,7 +56,7 @@ struct nm_verb_window {
 		const char *name; /* static */
 		uint64_t count;
 		bool is_usual;
-	} *answers;
+	} * answers;
 	size_t n_answers;
 	/* Of those that were answered; NULL: there are none. Each has room for so many percentiles
 	 * alone. */
@@ -142,6 +142,15 @@ struct nm_group_report {
 	size_t n_transactions; /* 0: the host had no part in the group */
 	struct nm_strand_report *strands;
 	size_t n_strands; /* 0: not kept */
+};
+
+/* A server that is not netmodel, and what it says that it is. */
+#define NM_IDENTITY_TEXT 128
+struct nm_result_server {
+	char server[384];		/* as server= has it */
+	const char *app;		/* static */
+	char version[NM_IDENTITY_TEXT]; /* without control characters; "": it does not say */
+	const char *why;		/* it does not; static */
 };
 
 /* The details of one host; all owned. */

@@ -36,6 +36,11 @@ class Public:
         count: int = self.result["hosts"][0]["counts"]["accepts"]
         return count
 
+    def outcomes(self) -> dict[str, int]:
+        """How often requests were answered in each way that there was, but for that which asks what the server is."""
+        verbs = [verb["outcomes"] for verb in self.result["totals"]["verbs"] if verb["verb"] != "other"]
+        return {name: n for name in verbs[0] if (n := sum(verb[name] for verb in verbs))}
+
     def verbs(self) -> dict[str, dict[str, int]]:
         """How often each verb was answered in each way that there was."""
         assert sum(v["outcomes"]["requests"] for v in self.result["totals"]["verbs"]) == self.result["totals"]["outcomes"]["requests"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -44,7 +45,7 @@ def test_both_ends_count_the_same(app: str, fault: str, netmodel: Netmodel, prof
     with public(netmodel, app, fault=fault if "(" in fault else f"{fault}(every=10)") as server:
         document = netmodel.measure(profile(asking(app, server.port)))
     asked = {name: n for name, n in document["totals"]["outcomes"].items() if n}
-    served = {name: n for name, n in server.result["totals"]["outcomes"].items() if n}
+    served = server.outcomes()
     again = master_of(document)["counts"].get("reissued", 0)
     kind = FAULTS[fault]
     assert asked["requests"] == 80
@@ -113,7 +114,7 @@ def test_behind_a_failure(app: str, fault: str, netmodel: Netmodel, profile: Wri
     with public(netmodel, app, fault=f"{fault}(every=10)") as server:
         text = asking(app, server.port).replace('nflows="2"', 'nflows="1"').replace('iterations="40"', 'iterations="80" pipeline="8"')
         document = netmodel.measure(profile(text))
-    asked, served = document["totals"]["outcomes"], server.result["totals"]["outcomes"]
+    asked, served = Counter(document["totals"]["outcomes"]), Counter(server.outcomes())
     answered = [sum(of[name] for name in ("hits", "misses", "ok")) for of in (asked, served)]
     assert asked["requests"] == 80 == sum(asked[name] for name in ("timed_out", "lost", "malformed", "refused")) + answered[0]
     assert (asked["malformed"], asked["refused"]) == (served["malformed"], served["refused"])
@@ -131,7 +132,7 @@ def test_shares_are_drawn_from_the_seed(netmodel: Netmodel, profile: WriteProfil
     def refused(seed: int) -> int:
         with public(netmodel, "redis", "--seed", str(seed), fault="error(0.2),close(every=2000),stall(0.01,1us)", num_flows=1) as server:
             document = netmodel.measure(profile(asking("redis", server.port, 1000).replace('nflows="2"', 'nflows="1"')))
-        assert server.result["totals"]["outcomes"] == document["totals"]["outcomes"]
+        assert server.outcomes() == {name: n for name, n in document["totals"]["outcomes"].items() if n}
         n: int = document["totals"]["outcomes"]["refused"]
         return n
 

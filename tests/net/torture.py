@@ -34,10 +34,10 @@ def _of_text(stream: BinaryIO) -> Request | None:
     words = stream.readline().split()
     if not words:
         return None
-    verb = {b"get": "get", b"mg": "get", b"set": "set", b"ms": "set", b"delete": "delete", b"md": "delete"}[words[0]]
+    verb = {b"get": "get", b"mg": "get", b"set": "set", b"ms": "set", b"delete": "delete", b"md": "delete", b"version": "version"}[words[0]]
     if verb == "set":
         stream.read(int(words[4 if words[0] == b"set" else 2]) + 2)
-    return Request(verb, words[1], next((word[1:] for word in words[2:] if word[:1] == b"O"), b""))
+    return Request(verb, b"".join(words[1:2]), next((word[1:] for word in words[2:] if word[:1] == b"O"), b""))
 
 
 def _of_binary(stream: BinaryIO) -> Request | None:
@@ -45,7 +45,7 @@ def _of_binary(stream: BinaryIO) -> Request | None:
     if len(head) < 24:
         return None
     _magic, opcode, key, extras, _type, _bucket, body, number, _cas = struct.unpack(">BBHBBHI4sQ", head)
-    return Request({0: "get", 1: "set", 4: "delete"}[opcode], stream.read(body)[extras : extras + key], number)
+    return Request({0: "get", 1: "set", 4: "delete", 11: "version"}[opcode], stream.read(body)[extras : extras + key], number)
 
 
 def _of_redis(stream: BinaryIO) -> Request | None:
@@ -56,7 +56,7 @@ def _of_redis(stream: BinaryIO) -> Request | None:
     for _ in range(int(count[1:])):
         words.append(stream.read(int(stream.readline()[1:])))
         stream.readline()
-    verb = {b"GET": "get", b"SET": "set", b"DEL": "delete", b"PING": "ping"}.get(words[0], "command")
+    verb = {b"GET": "get", b"SET": "set", b"DEL": "delete", b"PING": "ping", b"INFO": "info"}.get(words[0], "command")
     return Request(verb, words[1] if len(words) > 1 else b"", b"")
 
 
@@ -112,6 +112,8 @@ class Torturer:
     def serve(self, conn: socket.socket, _number: int) -> None:
         with conn.makefile("rb") as stream:
             while request := self._read(stream):
+                if request.verb not in self._next:  # it asks what the server is
+                    return
                 case, way = next(self._next[request.verb])
                 self.ends[request.verb][case.outcome] += 1
                 ways = self._cut(case.answer.replace(b"KEY", request.key).replace(b"NUMBER", request.number))

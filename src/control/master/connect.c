@@ -31,11 +31,9 @@ struct slave_at {
 	const struct addrinfo *found; /* its addresses */
 };
 
-/* Waits for a socket to be connected. 1: it is connected (or has failed), 0: time is over,
- * -ECANCELED: interrupted. */
-static int wait_for(struct nm_master *master, int fd, uint64_t until_ns)
+int nm_master_wait_for(const struct nm_master *master, int fd, short events, uint64_t until_ns)
 {
-	struct pollfd fds[2] = {{.fd = fd, .events = POLLOUT},
+	struct pollfd fds[2] = {{.fd = fd, .events = events},
 				{.fd = master->options->interrupt_fd, .events = POLLIN}};
 	uint64_t now_ns;
 
@@ -88,7 +86,7 @@ static int try_address(struct nm_master *master, const struct addrinfo *at, uint
 	if (connect(fd, at->ai_addr, at->ai_addrlen) < 0)
 		error = errno;
 	if (error == EINPROGRESS) {
-		int answer = wait_for(master, fd, until_ns);
+		int answer = nm_master_wait_for(master, fd, POLLOUT, until_ns);
 
 		error = answer < 0 ? -answer : ETIMEDOUT;
 		if (answer > 0 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) < 0)

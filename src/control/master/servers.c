@@ -12,6 +12,7 @@
 #include "app/app.h"
 #include "control/master/connect.h"
 #include "control/master/event_loop.h"
+#include "control/master/identify.h"
 #include "control/resolve.h"
 #include "engine/engine.h"
 #include "flowop/flowop.h"
@@ -25,21 +26,16 @@ static int address_of(int fd, struct nm_addr *ret)
 	return getpeername(fd, (struct sockaddr *)&ret->sa, &ret->len) < 0 ? -errno : 0;
 }
 
-static int find_path(struct nm_master *master, const char *path, struct nm_addr *ret)
+static int find_path(struct nm_master *master, const char *path, struct nm_addr *ret, int *ret_fd)
 {
 	struct sockaddr_un *to = (struct sockaddr_un *)(void *)&ret->sa;
 	const struct addrinfo at = {
 		.ai_family = AF_UNIX, .ai_addr = (struct sockaddr *)to, .ai_addrlen = sizeof *to};
-	int fd;
 
 	*ret = (struct nm_addr){.len = sizeof *to};
 	to->sun_family = AF_UNIX;
 	memcpy(to->sun_path, path, strlen(path));
-	int r = nm_master_try_all(master, &at, nm_master_timeout_ns(master), &fd);
-
-	if (r == 0)
-		(void)close(fd);
-	return r;
+	return nm_master_try_all(master, &at, nm_master_timeout_ns(master), ret_fd);
 }
 
 /* Whether there is a server shows when it answers: the first address to which there is a route. */
@@ -61,29 +57,26 @@ static int find_route(const struct nm_resolved *resolved, struct nm_addr *ret)
 }
 
 static int find_host(struct nm_master *master, const char *host, uint16_t port, bool datagrams,
-		     struct nm_addr *ret, char *why, size_t why_size)
+		     struct nm_addr *ret, int *ret_fd, char *why, size_t why_size)
 {
 	struct nm_resolved resolved;
-	int fd, r = nm_resolve(host, port, master->options->interrupt_fd,
-			       nm_master_timeout_ns(master), &resolved, why, why_size);
+	int r = nm_resolve(host, port, master->options->interrupt_fd, nm_master_timeout_ns(master),
+			   &resolved, why, why_size);
 
 	if (r < 0)
 		return r;
 	if (datagrams)
 		return find_route(&resolved, ret);
-	r = nm_master_try_all(master, resolved.list, nm_master_timeout_ns(master), &fd);
+	r = nm_master_try_all(master, resolved.list, nm_master_timeout_ns(master), ret_fd);
 	if (r == -ECONNREFUSED)
 		snprintf(why, why_size, "nothing listens on port %u there", port);
-	if (r < 0)
-		return r;
-	r = address_of(fd, ret);
-	(void)close(fd);
-	return r;
+	return r < 0 ? r : address_of(*ret_fd, ret);
 }
 
-/* Finds one of the servers of a connect, which the plan has read before. */
+/* Finds one of the servers of a connect, which the plan has read before. *ret_fd: a connection to
+ * it, owned; or it stays as it is, over datagrams. */
 static int find_server(struct nm_master *master, const struct nm_instr *connect, const char **at,
-		       struct nm_addr *ret, char *why, size_t why_size)
+		       struct nm_addr *ret, int *ret_fd, char *why, size_t why_size)
 {
 	const bool is_unix = connect->transport->caps & NM_TRANSPORT_ONE_HOST;
 	const uint16_t port = connect->open.port
@@ -95,9 +88,9 @@ static int find_server(struct nm_master *master, const struct nm_instr *connect,
 	if (r < 0)
 		return r;
 	if (is_unix)
-		return find_path(master, server.path, ret);
+		return find_path(master, server.path, ret, ret_fd);
 	return find_host(master, server.host, server.port ? server.port : port,
-			 connect->transport->datagram, ret, why, why_size);
+			 connect->transport->datagram, ret, ret_fd, why, why_size);
 }
 
 /* False: the run has failed, or been interrupted. */
@@ -110,8 +103,13 @@ static bool find_servers(struct nm_master *master, uint32_t group, const struct 
 	while (*at) {
 		const char *text = at;
 		char why[256] = "";
-		int r = find_server(master, connect, &at, &found[count++], why, sizeof why);
+		int fd = -1;
+		int r = find_server(master, connect, &at, &found[count++], &fd, why, sizeof why);
 
+		if (r == 0)
+			nm_master_identify(master, connect, text, strcspn(text, ","), fd);
+		if (fd >= 0)
+			(void)close(fd);
 		if (r == -ECANCELED) {
 			(void)nm_master_await(master, NM_SESSION_PREPARE,
 					      nm_master_timeout_ns(master));

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What servers that are not netmodel say that they are, which is in the result and never a failure."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from keyed import asking
+from nmtest import Json, Netmodel, assert_complete
+from partners import memcached, nginx, partner, redis
+from scripted import server_of
+
+WriteProfile = Callable[..., Path]
+
+GET = '<flowop type="get" options="keys=k"/>'
+
+
+def identities(netmodel: Netmodel, path: Path) -> list[Json]:
+    document = netmodel.measure(path)
+    assert_complete(document)
+    servers: list[Json] = document["servers"]
+    return servers
+
+
+@pytest.mark.parametrize("app", ["memcache", "memcache_meta", "memcache_binary"])
+def test_memcached(app: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    program, env = partner("memcached")
+    version = subprocess.run([str(program), "-V"], env=env, capture_output=True, text=True, check=True).stdout.split()[1]
+    with memcached() as one, memcached() as two:
+        path = profile(asking(app, GET, f"server={one.server},{two.server},{one.server}"))
+        assert identities(netmodel, path) == [{"server": server.server, "app": app, "version": version, "why": None} for server in (one, two)]
+        assert f"  server        {one.server} {app} {version}  {two.server} {app} {version}\n" in netmodel.run("-m", path).out
+
+
+@pytest.mark.parametrize("is_unix", [False, True])
+def test_redis(is_unix: bool, netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+    with redis(str(tmp_path / "socket") if is_unix else "") as server:
+        (said,) = [line.partition(":")[2] for line in server.cli("INFO", "server").splitlines() if line.startswith("redis_version:")]
+        body = asking("redis", GET, f"server={server.server}{' protocol=unix' if is_unix else ''}")
+        assert identities(netmodel, profile(body)) == [{"server": server.server, "app": "redis", "version": said.strip(), "why": None}]
+
+
+def test_a_protocol_that_does_not_say(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+    with nginx(tmp_path) as server:
+        body = asking("http", '<flowop type="http" options="path=/"/>', f"server={server.server}")
+        (said,) = identities(netmodel, profile(body))
+        assert (said["version"], said["why"]) == (None, "the protocol has no request for it")
+        assert all(line[0].startswith("GET / ") for line in server.log())
+
+
+SAYS = {
+    b"VERSION 1.2\x1b[2J\tx\r\n": ("1.2 [2J x", None),
+    b"VERSION " + b"9" * 5000 + b"\r\n": ("9" * 127, None),
+    b"ERROR\r\n": (None, "its answer does not say"),
+    b"VERSION \r\n": (None, "its answer does not say"),
+    b"x" * 9000: (None, "its answer does not say"),
+    b"": (None, "it has ended the connection"),
+    b"VERSION 1": (None, "no answer within 500 ms"),
+}
+
+
+@pytest.mark.parametrize("answer", SAYS, ids=range(len(SAYS)))
+def test_what_is_said_is_bounded_and_clean(answer: bytes, netmodel: Netmodel, profile: WriteProfile) -> None:
+    def serve(conn: socket.socket, _number: int) -> None:
+        """Pieces, the first of which may come alone; gets are misses."""
+        while got := conn.recv(1000):
+            if got != b"version\r\n":
+                conn.sendall(b"END\r\n")
+            elif answer:
+                conn.sendall(answer[:3])
+                time.sleep(0.01)
+                conn.sendall(answer[3:])
+            else:
+                return
+
+    with server_of(serve) as place:
+        (said,) = identities(netmodel, profile(asking("memcache", GET, f"server={place}")))
+    assert (said["version"], said["why"]) == SAYS[answer]
