@@ -15,7 +15,7 @@ from netmodel_lab.columns import Column, find
 from netmodel_lab.inference import Difference
 from netmodel_lab.problems import Exit, UsageProblem, nearest
 from netmodel_lab.rows import Row
-from netmodel_lab.sides import Side
+from netmodel_lab.sides import Side, epochs_of
 from netmodel_lab.values import percentage
 
 Better = Literal["higher", "lower"]
@@ -150,21 +150,30 @@ def _of_cell(a: Side, b: Side, metric: Metric, cell: Key, rows_a: list[Row] | No
     name = metric.column.name
     x, y = _values(rows_a, name), _values(rows_b, name)
     line = Line(metric, cell, a=_typical(x), b=_typical(y))
-    if not x and not y:
-        line.verdict, line.note = "undecided", ": neither has a good run"
-    elif not x or not y:
-        line.verdict, line.note = "failed", f": {'A' if not x else 'B'} has no good run"
+    if not x or not y:
+        line.verdict, line.note = _of_none(rows_a, rows_b, x, y)
     elif a.source == b.source and rows_a == rows_b:
         line.difference = inference.of_itself(len(x))
-    elif min(*x, *y) <= 0:
-        line.difference = inference.by_rank(x, y)
     else:
-        pairs = _pairs(a, b, rows_a, rows_b, name)
+        pairs = _pairs(a, b, rows_a, rows_b, name) if min(*x, *y) > 0 else None
         difference = inference.paired(*pairs) if pairs else _unpaired(a, b, rows_a, rows_b, name)
         line.difference = difference
         lost = max(len(x) - difference.n_a, len(y) - difference.n_b)
         line.note = f", {lost} runs without a partner" if lost else ""
+        if a.source == b.source and a.epochs & b.epochs and not epochs_of(rows_a) & epochs_of(rows_b):
+            line.note += ", of other epochs"  # of all of A and B it is a note
     return line
+
+
+def _of_none(rows_a: list[Row], rows_b: list[Row], x: Sequence[float], y: Sequence[float]) -> tuple[str, str]:
+    """Where a side has no value: it has failed if it alone has no good run; a figure may be unknown in good ones."""
+    runs = [any(row["ok"] for row in rows) for rows in (rows_a, rows_b)]
+    if any(runs) and not all(runs):
+        return "failed", f": {'A' if runs[1] else 'B'} has no good run"
+    if not any(runs):
+        return "undecided", ": neither has a good run"
+    of = "" if not x and not y else f" of {'B' if x else 'A'}"
+    return "undecided", f": no run{of} has this figure"
 
 
 def _pairs(
@@ -184,15 +193,21 @@ def _pairs(
 
 
 def _unpaired(a: Side, b: Side, rows_a: Sequence[Row], rows_b: Sequence[Row], name: str) -> Difference:
-    """Within the epochs of one study that both sides have runs of: what has changed between these is no difference."""
-    epochs = dict.fromkeys(row.get("epoch") for row in (*rows_a, *rows_b)) if a.source == b.source else {}
-    each = [
-        [_values([row for row in rows if row.get("epoch") == epoch], name) for rows in (rows_a, rows_b)]
-        for epoch in epochs
-    ]
-    within = [inference.unpaired(x, y) for x, y in each if min(len(x), len(y)) > 1]
-    found = inference.overall(within) if len(epochs) > 1 else None
-    return found or inference.unpaired(_values(rows_a, name), _values(rows_b, name))
+    """Within the epochs of one study that both sides have runs of: what has changed between these is no difference.
+    Where they have no test together, as those of ranks, the one with the most runs of both is taken."""
+    sides = (rows_a, rows_b)
+    each = [[_values(rows, name) for rows in sides]]
+    if a.source == b.source:
+        epochs = dict.fromkeys(row.get("epoch") for rows in sides for row in rows)
+        parts = [[_values([r for r in rows if r.get("epoch") == epoch], name) for rows in sides] for epoch in epochs]
+        each = [part for part in parts if all(part)] or each  # of no epoch in common: _notes tells it
+    each.sort(key=lambda part: min(map(len, part)), reverse=True)
+    if min(value for part in each for values in part for value in values) <= 0:
+        return inference.by_rank(*each[0])
+    within = [inference.unpaired(*part) for part in each]
+    several = [one for one in within if min(one.n_a, one.n_b) > 1]
+    found = inference.overall(several) if len(several) > 1 else None
+    return found or within[0]
 
 
 def _overall(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ class Side:
 
     @property
     def epochs(self) -> set[str]:
-        return {str(row.get("epoch")) for row in self.rows}
+        return epochs_of(self.rows)
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,10 @@ def _selected(text: str) -> dict[str, str]:
 # --- epochs ---
 
 
+def epochs_of(rows: Sequence[Row]) -> set[str]:
+    return {str(row.get("epoch")) for row in rows}
+
+
 def _epochs(text: str, source: _Source, name: str, value: str) -> set[str]:
     """Those that were measured with it. What ends before a number or a word of it has ended means each that goes on."""
     there = _values(text, source, name)
@@ -136,7 +141,7 @@ def _goes_on(begin: str, whole: str) -> bool:
 
 def _values(text: str, source: _Source, name: str) -> dict[str, set[str]]:
     """What there is of a fact, and in which epochs."""
-    there = sorted({str(row.get("epoch")) for row in source.rows})
+    there = sorted(epochs_of(source.rows))
     if name == "epoch":
         return {epoch: {epoch} for epoch in there}
     if not source.manifest:

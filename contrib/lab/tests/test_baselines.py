@@ -214,6 +214,40 @@ def test_epochs_are_blocks() -> None:
     assert line.verdict == "same"
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "runs"),
+    [
+        # By ranks, as there are zeros.
+        ({1: [0.0, 1, 2, 3, 1.5], 2: [101.0, 102, 103]}, {1: [0.0, 1, 2, 1.5, 3, 1, 2, 2, 0.5, 0.6], 2: [101.0]}, 5),
+        # Of one run in an epoch nothing is known.
+        ({1: [100.0], 2: [200.0, 201, 199] * 4}, {1: [100.0, 101, 99] * 4, 2: [200.0]}, 1),
+        # Nothing varies in an epoch.
+        ({1: [100.0] * 3, 2: [200.0] * 2}, {1: [102.0] * 3, 2: [204.0] * 20}, 3),
+    ],
+)
+def test_what_has_changed_between_epochs_is_no_difference(
+    a: dict[int, list[float]], b: dict[int, list[float]], runs: int
+) -> None:
+    (line,) = compare(
+        of_epochs("A", a), of_epochs("B", b, 50), ["transactions_per_s:3%"], [], alpha=0.05, same=0.05
+    ).lines
+    assert line.difference
+    assert min(line.difference.n_a, line.difference.n_b) == runs
+    assert line.verdict == "undecided"
+
+
+def test_a_cell_of_other_epochs_is_told() -> None:
+    """The order of nested loops, and a new kernel on the way."""
+    fast, slow = [100.0, 101, 99], [80.0, 81, 79]
+    a, b = of_epochs("A", {1: fast, 2: slow}), of_epochs("B", {2: slow, 3: slow}, 20)
+    for one in (a, b):
+        for row in one.rows:
+            row["d.n"] = str(row["epoch"] if one is a else row["epoch"] - 1)
+    found = compare(a, b, ["transactions_per_s"], [], alpha=0.05, same=0.05)
+    texts = [line.text for line in found.lines if line.cell]
+    assert len(texts) == 2 and all(text.endswith(", of other epochs") for text in texts)
+
+
 def test_a_block_that_went_over_two_epochs_is_no_pair() -> None:
     a = of_epochs("A", {1: [100.0, 101, 99], 2: [200.0]})
     b = of_epochs("B", {1: [110.0, 111, 109, 110.5]})

@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from netmodel_lab.sides import Side
 METRIC = "transactions_per_s"
 
 
-def side(name: str, cells: dict[str, list[float]], metric: str = METRIC) -> Side:
+def side(name: str, cells: Mapping[str, Sequence[float | None]], metric: str = METRIC) -> Side:
     rows: list[Row] = [
         {"ok": True, "block": block, "d.n": cell, metric: value}
         for cell, values in cells.items()
@@ -127,8 +128,28 @@ def test_too_few_runs_decide_nothing() -> None:
 def test_odd_values() -> None:
     assert verdicts(judged({"1": [0.0] * 6}, {"1": [0.0] * 6})) == ["same"]
     assert verdicts(judged({"1": [0.0] * 8}, {"1": [5.0, 6, 7, 8, 9, 10, 11, 12]})) == ["better"]
-    assert verdicts(judged({"1": [math.nan] * 4}, {"1": [1.0, 2, 3, 4]})) == ["failed"]
-    assert verdicts(judged({"1": [math.nan] * 4}, {"1": [math.inf] * 4})) == ["undecided"]
+
+
+@pytest.mark.parametrize("unknown", [None, math.nan, math.inf])
+def test_a_figure_that_good_runs_do_not_have(unknown: float | None) -> None:
+    none, some = side("A", {"1": [unknown] * 4}), side("B", {"1": [1.0, 2, 3, 4]})
+    for a, b, of in ((none, some, " of A"), (some, none, " of B"), (none, none, "")):
+        found = compare(a, b, [METRIC], [], alpha=0.05, same=0.05)
+        assert [line.text for line in found.lines] == [f"undecided: no run{of} has this figure"]
+        assert found.exit is Exit.UNDECIDED
+
+
+def test_runs_that_have_failed() -> None:
+    failed, good = side("A", {"1": [1.0, 2, 3, 4]}), side("B", {"1": [1.0, 2, 3, 4]})
+    for row in failed.rows:
+        row["ok"] = False
+    for a, b, says, code in (
+        (failed, good, "failed: A has no good run", Exit.WORSE),
+        (good, failed, "failed: B has no good run", Exit.WORSE),
+        (failed, failed, "undecided: neither has a good run", Exit.UNDECIDED),
+    ):
+        found = compare(a, b, [METRIC], [], alpha=0.05, same=0.05)
+        assert ([line.text for line in found.lines], found.exit) == ([says], code)
 
 
 def test_blocks_of_one_study_are_pairs() -> None:
