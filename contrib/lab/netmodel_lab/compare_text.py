@@ -33,6 +33,22 @@ def as_text(comparison: Comparison) -> str:
     return "\n".join(parts) + "\n"
 
 
+def told(comparison: Comparison) -> list[str]:
+    """What makes the exit code other than 0, a line each."""
+    asked = [line for line in comparison.lines if line.verdict in ("worse", "failed", "undecided")]
+    return [
+        f"verdict on {line.metric.column.name}: {comparison.b.text} beside {comparison.a.text}"
+        f"{''.join(f', {cell}' for cell in _cell(comparison, line))}: {line.text}"
+        for line in asked
+    ]
+
+
+def _cell(comparison: Comparison, line: Line) -> list[str]:
+    if line.cell is None:
+        return ["all cells"]
+    return [f"{name}={value}" for name, value in zip(comparison.by, line.cell, strict=True)]
+
+
 def _row(line: Line, width: int) -> list[str]:
     cell = ["all cells", *[""] * (width - 1)] if line.cell is None else list(line.cell or ("all",))
     unit, difference = line.metric.column.unit, line.difference

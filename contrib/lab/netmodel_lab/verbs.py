@@ -262,7 +262,7 @@ def _measure(
 
 def _conclude(folder: Folder, counts: Tally, options: argparse.Namespace) -> Exit:
     """Rows, page and table of what there is, and what it says."""
-    from netmodel_lab import verdicts
+    from netmodel_lab import compare_text, verdicts
 
     table = _report(folder, folder.path / "report.html" if options.report else None, is_quiet=options.quiet)
     if counts.left:
@@ -274,7 +274,11 @@ def _conclude(folder: Folder, counts: Tally, options: argparse.Namespace) -> Exi
         print(f"run {row['seq']} {where}: required, and not met: {row['unmet']}", file=sys.stderr)
     for name in verdicts.not_known(table):
         print(f"verdict on {name}: undecided: no run has this figure", file=sys.stderr)
-    return verdicts.exit_code(table, verdicts.comparisons(table))
+    found = verdicts.comparisons(table)
+    if options.quiet or not options.report:  # else the whole tables have been told
+        for line in (line for comparison in found for line in compare_text.told(comparison)):
+            print(line, file=sys.stderr)
+    return verdicts.exit_code(table, found)
 
 
 def _report(folder: Folder, path: Path | None, *, is_quiet: bool) -> Table:

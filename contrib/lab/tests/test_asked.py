@@ -66,6 +66,21 @@ def test_a_study_with_verdicts(lab: Lab, tmp_path: Path) -> None:
     assert result["run"]["interval_s"] == 0.02
 
 
+@pytest.mark.parametrize("words", [("--no-report",), ("-q",)])
+def test_why_a_study_ends_otherwise_is_told_without_tables_too(
+    words: tuple[str, ...], lab: Lab, tmp_path: Path
+) -> None:
+    (tmp_path / "s.yaml").write_text(ASKED)
+    done = lab("run", "s.yaml", "-o", "s", *words)
+    assert (done.returncode, done.stdout) == (1, "")
+    verdict = [line for line in done.stderr.splitlines() if line.startswith("verdict ")]
+    assert verdict == ["verdict on transactions_per_s: setup=large beside setup=small: worse"]
+    (tmp_path / "s.yaml").write_text(ASKED.replace("repeat: 4", "repeat: 2"))
+    done = lab("run", "s.yaml", "-o", "t", *words)
+    assert (done.returncode, done.stdout) == (5, "")
+    assert "setup=large beside setup=small: undecided: at least 3 runs each are needed\n" in done.stderr
+
+
 def test_what_is_required_and_not_met(lab: Lab, tmp_path: Path) -> None:
     words = ("tcp_rr", "--set", "test_length=40ms", "--repeat", "1", "--no-report")
     done = lab("run", *words, "--require", "latency.p99 <= 1ns", "-o", "s")
