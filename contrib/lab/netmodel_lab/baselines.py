@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -63,7 +64,7 @@ def _hosts(study: Study, epoch: Epoch) -> dict[str, Any]:
     for role, probe in epoch.hosts.items():
         spec = getattr(study.hosts, role, None)
         facts = probe.get("facts") or {}
-        own = [facts.get(name) for name in ("hostname", "machine", "cpu_model", "memory_bytes")]
+        own = [facts.get(name) for name in ("hostname", "machine", "cpu_model")]
         found[role] = [
             probe.get("machine_id") or (own if facts else spec and spec.target),
             spec.ns if spec else None,
@@ -90,7 +91,11 @@ def _place() -> Path:
 
 def everything() -> list[Baseline]:
     """By name; what is no baseline is left alone."""
-    return [read(path) for path in sorted(_place().glob("*/*.json"), key=lambda path: (path.name, path.parent.name))]
+    found = []
+    for path in sorted(_place().glob("*/*.json"), key=lambda path: (path.name, path.parent.name)):
+        with contextlib.suppress(UsageProblem):
+            found.append(read(path))
+    return found
 
 
 def read(path: Path) -> Baseline:
@@ -153,6 +158,5 @@ def find(names: Sequence[str], beside: Sequence[tuple[str, Identity]]) -> list[B
 
 def _of_others(name: str, text: str, hosts: Identity) -> list[str]:
     lines = [f"baseline:{name}: is of other hosts than {text}, which is of {hosts.text}; to compare all the same:"]
-    for path in sorted(_place().glob(f"*/{name}.json")):
-        lines.append(f"  of {read(path).hosts}: netmodel-lab compare {path} {text}")
-    return lines
+    kept = [one for one in everything() if one.path.stem == name]
+    return lines + [f"  of {one.hosts}: netmodel-lab compare {one.path} {text}" for one in kept]

@@ -74,6 +74,9 @@ def test_a_study_is_kept_and_found_by_its_hosts(study: Path, kept: Lab, tmp_path
     listed = kept("baseline", "list").stdout.splitlines()
     assert listed[0].split() == ["name", "saved", "hosts", "file"]
     assert (listed[1].split()[0], listed[1].split()[-1], len(listed)) == ("before", str(file), 2)
+    # What is no baseline is left alone.
+    (file.parent / "notes.json").write_text("{}")
+    assert kept("baseline", "list").stdout.splitlines() == listed
     # The study may be gone by then.
     assert json.loads(file.read_text())["folder"] == str(study)
 
@@ -101,7 +104,9 @@ def test_one_of_other_hosts_is_refused(has_id: bool, study: Path, kept: Lab, tmp
 
     def booted(manifest: Json) -> None:
         other(manifest)
-        manifest["epochs"][0]["hosts"]["master"]["facts"] |= {"boot_id": "another", "kernel": NEW, "cpus": 4}
+        facts = manifest["epochs"][0]["hosts"]["master"]["facts"]
+        # A kernel keeps some of the memory for itself.
+        facts |= {"boot_id": "another", "kernel": NEW, "cpus": 4, "memory_bytes": facts["memory_bytes"] - 4096}
 
     there = planted(study, tmp_path / "there", other)
     kept("baseline", "save", "before", there)
