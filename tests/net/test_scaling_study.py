@@ -275,6 +275,9 @@ def test_a_profile_of_uperf(study: Study, tmp_path: Path) -> None:
         (["-m", "tcp_rr", "--connections", "8-1x2"], '"8-1x2": from 1 upwards'),
         (["-m", "tcp_rr", "--connections", "1-8x1"], '"1-8x1": from 1 upwards'),
         (["-m", "tcp_rr", "--connections", "0"], '"0": from 1 upwards'),
+        (["-m", "tcp_rr", "--connections", ","], '"": not a number'),
+        (["-m", "tcp_rr", "--connections", "1,/*"], '--connections: "/*": not a number'),
+        (["-m", "tcp_rr", "--connections", "99999999999999999999"], '"99999999999999999999": from 1 upwards, of at most 15'),
         (["-m", "tcp_rr", "--connections", "1", "--format", "json"], "must be text or csv; netmodel-lab has JSON"),
         (["-m", "tcp_rr", "--connections", "1", "--nosuch", "1"], "--nosuch: no such option (--help shows how)"),
         (["-m", "tcp_rr", "--connections"], "--connections: needs a value"),
@@ -318,7 +321,7 @@ def test_an_interrupt_leaves_what_there_is(study: Study) -> None:
 
 def test_it_needs_no_more_than_a_shell(netmodel: Netmodel, tmp_path: Path) -> None:
     """Tools of POSIX, and mktemp: where Python is not, and in any order of words that may be shortened."""
-    for name in ("awk", "cat", "expr", "grep", "mktemp", "rm", "sh", "tr"):
+    for name in ("awk", "cat", "grep", "mktemp", "rm", "sh"):
         (tmp_path / name).symlink_to(shutil.which(name) or f"/no/{name}")
     assert SCRIPT.read_text().startswith("#!/bin/sh\n")
     (tmp_path / "netmodel").symlink_to(netmodel.binary)
