@@ -404,7 +404,7 @@ static void open_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 	nm_vectors_read(&usage->before, NULL, &usage->vectors_before);
 	usage->edge = &usage->before;
 	usage->edge_ns = now_ns;
-	if (usage->row_ns == 0 && usage->order.usage_from_ns == 0)
+	if (usage->order.usage_from_ns == 0)
 		usage->row_usage = usage->before;
 }
 
