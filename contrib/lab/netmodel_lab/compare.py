@@ -262,6 +262,8 @@ def _verdict(line: Line, alpha: float, same: float) -> tuple[str, str]:
     is_up = difference.effect > 0
     changed = "better" if is_up == (line.metric.better == "higher") else "worse"
     interval = difference.interval(0.9)
+    if difference.test == "permutation" and line.p < alpha:  # nothing varies: the ratio is what it is
+        interval = (difference.effect, difference.effect)
     if line.p < alpha and (interval is None or abs(difference.effect) >= math.log1p(line.metric.least)):
         return changed, ""
     within = math.log1p(same)

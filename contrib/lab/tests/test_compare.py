@@ -116,6 +116,10 @@ def test_small_changes_that_are_sure_are_the_same() -> None:
     a = [100.0, 100.1, 99.9, 100.05, 99.95, 100.0]
     (line,) = judged({"1": a}, {"1": [value * 1.01 for value in a]}).lines
     assert line.text == "same (differs by +1.0%)"
+    (line,) = judged({"1": [100.0] * 6}, {"1": [101.0] * 6}).lines
+    assert line.difference and line.difference.test == "permutation"
+    assert line.text == "same (differs by +1.0%)"
+    assert verdicts(judged({"1": [100.0] * 6}, {"1": [104.0] * 6})) == ["better"]
 
 
 def test_too_few_runs_decide_nothing() -> None:
