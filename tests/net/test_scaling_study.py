@@ -277,7 +277,7 @@ def test_a_profile_of_uperf(study: Study, tmp_path: Path) -> None:
         (["-m", "tcp_rr", "--connections", "0"], '"0": from 1 upwards'),
         (["-m", "tcp_rr", "--connections", ","], '"": not a number'),
         (["-m", "tcp_rr", "--connections", "1,/*"], '--connections: "/*": not a number'),
-        (["-m", "tcp_rr", "--connections", "99999999999999999999"], '"99999999999999999999": from 1 upwards, of at most 15'),
+        (["-m", "tcp_rr", "--connections", "9" * 20], '9": from 1 upwards, of at most 15 digits'),
         (["-m", "tcp_rr", "--connections", "1", "--format", "json"], "must be text or csv; netmodel-lab has JSON"),
         (["-m", "tcp_rr", "--connections", "1", "--nosuch", "1"], "--nosuch: no such option (--help shows how)"),
         (["-m", "tcp_rr", "--connections"], "--connections: needs a value"),
@@ -325,7 +325,7 @@ def test_it_needs_no_more_than_a_shell(netmodel: Netmodel, tmp_path: Path) -> No
         (tmp_path / name).symlink_to(shutil.which(name) or f"/no/{name}")
     assert SCRIPT.read_text().startswith("#!/bin/sh\n")
     (tmp_path / "netmodel").symlink_to(netmodel.binary)
-    words = ["env", "-u", "NETMODEL", f"PATH={tmp_path}", str(SCRIPT), "--conn=1", "-Dtest_length=50ms", "--mas", "tcp_rr"]
+    words = ["env", "-u", "NETMODEL", f"PATH={tmp_path}", str(SCRIPT), "--conn=1", *SHORT, "--mas", "tcp_rr"]
     process = Process([*words, "--", "--seed", "7"], netmodel.env)
     try:
         result = process.finish()
