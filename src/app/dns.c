@@ -107,8 +107,8 @@ static enum nm_parsed judge(struct nm_app_parser *parser, const struct nm_app_re
 	const unsigned rcode = rcode_of(data, n, question);
 
 	parser->class = (uint8_t)class_of(rcode);
-	if (parser->class == NM_CLASS_REFUSED)
-		parser->answer = answer_of(rcode);
+	/* Of messages the parser may have that of another answer. */
+	parser->answer = parser->class == NM_CLASS_REFUSED ? answer_of(rcode) : NM_ANSWER_NONE;
 	return question || parser->class != NM_CLASS_OK || (data[2] & NM_DNS_TC) ? NM_PARSED_DONE
 										 : NM_PARSED_BAD;
 }

@@ -58,6 +58,20 @@ def test_so_many_are_outstanding(depth: int, netmodel: Netmodel, profile: WriteP
     assert outcomes(document) == {"requests": 4 * depth, "hits": 4 * depth}
 
 
+def test_answers_of_each_kind_are_told_apart(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Refused and cut ones in turn, which have nothing of the one before."""
+
+    def answer(number: int, query: bytes) -> list[bytes | float]:
+        said = right(query)
+        return [said[:2] + (b"\x86\x00" if number % 2 else b"\x84\x05") + said[4:]]
+
+    with serving(answer) as server:
+        document = netmodel.measure(ask(server.place, profile, 4, 'iterations="100"'))
+    assert_complete(document)
+    assert outcomes(document) == {"requests": 100, "refused": 50, "truncated": 50}
+    assert phase_of(document, "ask")["verbs"][0]["answers"] == {"REFUSED": 50, "NOERROR": 50}
+
+
 def test_lost_ones_are_given_up_each_by_itself(netmodel: Netmodel, profile: WriteProfile) -> None:
     """The others go on meanwhile, although there are many more of them than places."""
     with serving(lambda number, query: [right(query)] if number >= 3 else []) as server:

@@ -251,6 +251,23 @@ START_TEST(a_truncated_answer)
 }
 END_TEST
 
+/* Of messages nobody begins the parser anew: what the last had must not stay. */
+START_TEST(an_answer_behind_a_refusal)
+{
+	const struct nm_app_request request = request_of(0);
+	struct nm_app_parser parser = {.at = 0};
+
+	ck_assert_int_eq(dns()->datagram->parse(&parser, &request, ANSWER(OK("\5", QUESTION))),
+			 NM_PARSED_DONE);
+	ck_assert_int_eq(parser.answer, NM_ANSWER_DNS_REFUSED);
+	ck_assert_int_eq(dns()->datagram->parse(&parser, &request,
+						ANSWER("\0\0\206\0\0\1\0\0\0\0\0\0" QUESTION)),
+			 NM_PARSED_DONE);
+	ck_assert_int_eq(parser.class, NM_CLASS_TRUNCATED);
+	ck_assert_int_eq(parser.answer, NM_ANSWER_NONE);
+}
+END_TEST
+
 /* On a stream, in all pieces; what comes behind it is not taken. */
 START_TEST(an_answer_on_a_stream)
 {
@@ -456,6 +473,7 @@ int main(void)
 	tcase_add_test(tests, keys_are_labels);
 	LOOP(tests, an_answer, answers);
 	tcase_add_test(tests, a_truncated_answer);
+	tcase_add_test(tests, an_answer_behind_a_refusal);
 	LOOP(tests, an_answer_on_a_stream, answers);
 	LOOP(tests, the_server, requests);
 	LOOP(tests, the_server_on_a_stream, requests);
