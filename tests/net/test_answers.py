@@ -147,6 +147,24 @@ def test_the_usual_answers_take_no_line(netmodel: Netmodel, profile: WriteProfil
     assert "answers to" not in text
 
 
+def test_protocols_that_share_a_verb(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """GET of Redis and of HTTP in one transaction: what is usual with one is not counted as usual with the other."""
+    ask = '<flowop type="connect" options="remotehost=local app={}"/>{}<flowop type="disconnect"/>'
+    command = '<flowop type="command" text="GET x"/>'
+    with redis() as there, public(netmodel, "http") as served:
+        body = (
+            '<group nflows="2"><transaction name="ask" iterations="20">'
+            + ask.format(f"redis server={there.server}", command)
+            + ask.format(f"http server=127.0.0.1:{served.port}", '<flowop type="http" options="path=/bytes/1"/><flowop type="http" options="path=/gone"/>')
+            + "</transaction></group>"
+        )
+        document = netmodel.measure(profile(body))
+    assert_complete(document)
+    (verb,) = document["totals"]["verbs"]
+    assert verb["outcomes"]["ok"] == 80
+    assert verb["answers"] == {"404": 40, "other": 80}
+
+
 def test_two_slaves_that_serve(netmodel: Netmodel, profile: WriteProfile) -> None:
     """Each has a group that asks it."""
     one = (
