@@ -293,9 +293,18 @@ static bool has_sent_last(const struct nm_group *group, const struct nm_phase *p
 	return true;
 }
 
+/* Whether the profile says which answers are refusals, of which the other end does not know. */
+static bool expects(const struct nm_ir_step *step)
+{
+	const struct nm_opts_ask *opts = step->opts;
+
+	return step->op->verb == NM_VERB_HTTP && opts->expect && *opts->expect;
+}
+
 /* What asks or serves needs more than its options. */
-static void complete_ask(struct nm_group *group, const struct nm_ir_step *step,
-			 const struct side *side, struct nm_instr *instr)
+static void complete_ask(struct nm_group *group, struct nm_phase *phase,
+			 const struct nm_ir_step *step, const struct side *side,
+			 struct nm_instr *instr)
 {
 	const struct nm_app *app = step->ask.app;
 	const bool asks = side->master && step->op != &nm_flowop_serve;
@@ -305,6 +314,8 @@ static void complete_ask(struct nm_group *group, const struct nm_ir_step *step,
 	instr->opening = step->opened->opening;
 	instr->ask = step->ask;
 	instr->ask.lives = nm_lives(step->opened->opts);
+	phase->anew.lives |= instr->ask.lives;
+	phase->counts.expects |= asks && expects(step);
 	group->app_bytes = bytes > group->app_bytes ? bytes : group->app_bytes;
 	/* The limit is that of an answer; when the next request comes is the client's choice. */
 	if (!asks)
@@ -363,10 +374,8 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase, const stru
 	if ((instr->step == nm_greet_step || instr->step == nm_living_step) &&
 	    group->app_bytes < nm_ask_bytes(0))
 		group->app_bytes = nm_ask_bytes(0);
-	if (instr->op->flags & NM_FLOWOP_ASKS) {
-		complete_ask(group, step, side, instr);
-		phase->anew.lives |= instr->ask.lives;
-	}
+	if (instr->op->flags & NM_FLOWOP_ASKS)
+		complete_ask(group, phase, step, side, instr);
 	phase->counts.reliable &= !instr->lossy;
 	phase->counts.can_fail |= instr->can_fail;
 	phase->counts.unmatched |= side->master && is_unmatched(step);

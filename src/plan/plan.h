@@ -46,6 +46,7 @@ struct nm_phase_counts {
 	 * alone */
 	bool may_lose;
 	bool unmatched;	     /* master's plan: some of its bytes go to no peer, or come from none */
+	bool expects;	     /* master's plan: the profile says which statuses are refusals */
 	uint64_t bytes_sent; /* of one pass on this side, if no size is drawn */
 };
 

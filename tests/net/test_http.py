@@ -85,6 +85,13 @@ def test_what_is_not_found_is_refused(netmodel: Netmodel, profile: WriteProfile)
     assert own(document)["refused"] == slaves_of(document)[0]["groups"][0]["refused"] == 20
 
 
+def test_what_is_expected_is_a_refusal_to_the_server(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Which does not know what the profile says: the ends agree all the same."""
+    document = netmodel.measure(profile(asking("path=/nowhere expect=404", transaction='iterations="20"')))
+    assert_ends_agree(document)
+    assert own(document)["ok"] == slaves_of(document)[0]["groups"][0]["refused"] == 20
+
+
 # --- nginx ---
 
 

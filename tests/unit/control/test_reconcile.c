@@ -148,6 +148,16 @@ START_TEST(what_may_be_lost_is_not_compared)
 }
 END_TEST
 
+START_TEST(what_is_expected_here_may_be_refused_there)
+{
+	here.refused = 1;
+	plan_phase.counts.expects = true;
+	ck_assert_int_eq(reconcile(false), NM_RECONCILED_YES);
+	plan_phase.counts.expects = false;
+	ck_assert_int_eq(reconcile(false), NM_RECONCILED_NO);
+}
+END_TEST
+
 START_TEST(without_a_peer_there_is_nothing_to_compare)
 {
 	phases.hosts[0].parts[0].empty = true;
@@ -181,6 +191,7 @@ int main(void)
 	tcase_add_test(verdict, failures_that_are_allowed_end_the_comparison);
 	tcase_add_test(verdict, a_difference_is_worse_than_what_is_forgiven);
 	tcase_add_test(verdict, what_may_be_lost_is_not_compared);
+	tcase_add_test(verdict, what_is_expected_here_may_be_refused_there);
 	tcase_add_test(verdict, without_a_peer_there_is_nothing_to_compare);
 	tcase_add_test(verdict, hosts_that_send_freely_need_not_make_as_many_passes);
 	suite_add_tcase(suite, verdict);
