@@ -92,10 +92,10 @@ static void subtract_times(struct nm_hist_snap *into, unsigned n, unsigned kept,
 
 void nm_verb_count_named(struct nm_verb_tally *verb, enum nm_answer answer, bool refused)
 {
-	struct nm_named_counters *named = &verb->named[answer];
+	struct nm_named_counters *named = &verb->named[answer], *all = &verb->all_named;
 
-	atomic_store_explicit(&verb->has_named, true, memory_order_relaxed);
 	nm_counter_add(refused ? &named->refused : &named->ok, 1);
+	nm_counter_add(refused ? &all->refused : &all->ok, 1);
 }
 
 /* Adds how requests have ended, and by which names; each counter is read once. */
@@ -103,6 +103,8 @@ static void collect_verb(struct nm_outcomes *into, uint64_t answers[NM_ANSWER__C
 			 const struct nm_verb_tally *from)
 {
 	struct nm_outcomes all = {.requests = 0};
+	const bool any =
+		nm_counter_read(&from->all_named.ok) || nm_counter_read(&from->all_named.refused);
 	uint64_t usual = 0;
 
 	nm_outcomes_collect(&all, &from->outcomes);
@@ -113,7 +115,7 @@ static void collect_verb(struct nm_outcomes *into, uint64_t answers[NM_ANSWER__C
 		answers[from->missed] += all.misses;
 	}
 	answers[from->usual] += usual;
-	for (unsigned a = 0; from->has_named && a < NM_ANSWER__COUNT; a++) {
+	for (unsigned a = 0; any && a < NM_ANSWER__COUNT; a++) {
 		const uint64_t ok = nm_counter_read(&from->named[a].ok);
 		const uint64_t refused = nm_counter_read(&from->named[a].refused);
 
@@ -133,9 +135,13 @@ static void add_answers(uint64_t into[NM_ANSWER__COUNT], const uint64_t from[NM_
 
 void nm_verb_outcomes_collect(struct nm_outcomes *into, const struct nm_verb_tally *from)
 {
-	uint64_t answers[NM_ANSWER__COUNT] = {0};
+	struct nm_outcomes all = {.requests = 0};
 
-	collect_verb(into, answers, from);
+	nm_outcomes_collect(&all, &from->outcomes);
+	all.ok += nm_counter_read(&from->all_named.ok);
+	all.refused += nm_counter_read(&from->all_named.refused);
+	all.requests = nm_outcomes_sum(&all);
+	nm_outcomes_add(into, &all);
 }
 
 /* --- tallies --- */

@@ -106,17 +106,17 @@ struct nm_verb_tally {
 	/* enum nm_answer: what is neither named nor a miss, and what a miss is, if it is not that;
 	 * NONE: the protocol has no names */
 	uint8_t usual, missed;
-	_Atomic bool has_named;
-	/* Answers that ended well, and those that were refused, by enum nm_answer: each is counted
-	 * once, here, so that names and classes agree at any time. */
+	/* Answers that ended well, and those that were refused, by enum nm_answer; names and
+	 * classes are made of these alone, so that they agree at any time. */
 	struct nm_named_counters {
 		_Atomic uint64_t ok, refused;
 	} named[NM_ANSWER__COUNT];
+	struct nm_named_counters all_named; /* their sum */
 };
 
 /* Of what its worker alone calls: counts an answer by its name. */
 void nm_verb_count_named(struct nm_verb_tally *verb, enum nm_answer answer, bool refused);
-/* into += how the requests have ended so far. */
+/* into += how the requests have ended so far: of them alone, without the names. */
 void nm_verb_outcomes_collect(struct nm_outcomes *into, const struct nm_verb_tally *from);
 
 struct nm_verb_snap {

@@ -92,6 +92,7 @@ START_TEST(names_make_up_the_classes)
 	struct nm_tally tallies[2];
 	struct nm_tally_snap *sum = nm_tally_snap_new(1), *before = nm_tally_snap_new(1);
 	const struct nm_verb_snap *verb = &sum->verbs[0];
+	struct nm_outcomes alone = {.requests = 0};
 
 	ck_assert(sum && before);
 	for (unsigned w = 0; w < 2; w++) {
@@ -103,6 +104,9 @@ START_TEST(names_make_up_the_classes)
 		nm_tally_collect(sum, &tallies[w]);
 	}
 	ck_assert_uint_eq(verb->outcomes.requests, 24);
+	nm_verb_outcomes_collect(&alone, &verbs[0]);
+	nm_verb_outcomes_collect(&alone, &verbs[1]);
+	ck_assert_mem_eq(&alone, &verb->outcomes, sizeof alone);
 	ck_assert_uint_eq(verb->outcomes.ok, 21);
 	ck_assert_uint_eq(verb->outcomes.refused, 1);
 	ck_assert_uint_eq(sum->counts.refused, 1);
