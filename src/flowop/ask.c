@@ -378,13 +378,10 @@ static __attribute__((noinline)) void record_times(const struct nm_flow *flow,
 /* Counts an answer that is none of those that most requests have. */
 static __attribute__((noinline)) void count_unusual(struct nm_verb_tally *verb,
 						    const struct nm_instr *instr,
-						    const struct nm_asking *asking)
+						    enum nm_class class, enum nm_answer answer)
 {
-	const enum nm_class class = (enum nm_class)asking->parser.class;
-
-	if (asking->parser.answer)
-		nm_verb_count_named(verb, (enum nm_answer)asking->parser.answer,
-				    class == NM_CLASS_REFUSED);
+	if (answer)
+		nm_verb_count_named(verb, answer, class == NM_CLASS_REFUSED);
 	else
 		nm_app_count(&verb->outcomes, (enum nm_verb)instr->op->verb, class);
 }
@@ -398,17 +395,17 @@ void nm_asking_note_answer(struct nm_flow *flow, const struct nm_instr *instr,
 		nm_life_spend(&asking->life);
 }
 
-enum nm_step nm_asking_end(const struct nm_io *io, struct nm_flow *flow,
-			   const struct nm_instr *instr, struct nm_asking *asking)
+enum nm_step nm_asking_end_as(const struct nm_io *io, struct nm_flow *flow,
+			      const struct nm_instr *instr, struct nm_asking *asking,
+			      enum nm_class class, enum nm_answer answer)
 {
 	struct nm_verb_tally *verb = &io->apps.verbs[instr->ask.verb];
 
 	nm_counter_add(&verb->outcomes.requests, 1);
-	if (__builtin_expect(asking->parser.class > NM_CLASS_MISS, 0))
-		count_unusual(verb, instr, asking);
+	if (__builtin_expect(class > NM_CLASS_MISS, 0))
+		count_unusual(verb, instr, class, answer);
 	else
-		nm_app_count(&verb->outcomes, (enum nm_verb)instr->op->verb,
-			     (enum nm_class)asking->parser.class);
+		nm_app_count(&verb->outcomes, (enum nm_verb)instr->op->verb, class);
 	if (verb->latency && !instr->ask.alone)
 		record_times(flow, verb, asking);
 	nm_asking_note_answer(flow, instr, asking);

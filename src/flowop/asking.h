@@ -71,9 +71,17 @@ enum nm_step nm_asking_send_message(struct nm_io *io, struct nm_flow *flow,
 /* Over the connection an answer has come. */
 void nm_asking_note_answer(struct nm_flow *flow, const struct nm_instr *instr,
 			   struct nm_asking *asking);
-/* The request is over, with an answer. */
-enum nm_step nm_asking_end(const struct nm_io *io, struct nm_flow *flow,
-			   const struct nm_instr *instr, struct nm_asking *asking);
+/* The request is over, with an answer of this class, and this name if the class asks for one. */
+enum nm_step nm_asking_end_as(const struct nm_io *io, struct nm_flow *flow,
+			      const struct nm_instr *instr, struct nm_asking *asking,
+			      enum nm_class class, enum nm_answer answer);
+/* With the one that was parsed last. */
+static inline enum nm_step nm_asking_end(const struct nm_io *io, struct nm_flow *flow,
+					 const struct nm_instr *instr, struct nm_asking *asking)
+{
+	return nm_asking_end_as(io, flow, instr, asking, (enum nm_class)asking->parser.class,
+				(enum nm_answer)asking->parser.answer);
+}
 /* The request is over without an answer. */
 void nm_asking_give_up(struct nm_flow *flow, struct nm_outcome_counters *outcomes,
 		       _Atomic uint64_t *class);

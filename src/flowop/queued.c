@@ -43,8 +43,7 @@ void nm_queue_end_well(const struct nm_queue *queue, struct nm_queued *one)
 
 	one->end = (uint8_t)(one->end == NM_QUEUED_LATE ? NM_QUEUED_TOO_LATE
 							: NM_QUEUED_ANSWERED + parser.class);
-	if (parser.class > NM_CLASS_MISS)
-		one->answer = parser.answer;
+	one->answer = parser.answer;
 	pipe->has_heard = true;
 	if (pipe->joined == pipe->outstanding - pipe->asking) { /* the rest of it is not sent */
 		queue->asking->cut = true;
@@ -104,21 +103,13 @@ static void give_up(const struct nm_queue *queue, const struct nm_queued *one)
 	queue->flow->request.outcome = NM_TIMEOUT;
 }
 
+/* Some of another answer may have come already. */
 static enum nm_step count_answer(const struct nm_queue *queue, const struct nm_queued *one)
 {
-	/* Some of another answer may have come already. */
-	struct nm_app_parser *parser = &queue->asking->parser;
-	const uint8_t class = parser->class, answered = parser->answer;
-
-	parser->class = one->end - NM_QUEUED_ANSWERED;
-	parser->answer = (uint8_t)one->answer;
 	queue->asking->sent_ns = one->sent_ns;
-	enum nm_step answer =
-		nm_asking_end(queue->io, queue->flow, nm_queued_instr(queue, one), queue->asking);
-
-	parser->class = class;
-	parser->answer = answered;
-	return answer;
+	return nm_asking_end_as(queue->io, queue->flow, nm_queued_instr(queue, one), queue->asking,
+				(enum nm_class)(one->end - NM_QUEUED_ANSWERED),
+				(enum nm_answer)one->answer);
 }
 
 enum nm_step nm_queue_end_oldest(const struct nm_queue *queue)
