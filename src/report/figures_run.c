@@ -549,6 +549,8 @@ static bool has_servers(const struct nm_at *at)
 static const struct nm_figure server_figures[] = {
 	NM_FIGURE(STRING, struct nm_result_server, server, "server", .is_label = true,
 		  .doc = "As server= has it."),
+	NM_FIGURE(COUNT32, struct nm_result_server, port, "port", .is_label = true,
+		  .doc = "Of server=, of port=, or that of the protocol; 0: it has none."),
 	NM_FIGURE(TEXT, struct nm_result_server, app, "app", .is_label = true),
 	NM_FIGURE(CHARS, struct nm_result_server, version, "version",
 		  .doc = "As the server says; null: it does not."),

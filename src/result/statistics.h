@@ -148,6 +148,7 @@ struct nm_group_report {
 #define NM_IDENTITY_TEXT 128
 struct nm_result_server {
 	char server[384];		/* as server= has it */
+	uint32_t port;			/* 0: it has none */
 	const char *app;		/* static */
 	char version[NM_IDENTITY_TEXT]; /* without control characters; "": it does not say */
 	const char *why;		/* it does not; static */

@@ -34,7 +34,9 @@ def test_memcached(app: str, netmodel: Netmodel, profile: WriteProfile) -> None:
     version = subprocess.run([str(program), "-V"], env=env, capture_output=True, text=True, check=True).stdout.split()[1]
     with memcached() as one, memcached() as two:
         path = profile(asking(app, GET, f"server={one.server},{two.server},{one.server}"))
-        assert identities(netmodel, path) == [{"server": server.server, "app": app, "version": version, "why": None} for server in (one, two)]
+        assert identities(netmodel, path) == [
+            {"server": server.server, "port": int(server.server.partition(":")[2]), "app": app, "version": version, "why": None} for server in (one, two)
+        ]
         assert f"  server        {one.server} {app} {version}  {two.server} {app} {version}\n" in netmodel.run("-m", path).out
 
 
@@ -43,7 +45,18 @@ def test_redis(is_unix: bool, netmodel: Netmodel, profile: WriteProfile, tmp_pat
     with redis(str(tmp_path / "socket") if is_unix else "") as server:
         (said,) = [line.partition(":")[2] for line in server.cli("INFO", "server").splitlines() if line.startswith("redis_version:")]
         body = asking("redis", GET, f"server={server.server}{' protocol=unix' if is_unix else ''}")
-        assert identities(netmodel, profile(body)) == [{"server": server.server, "app": "redis", "version": said.strip(), "why": None}]
+        port = 0 if is_unix else int(server.server.partition(":")[2])
+        assert identities(netmodel, profile(body)) == [{"server": server.server, "port": port, "app": "redis", "version": said.strip(), "why": None}]
+
+
+def test_servers_of_one_host(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """With one text of server=, and the port beside it."""
+    with memcached() as one, memcached() as two:
+        ports = [int(server.server.partition(":")[2]) for server in (one, two)]
+        first, second = (asking("memcache", GET, f"server=127.0.0.1 port={port}") for port in ports)
+        said = identities(netmodel, profile(first + second.partition("/>")[2]))
+    assert [server["port"] for server in said] == ports
+    assert all(server["version"] for server in said)
 
 
 def test_a_protocol_that_does_not_say(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
@@ -57,6 +70,8 @@ def test_a_protocol_that_does_not_say(netmodel: Netmodel, profile: WriteProfile,
 SAYS = {
     b"VERSION 1.2\x1b[2J\tx\r\n": ("1.2 [2J x", None),
     b"VERSION " + b"9" * 5000 + b"\r\n": ("9" * 127, None),
+    b"VERSION \xff" + b"\xc3\xa9" * 100 + b"\r\n": ("?" + "\u00e9" * 63, None),
+    b"VERSION " + b"\xc3\xa9" * 100 + b"\r\n": ("\u00e9" * 63, None),
     b"ERROR\r\n": (None, "its answer does not say"),
     b"VERSION \r\n": (None, "its answer does not say"),
     b"x" * 9000: (None, "its answer does not say"),

@@ -10,10 +10,12 @@
 
 #include "app/app.h"
 #include "app/identity.h"
+#include "base/ascii.h"
 #include "base/diag.h"
 #include "control/master/connect.h"
 #include "flowop/open_opts.h"
 #include "host/clock.h"
+#include "transport/address.h"
 #include "transport/transport.h"
 
 /* How long one may take, and how many may take that long: others are not asked any more. */
@@ -22,14 +24,16 @@
 
 static const char silent[] = "no answer within 500 ms";
 
-static const struct nm_result_server *known(const struct nm_result *result, const char *server,
-					    const char *app)
+static bool is_known(const struct nm_result *result, const struct nm_result_server *one)
 {
-	for (size_t i = 0; i < result->id.n_servers; i++)
-		if (strcmp(result->id.servers[i].server, server) == 0 &&
-		    strcmp(result->id.servers[i].app, app) == 0)
-			return &result->id.servers[i];
-	return NULL;
+	for (size_t i = 0; i < result->id.n_servers; i++) {
+		const struct nm_result_server *other = &result->id.servers[i];
+
+		if (strcmp(other->server, one->server) == 0 && other->port == one->port &&
+		    strcmp(other->app, one->app) == 0)
+			return true;
+	}
+	return false;
 }
 
 /* Why it is not asked; NULL: it is. */
@@ -51,11 +55,21 @@ static const char *why_not(const struct nm_result *result, const struct nm_instr
 	return fd < 0 ? "it is not asked over datagrams" : NULL;
 }
 
+/* As many whole characters as there is room for. */
 static void note(char text[NM_IDENTITY_TEXT], const char *from, size_t n)
 {
-	const int most = (int)(n < NM_IDENTITY_TEXT ? n : NM_IDENTITY_TEXT - 1);
+	size_t used = 0, some;
 
-	(void)snprintf(text, NM_IDENTITY_TEXT, "%.*s", most, from);
+	for (size_t at = 0; at < n; at += some) {
+		const size_t length = nm_utf8_length((const unsigned char *)from + at, n - at);
+
+		some = length ? length : 1;
+		if (used + some >= NM_IDENTITY_TEXT)
+			break;
+		memcpy(text + used, length ? from + at : "?", some);
+		used += some;
+	}
+	text[used] = '\0';
 	nm_make_plain(text);
 }
 
@@ -70,8 +84,10 @@ static const char *read_answer(struct nm_master *master, const struct nm_app_ide
 	size_t n = 0, length;
 
 	while (parsed == NM_PARSED_MORE) {
-		if (nm_master_wait_for(master, fd, POLLIN, until_ns) <= 0)
-			return silent;
+		const int r = nm_master_wait_for(master, fd, POLLIN, until_ns);
+
+		if (r <= 0)
+			return r < 0 ? "it was not waited for" : silent;
 		ssize_t some = recv(fd, data + n, sizeof data - n, 0);
 
 		if (some < 0 && (errno == EAGAIN || errno == EINTR))
@@ -90,14 +106,14 @@ static const char *read_answer(struct nm_master *master, const struct nm_app_ide
 }
 
 void nm_master_identify(struct nm_master *master, const struct nm_instr *connect,
-			const char *server, size_t length, int fd)
+			const char *server, size_t length, const struct nm_addr *at, int fd)
 {
 	struct nm_result *result = master->result;
 	const struct nm_app *app = connect->ask.app;
-	struct nm_result_server one = {.app = app->name};
+	struct nm_result_server one = {.app = app->name, .port = nm_addr_port(at)};
 
 	(void)snprintf(one.server, sizeof one.server, "%.*s", (int)length, server);
-	if (known(result, one.server, one.app))
+	if (is_known(result, &one))
 		return;
 	one.why = why_not(result, connect, fd);
 	if (!one.why) {

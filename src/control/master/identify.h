@@ -7,9 +7,9 @@
 #include "plan/plan.h"
 
 /* Asks the server to which fd is connected and no request was sent, or says why it is not asked (fd
- * -1: over datagrams), and notes its answer in the result, once for each text of server=. Nothing
- * of it fails the run. */
+ * -1: over datagrams), and notes its answer in the result, once for each text of server= and port.
+ * Nothing of it fails the run. */
 void nm_master_identify(struct nm_master *master, const struct nm_instr *connect,
-			const char *server, size_t length, int fd);
+			const char *server, size_t length, const struct nm_addr *at, int fd);
 
 #endif

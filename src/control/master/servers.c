@@ -104,10 +104,11 @@ static bool find_servers(struct nm_master *master, uint32_t group, const struct 
 		const char *text = at;
 		char why[256] = "";
 		int fd = -1;
-		int r = find_server(master, connect, &at, &found[count++], &fd, why, sizeof why);
+		struct nm_addr *to = &found[count++];
+		int r = find_server(master, connect, &at, to, &fd, why, sizeof why);
 
 		if (r == 0)
-			nm_master_identify(master, connect, text, strcspn(text, ","), fd);
+			nm_master_identify(master, connect, text, strcspn(text, ","), to, fd);
 		if (fd >= 0)
 			(void)close(fd);
 		if (r == -ECANCELED) {
