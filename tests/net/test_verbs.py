@@ -164,6 +164,9 @@ def slow_for(delays: dict[bytes, float | None], answers_for_s: float = 1e9) -> I
     class Handler(socketserver.StreamRequestHandler):
         def handle(self) -> None:
             while line := self.rfile.readline():
+                if line == b"version\r\n":  # asked before the run
+                    self.wfile.write(b"VERSION 1\r\n")
+                    continue
                 begin.append(time.monotonic())
                 verb, key, *rest = line.split()
                 if verb == b"set":
