@@ -25,6 +25,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # what ignores it (nohup) hands that on to the program under test
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a script; a shell could not catch it then
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "alone: counts calls or measures time; no other test runs beside it in the check")
     probes.register(config)
 

@@ -51,7 +51,7 @@ def nothing(body: Body) -> None:
 
 
 def row(phase: int = 1, from_s: float = 0, to_s: float = 0, count: int = 0) -> tuple[str, Body]:
-    return "interval", {"phase": phase, "from_s": from_s, "to_s": to_s, "cpu": [0] * 9, "counts": [count] * COUNTERS}
+    return "interval", {"phase": phase, "from_s": from_s, "to_s": to_s, "cpu": [0] * 9, "usage": [0] * 4, "counts": [count] * COUNTERS}
 
 
 LIES = {
