@@ -27,9 +27,9 @@ static void add_option(struct nm_table *table, const struct nm_opt *opt)
 	for (size_t i = 0; opt->choices && opt->choices[i] && used < sizeof(choices); i++)
 		used += (size_t)snprintf(choices + used, sizeof(choices) - used, "%s%s",
 					 i ? "|" : "", opt->choices[i]);
-	nm_table_cell(table, "%s", opt->name);
-	nm_table_cell(table, "%s", used ? choices : nm_type_name(opt->type));
-	nm_table_cell(table, "%s", opt->required ? "required" : opt->def ? opt->def : "-");
+	nm_table_text(table, opt->name);
+	nm_table_text(table, used ? choices : nm_type_name(opt->type));
+	nm_table_text(table, opt->required ? "required" : opt->def ? opt->def : "-");
 	nm_table_cell(table, "%s%s%s%s", opt->help ? opt->help : "", opt->alias ? " (also " : "",
 		      opt->alias ? opt->alias : "", opt->alias ? ")" : "");
 }
@@ -42,14 +42,10 @@ static void print_options(const struct nm_opt *opts, FILE *out)
 		fputs("  no options\n", out);
 		return;
 	}
-	nm_table_cell(&table, "option");
-	nm_table_cell(&table, "type");
-	nm_table_cell(&table, "default");
-	nm_table_cell(&table, "%s", "");
+	nm_table_head(&table, "option|type|default|");
 	for (; opts->name; opts++)
 		add_option(&table, opts);
-	nm_table_print(&table, 2, out);
-	nm_table_fini(&table);
+	nm_table_end(&table, 2, out);
 }
 
 /* The options of every flowop, without those that have another meaning for this one. */
@@ -61,15 +57,18 @@ static void print_common_options(const struct nm_flowop *op, FILE *out)
 	for (const struct nm_opt *opt = nm_common_opts; opt->name; opt++)
 		if (!nm_opt_find(op->opts, opt->name))
 			add_option(&table, opt);
-	nm_table_print(&table, 2, out);
-	nm_table_fini(&table);
+	nm_table_end(&table, 2, out);
 }
 
-static void describe_flowop(const struct nm_flowop *op, FILE *out)
+/* The functions tell_...: each prints one thing by its name; false when there is none. Where things
+ * are not listed by their names alone, it prints all without a name. */
+static bool tell_flowop(const char *name, FILE *out)
 {
-	fprintf(out, "flowop %s: %s\n", op->name, op->help);
-	const struct nm_flowop *mirror = op->mirror_op;
+	const struct nm_flowop *op = nm_flowop_find(name), *mirror = op ? op->mirror_op : NULL;
 
+	if (!op)
+		return false;
+	fprintf(out, "flowop %s: %s\n", op->name, op->help);
 	if (mirror && (mirror->flags & NM_FLOWOP_INTERNAL))
 		fprintf(out, "  the other end: %s, which no profile can name: %s\n", mirror->name,
 			mirror->help);
@@ -79,196 +78,103 @@ static void describe_flowop(const struct nm_flowop *op, FILE *out)
 	if (op->flags & NM_FLOWOP_OPENS)
 		fputs("  and the options of its transport, the value of protocol\n", out);
 	print_common_options(op, out);
-}
-
-static void describe_transport(const struct nm_transport *transport, FILE *out)
-{
-	fprintf(out, "transport %s: %s\n", transport->name, transport->help);
-	print_options(transport->opts, out);
-	if (nm_transport_message_opts(transport)) {
-		fputs("  options of flowops that move a message over it:\n", out);
-		print_options(transport->message->opts, out);
-	}
-}
-
-static void describe_app(const struct nm_app *app, FILE *out)
-{
-	char verbs[256];
-
-	fprintf(out, "application protocol %s: %s\n  flowops: %s\n  usual port: %u", app->name,
-		app->help, nm_app_verbs(app->verbs, verbs, sizeof verbs), app->port);
-	if (app->tls_port)
-		fprintf(out, ", over TLS %u", app->tls_port);
-	fputc('\n', out);
-}
-
-static void describe_element(const struct nm_element *element, FILE *out)
-{
-	char parents[64];
-
-	fprintf(out, "element %s: %s\n", element->name, element->help);
-	if (element->parents[0])
-		fprintf(out, "  in %s\n",
-			nm_element_parents(element, false, parents, sizeof(parents)));
-	print_options(element->attrs, out);
-}
-
-static void list_elements(FILE *out)
-{
-	struct nm_table table = {.align = "ll", .width = nm_cli_columns(fileno(out))};
-
-	fputs("elements:\n", out);
-	for (const struct nm_element *e = nm_elements; e->name; e++) {
-		nm_table_cell(&table, "%s", e->name);
-		nm_table_cell(&table, "%s", e->help);
-	}
-	nm_table_print(&table, 2, out);
-	nm_table_fini(&table);
-}
-
-static void list_flowops(FILE *out)
-{
-	struct nm_table table = {.align = "ll", .width = nm_cli_columns(fileno(out))};
-
-	fputs("flowops:\n", out);
-	for (size_t i = 0; nm_flowops[i]; i++) {
-		nm_table_cell(&table, "%s", nm_flowops[i]->name);
-		nm_table_cell(&table, "%s", nm_flowops[i]->help);
-	}
-	nm_table_print(&table, 2, out);
-	nm_table_fini(&table);
-}
-
-static void list_transports(FILE *out)
-{
-	struct nm_table table = {.align = "ll", .width = nm_cli_columns(fileno(out))};
-
-	fputs("transports (protocol of connect and accept):\n", out);
-	for (size_t i = 0; nm_transports[i]; i++) {
-		nm_table_cell(&table, "%s", nm_transports[i]->name);
-		nm_table_cell(&table, "%s", nm_transports[i]->help);
-	}
-	nm_table_print(&table, 2, out);
-	nm_table_fini(&table);
-}
-
-static void list_apps(FILE *out)
-{
-	struct nm_table table = {.align = "ll", .width = nm_cli_columns(fileno(out))};
-
-	fputs("application protocols (app of connect):\n", out);
-	for (size_t i = 0; nm_apps[i]; i++) {
-		nm_table_cell(&table, "%s", nm_apps[i]->name);
-		nm_table_cell(&table, "%s", nm_apps[i]->help);
-	}
-	nm_table_print(&table, 2, out);
-	nm_table_fini(&table);
-}
-
-/* Rows "owner, option, ..." of one table: all of it, or the option of that name only. */
-static size_t add_owned(struct nm_table *table, const char *kind, const char *owner,
-			const struct nm_opt *opts, const char *only)
-{
-	size_t added = 0;
-
-	for (; opts && opts->name; opts++) {
-		bool same = !only || strcmp(opts->name, only) == 0 ||
-			    (opts->alias && strcmp(opts->alias, only) == 0);
-		if (!same)
-			continue;
-		nm_table_cell(table, "%s %s", kind, owner);
-		add_option(table, opts);
-		added++;
-	}
-	return added;
-}
-
-static size_t describe_options(const char *only, FILE *out)
-{
-	struct nm_table table = {.align = "lllll", .width = nm_cli_columns(fileno(out))};
-	size_t added = 0;
-
-	nm_table_cell(&table, "of");
-	nm_table_cell(&table, "option");
-	nm_table_cell(&table, "type");
-	nm_table_cell(&table, "default");
-	nm_table_cell(&table, "%s", "");
-	for (const struct nm_element *e = nm_elements; e->name; e++)
-		added += add_owned(&table, "element", e->name, e->attrs, only);
-	for (size_t i = 0; nm_flowops[i]; i++)
-		added +=
-			add_owned(&table, "flowop", nm_flowops[i]->name, nm_flowops[i]->opts, only);
-	added += add_owned(&table, "every", "flowop", nm_common_opts, only);
-	for (size_t i = 0; nm_transports[i]; i++) {
-		added += add_owned(&table, "transport", nm_transports[i]->name,
-				   nm_transports[i]->opts, only);
-		added += add_owned(&table, "messages over", nm_transports[i]->name,
-				   nm_transport_message_opts(nm_transports[i]), only);
-	}
-	if (added)
-		nm_table_print(&table, 0, out);
-	nm_table_fini(&table);
-	return added;
-}
-
-static void list_options(FILE *out)
-{
-	describe_options(NULL, out);
-}
-
-/* The functions tell_...: each prints one thing by its name; false when there is none. */
-static bool tell_element(const char *name, FILE *out)
-{
-	const struct nm_element *element = nm_element_find(name);
-
-	if (element)
-		describe_element(element, out);
-	return element != NULL;
-}
-
-static bool tell_flowop(const char *name, FILE *out)
-{
-	const struct nm_flowop *op = nm_flowop_find(name);
-
-	if (op)
-		describe_flowop(op, out);
-	return op != NULL;
+	return true;
 }
 
 static bool tell_transport(const char *name, FILE *out)
 {
 	const struct nm_transport *transport = nm_transport_find(name);
 
-	if (transport)
-		describe_transport(transport, out);
-	return transport != NULL;
+	if (!transport)
+		return false;
+	fprintf(out, "transport %s: %s\n", transport->name, transport->help);
+	print_options(transport->opts, out);
+	if (nm_transport_message_opts(transport)) {
+		fputs("  options of flowops that move a message over it:\n", out);
+		print_options(transport->message->opts, out);
+	}
+	return true;
 }
 
 static bool tell_app(const char *name, FILE *out)
 {
 	const struct nm_app *app = nm_app_find(name);
+	char verbs[256];
 
-	if (app)
-		describe_app(app, out);
-	return app != NULL;
+	if (!app)
+		return false;
+	fprintf(out, "application protocol %s: %s\n  flowops: %s\n  usual port: %u", app->name,
+		app->help, nm_app_verbs(app->verbs, verbs, sizeof verbs), app->port);
+	if (app->tls_port)
+		fprintf(out, ", over TLS %u", app->tls_port);
+	fputc('\n', out);
+	return true;
+}
+
+static bool tell_element(const char *name, FILE *out)
+{
+	const struct nm_element *element = nm_element_find(name);
+	char parents[64];
+
+	if (!element)
+		return false;
+	fprintf(out, "element %s: %s\n", element->name, element->help);
+	if (element->parents[0])
+		fprintf(out, "  in %s\n",
+			nm_element_parents(element, false, parents, sizeof(parents)));
+	print_options(element->attrs, out);
+	return true;
+}
+
+/* Calls a function with each table of options: "every flowop" has one, and each "element NAME". */
+static void walk_options(void (*take)(void *arg, const char *kind, const char *owner,
+				      const struct nm_opt *opts),
+			 void *arg)
+{
+	for (const struct nm_element *e = nm_elements; e->name; e++)
+		take(arg, "element", e->name, e->attrs);
+	for (size_t i = 0; nm_flowops[i]; i++)
+		take(arg, "flowop", nm_flowops[i]->name, nm_flowops[i]->opts);
+	take(arg, "every", "flowop", nm_common_opts);
+	for (size_t i = 0; nm_transports[i]; i++) {
+		take(arg, "transport", nm_transports[i]->name, nm_transports[i]->opts);
+		take(arg, "messages over", nm_transports[i]->name,
+		     nm_transport_message_opts(nm_transports[i]));
+	}
+}
+
+/* Rows "owner, option, ..." of one table: all of it, or the option of that name only. */
+struct owned {
+	struct nm_table table;
+	const char *only;
+	size_t added;
+};
+
+static void add_owned(void *arg, const char *kind, const char *owner, const struct nm_opt *opts)
+{
+	struct owned *owned = arg;
+
+	for (; opts && opts->name; opts++) {
+		if (owned->only && strcmp(opts->name, owned->only) != 0 &&
+		    !(opts->alias && strcmp(opts->alias, owned->only) == 0))
+			continue;
+		nm_table_cell(&owned->table, "%s %s", kind, owner);
+		add_option(&owned->table, opts);
+		owned->added++;
+	}
 }
 
 static bool tell_option(const char *name, FILE *out)
 {
-	return describe_options(name, out) > 0;
-}
+	struct owned owned = {.table = {.align = "lllll", .width = nm_cli_columns(fileno(out))},
+			      .only = name};
 
-static void list_types(FILE *out)
-{
-	struct nm_table table = {.align = "ll", .width = nm_cli_columns(fileno(out))};
-
-	fputs("types of values:\n", out);
-	for (int t = 0; t < NM_TYPE__COUNT; t++) {
-		nm_table_cell(&table, "%s", nm_type_name((enum nm_type)t));
-		nm_table_cell(&table, "%s", nm_type_allowed((enum nm_type)t));
-	}
-	nm_table_print(&table, 2, out);
-	nm_table_fini(&table);
+	nm_table_head(&owned.table, "of|option|type|default|");
+	walk_options(add_owned, &owned);
+	if (owned.added)
+		nm_table_print(&owned.table, 0, out);
+	nm_table_fini(&owned.table);
+	return owned.added > 0;
 }
 
 static void list_laws(enum nm_law_of of, FILE *out)
@@ -293,28 +199,21 @@ static bool tell_type(const char *name, FILE *out)
 	return true;
 }
 
-static void add_parameter(struct nm_table *table, const struct nm_standard_param *param)
+/* Of the standard parameters. */
+static bool tell_parameter(const char *name, FILE *out)
 {
-	nm_table_cell(table, "%s", param->name);
-	nm_table_cell(table, "%s", nm_type_name(nm_shorthand_type(param)));
-	nm_table_cell(table, "%s", param->def);
-	nm_table_cell(table, "%s", param->option ? param->option : "-");
-	nm_table_cell(table, "%s", param->help);
-}
-
-/* All standard parameters, or only the one of that name. */
-static bool describe_parameters(const char *only, FILE *out)
-{
-	static const char *const head[] = {"parameter", "type", "default", "sets", "meaning"};
 	struct nm_table table = {.align = "lllll", .width = nm_cli_columns(fileno(out))};
 	bool any = false;
 
-	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
-		nm_table_cell(&table, "%s", head[i]);
+	nm_table_head(&table, "parameter|type|default|sets|meaning");
 	for (const struct nm_standard_param *p = nm_standard_params; p->name; p++) {
-		if (only && strcmp(p->name, only) != 0)
+		if (name && strcmp(p->name, name) != 0)
 			continue;
-		add_parameter(&table, p);
+		nm_table_text(&table, p->name);
+		nm_table_text(&table, nm_type_name(nm_shorthand_type(p)));
+		nm_table_text(&table, p->def);
+		nm_table_text(&table, p->option ? p->option : "-");
+		nm_table_text(&table, p->help);
 		any = true;
 	}
 	if (any)
@@ -323,18 +222,8 @@ static bool describe_parameters(const char *only, FILE *out)
 	return any;
 }
 
-static void list_parameters(FILE *out)
-{
-	(void)describe_parameters(NULL, out);
-}
-
-static bool tell_parameter(const char *name, FILE *out)
-{
-	return describe_parameters(name, out);
-}
-
-/* All figures that requirements may name, or only those of that name. */
-static bool describe_figures(const char *only, FILE *out)
+/* Of the result, by the names that requirements have for them. */
+static bool tell_figure(const char *name, FILE *out)
 {
 	struct nm_table table = {.align = "lll", .width = nm_cli_columns(fileno(out))};
 	struct nm_named_list list;
@@ -345,51 +234,83 @@ static bool describe_figures(const char *only, FILE *out)
 	for (size_t i = 0; i < list.count; i++) {
 		const struct nm_named *named = &list.items[i];
 
-		if (only && strcmp(named->name, only) != 0)
+		if (name && strcmp(named->name, name) != 0)
 			continue;
 		nm_table_cell(&table, "%s%s", nm_scope_prefix(named->scope), named->name);
-		nm_table_cell(&table, "%s", nm_quantity_unit(named->quantity));
-		nm_table_cell(&table, "%s", named->doc ? named->doc : "");
+		nm_table_text(&table, nm_quantity_unit(named->quantity));
+		nm_table_text(&table, named->doc);
 		any = true;
 	}
 	if (any)
 		fputs("figures (NAME is that of a group, transaction, verb or host, N "
 		      "a percentile):\n",
 		      out);
-	nm_table_print(&table, 2, out);
-	nm_table_fini(&table);
+	nm_table_end(&table, 2, out);
 	nm_named_fini(&list);
 	return any;
 }
 
-static void list_figures(FILE *out)
+/* The functions ..._at: the name and the help at a place of a list; NULL behind the last. */
+static const char *element_at(size_t i, const char **ret_help)
 {
-	(void)describe_figures(NULL, out);
+	*ret_help = nm_elements[i].help;
+	return nm_elements[i].name;
 }
 
-static bool tell_figure(const char *name, FILE *out)
+#define LIST_AT(function, list)                                                                    \
+	static const char *function(size_t i, const char **ret_help)                               \
+	{                                                                                          \
+		*ret_help = (list)[i] ? (list)[i]->help : NULL;                                    \
+		return (list)[i] ? (list)[i]->name : NULL;                                         \
+	}
+LIST_AT(flowop_at, nm_flowops)
+LIST_AT(transport_at, nm_transports)
+LIST_AT(app_at, nm_apps)
+#undef LIST_AT
+
+static const char *type_at(size_t i, const char **ret_help)
 {
-	return describe_figures(name, out);
+	if (i == NM_TYPE__COUNT)
+		return NULL;
+	*ret_help = nm_type_allowed((enum nm_type)i);
+	return nm_type_name((enum nm_type)i);
 }
 
 static const struct kind {
 	const char *name;
-	void (*list)(FILE *out);
 	bool (*tell)(const char *name, FILE *out);
 	bool is_last; /* searched only for a name that no kind before has */
+	/* Of a list of names with their help; NULL: tell lists the things, of which there are so
+	 * many that they are only listed alone. */
+	const char *heading;
+	const char *(*at)(size_t i, const char **ret_help);
 } kinds[] = {
-	{"element", list_elements, tell_element, false},
-	{"flowop", list_flowops, tell_flowop, false},
-	{"transport", list_transports, tell_transport, false},
-	{"app", list_apps, tell_app, false},
-	{"option", list_options, tell_option, true},
-	{"type", list_types, tell_type, false},
-	/* The standard parameters. */
-	{"parameter", list_parameters, tell_parameter, true},
-	/* Of the result, by the names that requirements have for them. */
-	{"figure", list_figures, tell_figure, true},
+	{"element", tell_element, false, "elements", element_at},
+	{"flowop", tell_flowop, false, "flowops", flowop_at},
+	{"transport", tell_transport, false, "transports (protocol of connect and accept)",
+	 transport_at},
+	{"app", tell_app, false, "application protocols (app of connect)", app_at},
+	{"option", tell_option, true, NULL, NULL},
+	{"type", tell_type, false, "types of values", type_at},
+	{"parameter", tell_parameter, true, NULL, NULL},
+	{"figure", tell_figure, true, NULL, NULL},
 };
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static void list_kind(const struct kind *kind, FILE *out)
+{
+	struct nm_table table = {.align = "ll", .width = nm_cli_columns(fileno(out))};
+	const char *name, *help;
+
+	if (!kind->at) {
+		(void)kind->tell(NULL, out);
+		return;
+	}
+	fprintf(out, "%s:\n", kind->heading);
+	for (size_t i = 0; (name = kind->at(i, &help)); i++)
+		nm_table_row(&table, name, "%s", help);
+	nm_table_end(&table, 2, out);
+}
 
 /* "flowop" or "flowops". */
 static const struct kind *kind_find(const char *word)
@@ -415,8 +336,9 @@ static void add_word(struct words *words, const char *word)
 		words->items[words->count++] = word;
 }
 
-static void add_words(struct words *words, const char *owner, const struct nm_opt *opts)
+static void add_words(void *words, const char *kind, const char *owner, const struct nm_opt *opts)
 {
+	(void)kind;
 	add_word(words, owner);
 	for (; opts && opts->name; opts++)
 		add_word(words, opts->name);
@@ -439,16 +361,7 @@ static int unknown(const char *word, const char *what, struct nm_diags *diags)
 
 	for (size_t i = 0; i < N_KINDS; i++)
 		add_word(&words, kinds[i].name);
-	for (const struct nm_element *e = nm_elements; e->name; e++)
-		add_words(&words, e->name, e->attrs);
-	for (size_t i = 0; nm_flowops[i]; i++)
-		add_words(&words, nm_flowops[i]->name, nm_flowops[i]->opts);
-	add_words(&words, "flowop", nm_common_opts);
-	for (size_t i = 0; nm_transports[i]; i++) {
-		add_words(&words, nm_transports[i]->name, nm_transports[i]->opts);
-		add_words(&words, nm_transports[i]->name,
-			  nm_transport_message_opts(nm_transports[i]));
-	}
+	walk_options(add_words, &words);
 	for (size_t i = 0; nm_apps[i]; i++)
 		add_word(&words, nm_apps[i]->name);
 	const char *nearest = nm_nearest(word, words.items, words.count);
@@ -466,11 +379,9 @@ static int unknown(const char *word, const char *what, struct nm_diags *diags)
 int nm_cli_describe(const char *const *words, size_t n_words, FILE *out, struct nm_diags *diags)
 {
 	if (n_words == 0) {
-		/* The options of everything, parameters and figures would be too much here. */
 		for (size_t i = 0; i < N_KINDS; i++)
-			if (kinds[i].list != list_options && kinds[i].list != list_parameters &&
-			    kinds[i].list != list_figures)
-				kinds[i].list(out);
+			if (kinds[i].at)
+				list_kind(&kinds[i], out);
 		fputs("netmodel --describe NAME tells the options of one; --describe option lists "
 		      "all.\n",
 		      out);
@@ -478,7 +389,7 @@ int nm_cli_describe(const char *const *words, size_t n_words, FILE *out, struct 
 	}
 	const struct kind *kind = kind_find(words[0]);
 	if (kind && n_words == 1) {
-		kind->list(out);
+		list_kind(kind, out);
 		return NM_EXIT_OK;
 	}
 	if (kind)

@@ -32,20 +32,17 @@ static const char *source_name(const struct nm_param *param)
 static int print_params(const struct nm_params *params, FILE *out)
 {
 	struct nm_table table = {.align = "lllll", .width = nm_cli_columns(fileno(out))};
-	static const char *const head[] = {"name", "type", "value", "from", "meaning"};
 
-	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
-		nm_table_cell(&table, "%s", head[i]);
+	nm_table_head(&table, "name|type|value|from|meaning");
 	for (size_t i = 0; i < params->count; i++) {
 		const struct nm_param *param = &params->items[i];
-		nm_table_cell(&table, "%s", param->name);
-		nm_table_cell(&table, "%s", param->line ? nm_type_name(param->type) : "text");
-		nm_table_cell(&table, "%s", param->value ? param->value : "-");
-		nm_table_cell(&table, "%s", source_name(param));
-		nm_table_cell(&table, "%s", param->help ? param->help : "");
+		nm_table_text(&table, param->name);
+		nm_table_text(&table, param->line ? nm_type_name(param->type) : "text");
+		nm_table_text(&table, param->value ? param->value : "-");
+		nm_table_text(&table, source_name(param));
+		nm_table_text(&table, param->help ? param->help : "");
 	}
-	nm_table_print(&table, 0, out);
-	nm_table_fini(&table);
+	nm_table_end(&table, 0, out);
 	return NM_EXIT_OK;
 }
 

@@ -392,8 +392,8 @@ int nm_stock_list(FILE *out, struct nm_diags *diags)
 	struct stocks *stocks = stocks_find(&dirs);
 	for (size_t i = 0; stocks && i < stocks->count; i++) {
 		char *help = help_of(stocks->items[i].path);
-		nm_table_cell(&table, "%s", stocks->items[i].name);
-		nm_table_cell(&table, "%s", help ? help : "");
+		nm_table_text(&table, stocks->items[i].name);
+		nm_table_text(&table, help ? help : "");
 		free(help);
 	}
 	nm_table_print(&table, 0, out);

@@ -287,7 +287,7 @@ static void add_row(struct nm_table *table, const struct nm_compared *figure)
 	/* Most runs have many figures that are nothing. */
 	if (figure->has_now && figure->has_before && figure->now == 0 && figure->before == 0)
 		return;
-	nm_table_cell(table, "%s", figure->figure);
+	nm_table_text(table, figure->figure);
 	add_value(table, figure->quantity, figure->has_before, figure->before,
 		  figure->has_before_ci, figure->before_ci95);
 	add_value(table, figure->quantity, figure->has_now, figure->now, figure->has_now_ci,
@@ -295,13 +295,12 @@ static void add_row(struct nm_table *table, const struct nm_compared *figure)
 	if (figure->has_change)
 		nm_table_cell(table, "%+.1f %%", figure->change);
 	else
-		nm_table_cell(table, "-");
-	nm_table_cell(table, "%s", figure->overlap ? "within the intervals" : "");
+		nm_table_text(table, "-");
+	nm_table_text(table, figure->overlap ? "within the intervals" : "");
 }
 
 void nm_comparison_print(const struct nm_runs *series, FILE *out)
 {
-	static const char *const head[] = {"figure", "before", "now", "change", ""};
 	const struct nm_comparison *comparison = nm_runs_comparison(series);
 	struct nm_table table = {.align = "lrrrl", .width = nm_runs_view(series)->width};
 
@@ -313,10 +312,8 @@ void nm_comparison_print(const struct nm_runs *series, FILE *out)
 		      comparison->start ? comparison->start : "-");
 	for (size_t i = 0; i < comparison->n_notes; i++)
 		nm_print_line(out, "  note: %s", comparison->notes[i]);
-	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
-		nm_table_cell(&table, "%s", head[i]);
+	nm_table_head(&table, "figure|before|now|change|");
 	for (size_t i = 0; i < comparison->n_figures; i++)
 		add_row(&table, &comparison->figures[i]);
-	nm_table_print(&table, 2, out);
-	nm_table_fini(&table);
+	nm_table_end(&table, 2, out);
 }

@@ -202,7 +202,7 @@ static void add_percentile(struct nm_table *table, const struct nm_percentiles *
 	for (size_t i = 0; i < percentiles->count && times->count; i++)
 		if (percentiles->pct[i] == pct)
 			nm_format_duration(times->pct_s[i], text, sizeof(text));
-	nm_table_cell(table, "%s", text);
+	nm_table_text(table, text);
 }
 
 static void add_trial(struct nm_table *table, const struct nm_trial *trial,
@@ -214,15 +214,14 @@ static void add_trial(struct nm_table *table, const struct nm_trial *trial,
 	const char *verdict = verdict_of(trial);
 	char text[NM_TEXT_BYTES];
 
-	nm_table_cell(table, "%s", trial->value ? trial->value : CLOSED_LOOP);
+	nm_table_text(table, trial->value ? trial->value : CLOSED_LOOP);
 	if (trial->step)
-		nm_table_cell(table, "%s", trial->step);
-	nm_table_cell(table, "%s", nm_text_rate(totals->counts.iterations, totals->seconds, text));
-	nm_table_cell(table, "%s",
-		      nm_format_bitrate(nm_window_bits_per_s(totals), text, sizeof(text)));
+		nm_table_text(table, trial->step);
+	nm_table_text(table, nm_text_rate(totals->counts.iterations, totals->seconds, text));
+	nm_table_text(table, nm_format_bitrate(nm_window_bits_per_s(totals), text, sizeof(text)));
 	add_percentile(table, percentiles, times, 50);
 	add_percentile(table, percentiles, times, 99);
-	nm_table_cell(table, "%s", verdict ? verdict : "-");
+	nm_table_text(table, verdict ? verdict : "-");
 	nm_table_cell(table, "%s%s", trial->out_of_order ? "above one that failed" : "",
 		      trial->reason ? trial->reason : "");
 }
@@ -249,19 +248,16 @@ void nm_sweep_print(const struct nm_runs *series, FILE *out)
 	struct nm_table table = {.align = sweep->outcome ? "llrrrrll" : "lrrrrll",
 				 .width = nm_runs_view(series)->width};
 
-	nm_table_cell(&table, "%s", sweep->parameter);
+	nm_table_text(&table, sweep->parameter);
 	if (sweep->outcome)
-		nm_table_cell(&table, "trial");
-	nm_table_cell(&table, "transactions/s");
-	nm_table_cell(&table, "throughput");
+		nm_table_text(&table, "trial");
+	nm_table_head(&table, "transactions/s|throughput");
 	nm_table_cell(&table, "%s p50", times);
 	nm_table_cell(&table, "%s p99", times);
-	nm_table_cell(&table, "verdict");
-	nm_table_cell(&table, "why");
+	nm_table_head(&table, "verdict|why");
 	for (size_t i = 0; i < sweep->n_trials; i++)
 		add_trial(&table, &sweep->trials[i], &last->percentiles);
-	nm_table_print(&table, 2, out);
-	nm_table_fini(&table);
+	nm_table_end(&table, 2, out);
 	if (sweep->outcome)
 		print_search(sweep, out);
 }

@@ -2,19 +2,20 @@
 /* Columns of text that are as wide as their longest cell. */
 #include "report/table.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/units.h"
 
 #define MAX_COLUMNS 160
 #define TEXT_ROOM   16 /* characters in a line that a last column of text has at least */
 
-void nm_table_cell(struct nm_table *table, const char *fmt, ...)
+static void add_cell(struct nm_table *table, const char *fmt, va_list args)
 {
-	va_list args;
+	char *cell;
 
 	if (table->n_cells == table->capacity) {
 		size_t capacity = table->capacity ? table->capacity * 2 : 64;
@@ -24,14 +25,70 @@ void nm_table_cell(struct nm_table *table, const char *fmt, ...)
 		table->cells = cells;
 		table->capacity = capacity;
 	}
-	char *cell;
-	va_start(args, fmt);
 	if (vasprintf(&cell, fmt, args) < 0)
 		cell = NULL;
-	va_end(args);
 	if (cell)
 		nm_make_plain(cell);
 	table->cells[table->n_cells++] = cell;
+}
+
+void nm_table_cell(struct nm_table *table, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	add_cell(table, fmt, args);
+	va_end(args);
+}
+
+void nm_table_row(struct nm_table *table, const char *label, const char *fmt, ...)
+{
+	va_list args;
+
+	nm_table_text(table, label);
+	va_start(args, fmt);
+	add_cell(table, fmt, args);
+	va_end(args);
+}
+
+void nm_table_text(struct nm_table *table, const char *text)
+{
+	nm_table_cell(table, "%s", text ? text : "");
+}
+
+void nm_table_count(struct nm_table *table, bool known, uint64_t count)
+{
+	if (known)
+		nm_table_cell(table, "%" PRIu64, count);
+	else
+		nm_table_dashes(table, 1);
+}
+
+void nm_table_time(struct nm_table *table, bool known, double seconds)
+{
+	char text[32];
+
+	nm_table_text(table, known ? nm_format_duration(seconds, text, sizeof(text)) : "-");
+}
+
+void nm_table_bitrate(struct nm_table *table, bool known, double bits_per_s)
+{
+	char text[32];
+
+	nm_table_text(table, known ? nm_format_bitrate(bits_per_s, text, sizeof(text)) : "-");
+}
+
+void nm_table_dashes(struct nm_table *table, size_t count)
+{
+	while (count--)
+		nm_table_text(table, "-");
+}
+
+void nm_table_head(struct nm_table *table, const char *names)
+{
+	for (const char *bar; (bar = strchr(names, '|')); names = bar + 1)
+		nm_table_cell(table, "%.*s", (int)(bar - names), names);
+	nm_table_text(table, names);
 }
 
 static const char *cell_at(const struct nm_table *table, size_t index)
@@ -183,6 +240,21 @@ void nm_table_print(const struct nm_table *table, unsigned indent, FILE *out)
 		for (size_t i = 0; i < table->n_cells; i += layout.columns)
 			print_row(table, &layout, i, first, end, out);
 	}
+}
+
+void nm_table_end(struct nm_table *table, unsigned indent, FILE *out)
+{
+	nm_table_print(table, indent, out);
+	nm_table_fini(table);
+}
+
+void nm_table_section(struct nm_table *table, bool any, FILE *out)
+{
+	if (any) {
+		fputc('\n', out);
+		nm_table_print(table, 2, out);
+	}
+	nm_table_fini(table);
 }
 
 void nm_table_fini(struct nm_table *table)

@@ -12,6 +12,7 @@
 #include "report/compare.h"
 #include "report/costs.h"
 #include "report/end_totals.h"
+#include "report/figures.h"
 #include "report/requirement.h"
 #include "report/sweep.h"
 #include "report/table.h"
@@ -58,20 +59,6 @@ static void print_head(const struct nm_result *result, FILE *out)
 	fputc('\n', out);
 }
 
-static void add_head(struct nm_table *table, const char *const *names, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		nm_table_cell(table, "%s", names[i]);
-}
-
-static void add_time(struct nm_table *table, const struct nm_latency *latency, double seconds)
-{
-	char text[TEXT];
-
-	nm_table_cell(table, "%s",
-		      latency->count ? nm_format_duration(seconds, text, sizeof(text)) : "-");
-}
-
 /* The percentiles that a row of a table has room for, by their place in the result; fewer when it
  * has not both. */
 static size_t row_percentiles(const struct nm_percentiles *percentiles, size_t ret_places[2])
@@ -101,17 +88,15 @@ static void add_time_names(struct nm_table *table, const char *of, const struct 
 static void add_times(struct nm_table *table, const struct nm_latency *latency,
 		      const size_t *places, size_t n_places)
 {
-	add_time(table, latency, latency->mean_s);
+	nm_table_time(table, latency->count, latency->mean_s);
 	for (size_t i = 0; i < n_places; i++)
-		add_time(table, latency, latency->pct_s[places[i]]);
-	add_time(table, latency, latency->max_s);
+		nm_table_time(table, latency->count, latency->pct_s[places[i]]);
+	nm_table_time(table, latency->count, latency->max_s);
 }
 
 static void print_groups(const struct nm_result *result, unsigned width, FILE *out)
 {
-	static const char *const names[] = {"group",	      "flows", "workers",
-					    "transactions/s", "sent",  "received"};
-	const size_t n_names = sizeof(names) / sizeof(names[0]);
+	const size_t n_names = 6;
 	size_t places[2];
 	size_t n_places = row_percentiles(&result->percentiles, places);
 	char align[24] = "l", a[TEXT], b[TEXT], c[TEXT];
@@ -124,29 +109,25 @@ static void print_groups(const struct nm_result *result, unsigned width, FILE *o
 	align[n_names] = 'R';
 	if (responses)
 		align[n_names + n_places + 2] = 'R';
-	add_head(&table, names, n_names);
+	nm_table_head(&table, "group|flows|workers|transactions/s|sent|received");
 	add_time_names(&table, "", result, places, n_places);
 	if (responses)
 		add_time_names(&table, "response ", result, places, n_places);
 	for (size_t i = 0; i < result->n_groups; i++) {
 		const struct nm_result_group *group = &result->groups[i];
 		const struct nm_window *totals = &group->totals;
-		nm_table_cell(&table, "%s", group->name ? group->name : "");
+		nm_table_text(&table, group->name);
 		nm_table_cell(&table, "%u", (unsigned)group->n_flows);
 		nm_table_cell(&table, "%u", (unsigned)group->n_workers);
-		nm_table_cell(&table, "%s",
-			      nm_text_rate(totals->counts.iterations, totals->seconds, a));
-		nm_table_cell(&table, "%s",
-			      nm_text_way(totals->counts.bytes_sent, totals->seconds, b));
-		nm_table_cell(&table, "%s",
+		nm_table_text(&table, nm_text_rate(totals->counts.iterations, totals->seconds, a));
+		nm_table_text(&table, nm_text_way(totals->counts.bytes_sent, totals->seconds, b));
+		nm_table_text(&table,
 			      nm_text_way(totals->counts.bytes_received, totals->seconds, c));
 		add_times(&table, &totals->latency, places, n_places);
 		if (responses)
 			add_times(&table, &totals->response, places, n_places);
 	}
-	fputc('\n', out);
-	nm_table_print(&table, 2, out);
-	nm_table_fini(&table);
+	nm_table_section(&table, true, out);
 }
 
 static void add_cpu(struct nm_table *table, const struct nm_result_host *host)
@@ -154,14 +135,11 @@ static void add_cpu(struct nm_table *table, const struct nm_result_host *host)
 	const struct nm_cpu_times *cpu = &host->usage.cpu;
 
 	if (!host->has_usage || !host->usage.has_cpu) {
-		for (int i = 0; i < 4; i++)
-			nm_table_cell(table, "-");
+		nm_table_dashes(table, 4);
 		return;
 	}
-	nm_table_cell(table, "%.1f%%", 100 * nm_cpu_share(cpu, cpu->user_ns + cpu->nice_ns));
-	nm_table_cell(table, "%.1f%%", 100 * nm_cpu_share(cpu, cpu->system_ns + cpu->irq_ns));
-	nm_table_cell(table, "%.1f%%", 100 * nm_cpu_share(cpu, cpu->softirq_ns));
-	nm_table_cell(table, "%.1f%%", 100 * nm_cpu_share(cpu, cpu->idle_ns + cpu->iowait_ns));
+	for (const struct nm_figure *part = nm_cpu_figures; !nm_figure_is_end(part); part++)
+		nm_table_cell(table, "%.1f%%", 100 * part->rate(cpu));
 }
 
 static void add_per_second(struct nm_table *table, const struct nm_usage *usage, bool known,
@@ -170,17 +148,15 @@ static void add_per_second(struct nm_table *table, const struct nm_usage *usage,
 	char text[TEXT];
 
 	if (known && usage->at_ns)
-		nm_table_cell(table, "%s",
-			      nm_format_count((double)count / ((double)usage->at_ns / 1e9), text,
-					      sizeof(text)));
+		nm_table_text(table, nm_format_count((double)count / ((double)usage->at_ns / 1e9),
+						     text, sizeof(text)));
 	else
-		nm_table_cell(table, "-");
+		nm_table_text(table, "-");
 }
 
 /* How often each machine was interrupted, for those who ask for the statistics of the machine. */
 static void print_interrupts(const struct nm_result *result, unsigned width, FILE *out)
 {
-	static const char *const names[] = {"per second", "interrupts", "switches", "softirqs"};
 	static const enum nm_softirq kinds[] = {NM_SOFTIRQ_NET_RX, NM_SOFTIRQ_NET_TX,
 						NM_SOFTIRQ_TIMER, NM_SOFTIRQ_SCHED};
 	struct nm_table table = {.align = "lrrrrrrr", .width = width};
@@ -188,9 +164,9 @@ static void print_interrupts(const struct nm_result *result, unsigned width, FIL
 
 	if (!(result->statistics & NM_STAT_INTERFACES))
 		return;
-	add_head(&table, names, sizeof(names) / sizeof(names[0]));
+	nm_table_head(&table, "per second|interrupts|switches|softirqs");
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
-		nm_table_cell(&table, "%s", nm_softirq_name(kinds[k]));
+		nm_table_text(&table, nm_softirq_name(kinds[k]));
 	for (size_t i = 0; i < result->n_hosts; i++) {
 		const struct nm_result_host *host = &result->hosts[i];
 		const struct nm_usage *usage = &host->usage;
@@ -198,7 +174,7 @@ static void print_interrupts(const struct nm_result *result, unsigned width, FIL
 		bool told = host->has_usage && usage->has_softirqs;
 
 		any = any || counted || told;
-		nm_table_cell(&table, "%s", host->name ? host->name : "");
+		nm_table_text(&table, host->name);
 		add_per_second(&table, usage, counted, usage->interrupts.hardware);
 		add_per_second(&table, usage, counted, usage->interrupts.context_switches);
 		add_per_second(&table, usage, told, usage->softirqs.total);
@@ -207,58 +183,42 @@ static void print_interrupts(const struct nm_result *result, unsigned width, FIL
 				       told && nm_softirq_known(&usage->softirqs, kinds[k]),
 				       usage->softirqs.kinds[kinds[k]]);
 	}
-	if (any) {
-		fputc('\n', out);
-		nm_table_print(&table, 2, out);
-	}
-	nm_table_fini(&table);
+	nm_table_section(&table, any, out);
 }
 
 /* What the CPUs of each machine took in from the network, and what they let fall. */
 static void print_softnet(const struct nm_result *result, unsigned width, FILE *out)
 {
-	static const char *const names[] = {"per second", "taken in", "dropped",
-					    "squeezed",	  "steered",  "over a flow's limit"};
 	struct nm_table table = {.align = "lrrrrr", .width = width};
 	bool any = false;
 
 	if (!(result->statistics & NM_STAT_INTERFACES))
 		return;
-	add_head(&table, names, sizeof(names) / sizeof(names[0]));
+	nm_table_head(&table, "per second|taken in|dropped|squeezed|steered|over a flow's limit");
 	for (size_t i = 0; i < result->n_hosts; i++) {
 		const struct nm_result_host *host = &result->hosts[i];
 		const struct nm_softnet *softnet = &host->usage.softnet;
 		bool known = host->has_usage && host->usage.has_softnet;
 
 		any = any || known;
-		nm_table_cell(&table, "%s", host->name ? host->name : "");
+		nm_table_text(&table, host->name);
 		for (const struct nm_field *field = nm_softnet_fields; field->name; field++)
 			add_per_second(&table, &host->usage, known,
 				       *(const uint64_t *)(const void *)((const char *)softnet +
 									 field->offset));
 	}
-	if (any) {
-		fputc('\n', out);
-		nm_table_print(&table, 2, out);
-	}
-	nm_table_fini(&table);
+	nm_table_section(&table, any, out);
 }
 
 static void add_connections(struct nm_table *table, const struct nm_conn_report *report)
 {
-	char text[TEXT];
-
 	if (report->connections == 0) {
-		for (int i = 0; i < 3; i++)
-			nm_table_cell(table, "-");
+		nm_table_dashes(table, 3);
 		return;
 	}
-	nm_table_cell(table, "%s",
-		      report->min_rtt_s > 0
-			      ? nm_format_duration(report->min_rtt_s, text, sizeof(text))
-			      : "-");
-	nm_table_cell(table, "%s", nm_format_duration(report->srtt_mean_s, text, sizeof(text)));
-	nm_table_cell(table, "%" PRIu64, report->retransmits);
+	nm_table_time(table, report->min_rtt_s > 0, report->min_rtt_s);
+	nm_table_time(table, true, report->srtt_mean_s);
+	nm_table_count(table, true, report->retransmits);
 }
 
 /* The version and the cipher of a host's TLS connections, and how many are resumed, or in the
@@ -313,34 +273,27 @@ static void print_usage_time(const struct nm_result *result, FILE *out)
 
 static void print_hosts(const struct nm_result *result, unsigned width, FILE *out)
 {
-	static const char *const names[] = {
-		"host", "user",	       "system",     "softirq",	   "idle",	    "min rtt",
-		"srtt", "retransmits", "all passes", "bytes sent", "bytes received"};
 	struct nm_table table = {.align = "lrrrrrrrRrr", .width = width};
 
 	bool any = false;
 	for (size_t i = 0; i < result->n_hosts; i++)
 		any = any || result->hosts[i].n_groups || result->hosts[i].has_usage;
-	if (any)
-		fputc('\n', out);
-	add_head(&table, names, sizeof(names) / sizeof(names[0]));
+	nm_table_head(&table, "host|user|system|softirq|idle|min rtt|srtt|retransmits|all "
+			      "passes|bytes sent|bytes received");
 	for (size_t i = 0; i < result->n_hosts; i++) {
 		const struct nm_result_host *host = &result->hosts[i];
-		nm_table_cell(&table, "%s", host->name ? host->name : "");
+		nm_table_text(&table, host->name);
 		add_cpu(&table, host);
 		add_connections(&table, &host->connections);
 		if (host->n_groups) {
-			nm_table_cell(&table, "%" PRIu64, host->counts.iterations);
-			nm_table_cell(&table, "%" PRIu64, host->counts.bytes_sent);
-			nm_table_cell(&table, "%" PRIu64, host->counts.bytes_received);
+			nm_table_count(&table, true, host->counts.iterations);
+			nm_table_count(&table, true, host->counts.bytes_sent);
+			nm_table_count(&table, true, host->counts.bytes_received);
 		} else {
-			for (int c = 0; c < 3; c++)
-				nm_table_cell(&table, "-");
+			nm_table_dashes(&table, 3);
 		}
 	}
-	if (any)
-		nm_table_print(&table, 2, out);
-	nm_table_fini(&table);
+	nm_table_section(&table, any, out);
 	print_usage_time(result, out);
 	print_interrupts(result, width, out);
 	print_softnet(result, width, out);
@@ -356,8 +309,7 @@ static void print_encryption(const struct nm_result *result, unsigned width, FIL
 		add_tls(&table, &result->hosts[i]);
 	for (size_t i = 0; i < result->n_hosts; i++)
 		add_psp(&table, &result->hosts[i]);
-	nm_table_print(&table, 2, out);
-	nm_table_fini(&table);
+	nm_table_end(&table, 2, out);
 }
 
 /* How a host was trusted, and its own error. */
@@ -407,20 +359,10 @@ static void add_summary(struct nm_table *table, const char *name, const struct n
 
 	if (summary->n == 0)
 		return;
-	nm_table_cell(table, "%s", name);
-	nm_table_cell(table, "%s", format(summary->mean, text, sizeof(text)));
-	nm_table_cell(table, "%s",
-		      summary->n > 1 ? format(summary->stddev, text, sizeof(text)) : "-");
-	nm_table_cell(table, "%s",
-		      summary->n > 1 ? format(summary->ci95, text, sizeof(text)) : "-");
-}
-
-static void add_bits(struct nm_table *table, double bits_per_s)
-{
-	char text[TEXT];
-
-	nm_table_cell(table, "%s",
-		      bits_per_s > 0 ? nm_format_bitrate(bits_per_s, text, sizeof(text)) : "-");
+	nm_table_text(table, name);
+	nm_table_text(table, format(summary->mean, text, sizeof(text)));
+	nm_table_text(table, summary->n > 1 ? format(summary->stddev, text, sizeof(text)) : "-");
+	nm_table_text(table, summary->n > 1 ? format(summary->ci95, text, sizeof(text)) : "-");
 }
 
 /* What a run has sent and received, as its own report says it: of a stream by the end that does so,
@@ -434,32 +376,29 @@ static void add_both_ways(struct nm_table *table, const struct nm_result *run)
 	double sent = nm_ways_sent(&ways), received = nm_ways_received(&ways);
 	bool stream = nm_is_stream(run);
 
-	add_bits(table, stream && !isnan(sent) ? sent : master.sent_bits_per_s);
-	add_bits(table, stream && !isnan(received) ? received : master.received_bits_per_s);
+	sent = stream && !isnan(sent) ? sent : master.sent_bits_per_s;
+	received = stream && !isnan(received) ? received : master.received_bits_per_s;
+	nm_table_bitrate(table, sent > 0, sent);
+	nm_table_bitrate(table, received > 0, received);
 }
 
 static void print_runs(const struct nm_runs *series, unsigned width, FILE *out)
 {
-	static const char *const names[] = {"run",	"transactions/s", "sent",
-					    "received", "mean",		  "max"};
 	struct nm_table table = {.align = "lrrrrr", .width = width};
 	char a[TEXT];
 
-	add_head(&table, names, sizeof(names) / sizeof(names[0]));
+	nm_table_head(&table, "run|transactions/s|sent|received|mean|max");
 	for (size_t i = 0; i < series->n_runs; i++) {
 		const struct nm_window *totals = &series->runs[i]->totals;
 		const struct nm_latency *latency = &totals->latency;
 		nm_table_cell(&table, "%zu%s", i + 1,
 			      series->runs[i]->complete ? "" : " (incomplete)");
-		nm_table_cell(&table, "%s",
-			      nm_text_rate(totals->counts.iterations, totals->seconds, a));
+		nm_table_text(&table, nm_text_rate(totals->counts.iterations, totals->seconds, a));
 		add_both_ways(&table, series->runs[i]);
-		add_time(&table, latency, latency->mean_s);
-		add_time(&table, latency, latency->max_s);
+		nm_table_time(&table, latency->count, latency->mean_s);
+		nm_table_time(&table, latency->count, latency->max_s);
 	}
-	fputc('\n', out);
-	nm_table_print(&table, 2, out);
-	nm_table_fini(&table);
+	nm_table_section(&table, true, out);
 }
 
 /* What each host has cost, with the statistics of the machine. */
@@ -484,12 +423,11 @@ static void add_costs(struct nm_table *table, const struct nm_runs *series)
 
 static void print_summary(const struct nm_runs *series, unsigned width, FILE *out)
 {
-	static const char *const names[] = {"over the complete runs", "mean", "stddev", "95% +-"};
 	struct nm_table table = {.align = "lrrr", .width = width};
 	struct nm_runs_summary summary;
 
 	nm_runs_summarise(series, &summary);
-	add_head(&table, names, sizeof(names) / sizeof(names[0]));
+	nm_table_head(&table, "over the complete runs|mean|stddev|95% +-");
 	add_summary(&table, "transactions/s", &summary.transactions_per_s, nm_format_count);
 	add_summary(&table, "throughput, both ways", &summary.bits_per_s, nm_format_bitrate);
 	add_summary(&table, "latency mean", &summary.latency_mean_s, nm_format_duration);
@@ -499,9 +437,7 @@ static void print_summary(const struct nm_runs *series, unsigned width, FILE *ou
 	add_summary(&table, "slowdown p50", &summary.slowdown_p50, nm_format_count);
 	add_summary(&table, "slowdown p99", &summary.slowdown_p99, nm_format_count);
 	add_costs(&table, series);
-	fputc('\n', out);
-	nm_table_print(&table, 2, out);
-	nm_table_fini(&table);
+	nm_table_section(&table, true, out);
 }
 
 /* A run that failed before it measured anything would fill its tables with dashes. */

@@ -21,9 +21,7 @@ void nm_text_costs_print(const struct nm_result *result, unsigned width, FILE *o
 
 	if (!(result->statistics & NM_STAT_INTERFACES))
 		return;
-	nm_table_cell(&table, "cost");
-	nm_table_cell(&table, "host");
-	nm_table_cell(&table, "value");
+	nm_table_head(&table, "cost|host|value");
 	for (size_t h = 0; h < result->n_hosts; h++) {
 		const struct nm_result_host *host = &result->hosts[h];
 		struct nm_costs costs;
@@ -33,15 +31,11 @@ void nm_text_costs_print(const struct nm_result *result, unsigned width, FILE *o
 			if (isnan(costs.value[k]))
 				continue;
 			any = true;
-			nm_table_cell(&table, "%s", nm_cost_forms[k].label);
-			nm_table_cell(&table, "%s", host->name ? host->name : "");
-			nm_table_cell(&table, "%s",
+			nm_table_text(&table, nm_cost_forms[k].label);
+			nm_table_text(&table, host->name);
+			nm_table_text(&table,
 				      nm_cost_forms[k].format(costs.value[k], text, sizeof(text)));
 		}
 	}
-	if (any) {
-		fputc('\n', out);
-		nm_table_print(&table, 2, out);
-	}
-	nm_table_fini(&table);
+	nm_table_section(&table, any, out);
 }

@@ -7,44 +7,33 @@
 #include "report/quantity.h"
 #include "report/table.h"
 
-static void add_counter(struct nm_table *table, bool has, uint64_t value)
-{
-	if (has)
-		nm_table_cell(table, "%" PRIu64, value);
-	else
-		nm_table_cell(table, "-");
-}
-
 void nm_text_counters_print(const struct nm_result *result, unsigned width, unsigned indent,
 			    FILE *out)
 {
-	static const char *const names[] = {"Counter", "host", "user", "kernel", "total", ""};
 	struct nm_table table = {.align = "llrrrl", .width = width};
 	char share[32];
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		nm_table_cell(&table, "%s", names[i]);
+	nm_table_head(&table, "Counter|host|user|kernel|total|");
 	for (size_t h = 0; h < result->n_hosts; h++) {
 		const struct nm_result_host *host = &result->hosts[h];
 
 		for (size_t i = 0; i < host->counters.count; i++) {
 			const struct nm_perf_value *value = &host->counters.items[i];
 
-			nm_table_cell(&table, "%s", value->name);
-			nm_table_cell(&table, "%s", host->name ? host->name : "");
-			add_counter(&table, value->has_user, value->user);
-			add_counter(&table, value->has_kernel, value->kernel);
-			add_counter(&table, value->has_total, value->total);
+			nm_table_text(&table, value->name);
+			nm_table_text(&table, host->name);
+			nm_table_count(&table, value->has_user, value->user);
+			nm_table_count(&table, value->has_kernel, value->kernel);
+			nm_table_count(&table, value->has_total, value->total);
 			if (!value->has_total)
 				nm_table_cell(&table, "not available: %s", value->why);
 			else if (value->share < 1)
 				nm_table_cell(&table, "counted %s of the time",
 					      nm_share_format(value->share, share, sizeof(share)));
 			else
-				nm_table_cell(&table, "%s", "");
+				nm_table_text(&table, "");
 		}
 	}
 	fputc('\n', out);
-	nm_table_print(&table, indent, out);
-	nm_table_fini(&table);
+	nm_table_end(&table, indent, out);
 }

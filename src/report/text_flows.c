@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "report/common.h"
 #include "report/table.h"
+#include "report/text_traffic.h"
 
 #define TEXT	32
 #define LEADING 4 /* columns before the percentiles */
@@ -29,35 +30,28 @@ static void add_row(struct nm_table *table, const struct nm_result *result, enum
 
 	if (!latency->count)
 		return;
-	nm_table_cell(table, "%s", nm_time_labels[time]);
-	nm_table_cell(table, "%s", is_time ? "complete" : "slowdown");
-	nm_table_cell(table, "%" PRIu64, latency->count);
-	nm_table_cell(table, "%s", text_of(latency->mean_s, is_time, text));
+	nm_table_text(table, nm_time_labels[time]);
+	nm_table_text(table, is_time ? "complete" : "slowdown");
+	nm_table_count(table, true, latency->count);
+	nm_table_text(table, text_of(latency->mean_s, is_time, text));
 	for (size_t i = 0; i < result->percentiles.count; i++)
-		nm_table_cell(table, "%s", text_of(latency->pct_s[i], is_time, text));
+		nm_table_text(table, text_of(latency->pct_s[i], is_time, text));
 }
 
 void nm_text_flows_print(const struct nm_result *result, unsigned width, FILE *out)
 {
-	char align[LEADING + NM_RESULT_MAX_PERCENTILES + 1] = "llrr", key[TEXT];
+	char align[LEADING + NM_RESULT_MAX_PERCENTILES + 1] = "llrr";
 	struct nm_table table = {.align = align, .width = width};
 
 	if (!result->totals.sized)
 		return;
 	memset(align + LEADING, 'r', result->percentiles.count);
-	nm_table_cell(&table, "flow size");
-	nm_table_cell(&table, "%s", "");
-	nm_table_cell(&table, "flows");
-	nm_table_cell(&table, "mean");
-	for (size_t i = 0; i < result->percentiles.count; i++)
-		nm_table_cell(&table, "%s",
-			      nm_percentile_key(result->percentiles.pct[i], key, sizeof(key)));
+	nm_table_head(&table, "flow size||flows|mean");
+	nm_text_percentiles(&table, &result->percentiles);
 #define TIME_ROW(more, NAME, ...)  add_row(&table, result, NM_TIME_##NAME, true);
 #define RATIO_ROW(more, NAME, ...) add_row(&table, result, NM_TIME_##NAME, false);
 	NM_SIZED_TIMES(TIME_ROW, RATIO_ROW, )
 #undef TIME_ROW
 #undef RATIO_ROW
-	fputc('\n', out);
-	nm_table_print(&table, 2, out);
-	nm_table_fini(&table);
+	nm_table_section(&table, true, out);
 }

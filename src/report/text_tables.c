@@ -17,32 +17,10 @@
 
 #define TEXT 32
 
-static const char *host_name(const struct nm_result_host *host)
-{
-	return host->name ? host->name : "";
-}
-
 static const char *group_name(const struct nm_result *result, size_t group)
 {
 	return group < result->n_groups && result->groups[group].name ? result->groups[group].name
 								      : "";
-}
-
-static void add_head(struct nm_table *table, const char *const *names, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		nm_table_cell(table, "%s", names[i]);
-}
-
-#define ADD_HEAD(table, names) add_head(table, names, sizeof(names) / sizeof((names)[0]))
-
-#define INDENT 2
-
-static void finish(struct nm_table *table, FILE *out)
-{
-	fputc('\n', out);
-	nm_table_print(table, INDENT, out);
-	nm_table_fini(table);
 }
 
 /* Amounts and rates of groups, strands and hosts. */
@@ -50,17 +28,14 @@ static void add_amounts(struct nm_table *table, uint64_t bytes, double seconds, 
 {
 	char text[TEXT];
 
-	nm_table_cell(table, "%s", nm_format_amount((double)bytes, text, sizeof(text)));
-	nm_table_cell(table, "%s", nm_format_duration(seconds, text, sizeof(text)));
-	nm_table_cell(table, "%s",
-		      seconds > 0
-			      ? nm_format_bitrate((double)bytes * 8 / seconds, text, sizeof(text))
-			      : "-");
-	nm_table_cell(table, "%" PRIu64, operations);
+	nm_table_text(table, nm_format_amount((double)bytes, text, sizeof(text)));
+	nm_table_time(table, true, seconds);
+	nm_table_bitrate(table, seconds > 0, (double)bytes * 8 / seconds);
+	nm_table_count(table, true, operations);
 	if (seconds > 0)
 		nm_table_cell(table, "%.0f", (double)operations / seconds);
 	else
-		nm_table_cell(table, "-");
+		nm_table_text(table, "-");
 }
 
 static uint64_t bytes_of_group(const struct nm_result_host *host, size_t group)
@@ -72,11 +47,9 @@ static uint64_t bytes_of_group(const struct nm_result_host *host, size_t group)
 
 static void print_groups(const struct nm_result *result, unsigned width, FILE *out)
 {
-	static const char *const names[] = {"Group", "host", "strands",	   "bytes",
-					    "time",  "rate", "operations", "op/s"};
 	struct nm_table table = {.align = "llrrrrrr", .width = width};
 
-	ADD_HEAD(&table, names);
+	nm_table_head(&table, "Group|host|strands|bytes|time|rate|operations|op/s");
 	for (size_t h = 0; h < result->n_hosts; h++) {
 		const struct nm_result_host *host = &result->hosts[h];
 
@@ -85,14 +58,14 @@ static void print_groups(const struct nm_result *result, unsigned width, FILE *o
 
 			if (!group->n_transactions)
 				continue;
-			nm_table_cell(&table, "%s", group_name(result, g));
-			nm_table_cell(&table, "%s", host_name(host));
+			nm_table_text(&table, group_name(result, g));
+			nm_table_text(&table, host->name);
 			nm_table_cell(&table, "%" PRIu32, result->groups[g].n_flows);
 			add_amounts(&table, bytes_of_group(host, g), group->seconds,
 				    group->operations);
 		}
 	}
-	finish(&table, out);
+	nm_table_section(&table, true, out);
 }
 
 #define MOST_STRANDS 100 /* of all hosts, whose rows people read */
@@ -113,12 +86,10 @@ static size_t count_strands(const struct nm_result *result)
 /* Of many strands the master's alone, as uperf has them. */
 static void print_strands(const struct nm_result *result, unsigned width, FILE *out)
 {
-	static const char *const names[] = {"Strand", "host", "group",	    "bytes",
-					    "time",   "rate", "operations", "op/s"};
 	struct nm_table table = {.align = "lllrrrrr", .width = width};
 	bool all = count_strands(result) <= MOST_STRANDS;
 
-	ADD_HEAD(&table, names);
+	nm_table_head(&table, "Strand|host|group|bytes|time|rate|operations|op/s");
 	for (size_t h = 0; h < (all ? result->n_hosts : 1); h++) {
 		const struct nm_host_report *report = result->hosts[h].report;
 
@@ -129,8 +100,8 @@ static void print_strands(const struct nm_result *result, unsigned width, FILE *
 				const struct nm_strand_report *strand = &group->strands[i];
 
 				nm_table_cell(&table, "Thr%zu", i);
-				nm_table_cell(&table, "%s", host_name(&result->hosts[h]));
-				nm_table_cell(&table, "%s", group_name(result, g));
+				nm_table_text(&table, result->hosts[h].name);
+				nm_table_text(&table, group_name(result, g));
 				/* Not strand->seconds: a strand that waits for its rate has a low
 				 * one. */
 				add_amounts(&table, strand->bytes_sent + strand->bytes_received,
@@ -138,7 +109,7 @@ static void print_strands(const struct nm_result *result, unsigned width, FILE *
 			}
 		}
 	}
-	finish(&table, out);
+	nm_table_section(&table, true, out);
 	if (!all)
 		fputs("  the slaves' strands are in the JSON document\n", out);
 }
@@ -148,50 +119,30 @@ static void add_times(struct nm_table *table, const struct nm_result *result, ui
 		      double cpu_s, const struct nm_latency *latency)
 {
 	bool has_cpu = (result->statistics & NM_STAT_FLOWOP_CPU) && count;
-	char text[TEXT];
 
-	nm_table_cell(table, "%" PRIu64, count);
-	nm_table_cell(table, "%s",
-		      latency->count ? nm_format_duration(latency->mean_s, text, sizeof(text))
-				     : "-");
-	nm_table_cell(table, "%s",
-		      has_cpu ? nm_format_duration(cpu_s / (double)count, text, sizeof(text))
-			      : "-");
-	nm_table_cell(table, "%s",
-		      latency->count ? nm_format_duration(latency->max_s, text, sizeof(text))
-				     : "-");
-	nm_table_cell(table, "%s",
-		      latency->count ? nm_format_duration(latency->min_s, text, sizeof(text))
-				     : "-");
+	nm_table_count(table, true, count);
+	nm_table_time(table, latency->count, latency->mean_s);
+	nm_table_time(table, has_cpu, cpu_s / (double)count);
+	nm_table_time(table, latency->count, latency->max_s);
+	nm_table_time(table, latency->count, latency->min_s);
 	for (size_t i = 0; i < result->percentiles.count; i++)
-		nm_table_cell(table, "%s",
-			      latency->count
-				      ? nm_format_duration(latency->pct_s[i], text, sizeof(text))
-				      : "-");
-}
-
-/* Begins a table whose last columns are those of add_times: `align` has room for them. */
-static void begin_times(struct nm_table *table, char *align, const struct nm_result *result,
-			const char *const *names, size_t n_names)
-{
-	static const char *const of_times[] = {"Count", "avg", "cpu", "max", "min"};
-	size_t columns = n_names;
-	char key[TEXT];
-
-	memset(align, 'l', n_names);
-	columns += sizeof(of_times) / sizeof(of_times[0]) + result->percentiles.count;
-	memset(align + n_names, 'r', columns - n_names);
-	align[columns] = '\0';
-	if (result->percentiles.count)
-		align[columns - result->percentiles.count] = 'R';
-	add_head(table, names, n_names);
-	ADD_HEAD(table, of_times);
-	for (size_t i = 0; i < result->percentiles.count; i++)
-		nm_table_cell(table, "%s",
-			      nm_percentile_key(result->percentiles.pct[i], key, sizeof(key)));
+		nm_table_time(table, latency->count, latency->pct_s[i]);
 }
 
 #define MAX_COLUMNS (NM_RESULT_MAX_PERCENTILES + 16)
+
+/* Begins a table with four labels, whose other columns are those of add_times. */
+static void begin_times(struct nm_table *table, char align[MAX_COLUMNS],
+			const struct nm_result *result, const char *labels)
+{
+	snprintf(align, MAX_COLUMNS, "llllrrrrr");
+	memset(align + 9, 'r', result->percentiles.count);
+	align[9] = result->percentiles.count ? 'R' : '\0';
+	align[9 + result->percentiles.count] = '\0';
+	nm_table_head(table, labels);
+	nm_table_head(table, "Count|avg|cpu|max|min");
+	nm_text_percentiles(table, &result->percentiles);
+}
 
 static double cpu_of(const struct nm_transaction_report *transaction)
 {
@@ -213,9 +164,9 @@ static void add_transactions(struct nm_table *table, const struct nm_result *res
 		const struct nm_result_phase *phase = &result->groups[g].phases[k];
 
 		nm_table_cell(table, "Txn%zu", k);
-		nm_table_cell(table, "%s", phase->name && *phase->name ? phase->name : "-");
-		nm_table_cell(table, "%s", host_name(host));
-		nm_table_cell(table, "%s", group_name(result, g));
+		nm_table_text(table, phase->name && *phase->name ? phase->name : "-");
+		nm_table_text(table, host->name);
+		nm_table_text(table, group_name(result, g));
 		add_times(table, result, transaction->window.counts.iterations, cpu_of(transaction),
 			  nm_window_passes(&transaction->window));
 	}
@@ -232,10 +183,10 @@ static void add_flowops(struct nm_table *table, const struct nm_result *result,
 		for (size_t i = 0; i < transaction->n_flowops; i++) {
 			const struct nm_flowop_report *flowop = &transaction->flowops[i];
 
-			nm_table_cell(table, "%s", flowop->name);
+			nm_table_text(table, flowop->name);
 			nm_table_cell(table, "Txn%zu", k);
-			nm_table_cell(table, "%s", host_name(host));
-			nm_table_cell(table, "%s", group_name(result, g));
+			nm_table_text(table, host->name);
+			nm_table_text(table, group_name(result, g));
 			add_times(table, result, flowop->operations, flowop->cpu_s, &flowop->time);
 		}
 	}
@@ -248,27 +199,26 @@ static void add_outcomes(struct nm_table *table, const struct nm_result *result,
 	const struct nm_outcomes *outcomes = &flowop->outcomes;
 	char text[TEXT];
 
-	nm_table_cell(table, "%s", flowop->name);
+	nm_table_text(table, flowop->name);
 	nm_table_cell(table, "Txn%zu", k);
-	nm_table_cell(table, "%s", group_name(result, g));
+	nm_table_text(table, group_name(result, g));
 	nm_table_cell(table, "%s/s", nm_text_rate(outcomes->requests, flowop->seconds, text));
-#define CELL(member, ...) nm_table_cell(table, "%" PRIu64, outcomes->member);
+#define CELL(member, ...) nm_table_count(table, true, outcomes->member);
 	NM_OUTCOMES(CELL)
 #undef CELL
 }
 
 static void print_outcomes(const struct nm_result *result, unsigned width, FILE *out)
 {
-#define NAME(member, ...) #member,
-	static const char *const names[] = {"Flowop", "txn", "group", "rate", NM_OUTCOMES(NAME)};
-#undef NAME
-	char align[sizeof names / sizeof names[0] + 1] = "lll";
+	char align[NM_OUTCOMES__COUNT + 5] = "lllr";
 	struct nm_table table = {.align = align, .width = width};
 	const struct nm_host_report *report = result->n_hosts ? result->hosts[0].report : NULL;
 	bool any = false;
 
-	memset(align + 3, 'r', sizeof align - 4);
-	ADD_HEAD(&table, names);
+	memset(align + 4, 'r', NM_OUTCOMES__COUNT);
+#define NAME(member, ...) "|" #member
+	nm_table_head(&table, "Flowop|txn|group|rate" NM_OUTCOMES(NAME));
+#undef NAME
 	for (size_t g = 0; report && g < report->n_groups; g++) {
 		const struct nm_group_report *group = &report->groups[g];
 
@@ -283,20 +233,16 @@ static void print_outcomes(const struct nm_result *result, unsigned width, FILE 
 			}
 		}
 	}
-	if (any)
-		finish(&table, out);
-	else
-		nm_table_fini(&table);
+	nm_table_section(&table, any, out);
 }
 
 static void print_times(const struct nm_result *result, bool flowops, unsigned width, FILE *out)
 {
-	static const char *const of_transactions[] = {"Txn", "name", "host", "group"};
-	static const char *const of_flowops[] = {"Flowop", "txn", "host", "group"};
 	char align[MAX_COLUMNS];
 	struct nm_table table = {.align = align, .width = width};
 
-	begin_times(&table, align, result, flowops ? of_flowops : of_transactions, 4);
+	begin_times(&table, align, result,
+		    flowops ? "Flowop|txn|host|group" : "Txn|name|host|group");
 	for (size_t h = 0; h < result->n_hosts; h++) {
 		const struct nm_result_host *host = &result->hosts[h];
 
@@ -307,42 +253,37 @@ static void print_times(const struct nm_result *result, bool flowops, unsigned w
 				add_transactions(&table, result, host, g);
 		}
 	}
-	finish(&table, out);
+	nm_table_section(&table, true, out);
 }
 
 static void add_nic(struct nm_table *table, const struct nm_result_host *host,
 		    const struct nm_nic *nic)
 {
 	double seconds = (double)host->usage.at_ns / 1e9;
-	char text[TEXT];
 
 	/* A card that has carried nothing is not of interest. */
 	if (seconds <= 0 || nic->tx_packets + nic->rx_packets == 0)
 		return;
-	nm_table_cell(table, "%s", nic->name);
-	nm_table_cell(table, "%s", host_name(host));
+	nm_table_text(table, nic->name);
+	nm_table_text(table, host->name);
 	nm_table_cell(table, "%.0f", (double)nic->tx_packets / seconds);
 	nm_table_cell(table, "%.0f", (double)nic->rx_packets / seconds);
-	nm_table_cell(table, "%s",
-		      nm_format_bitrate((double)nic->tx_bytes * 8 / seconds, text, sizeof(text)));
-	nm_table_cell(table, "%s",
-		      nm_format_bitrate((double)nic->rx_bytes * 8 / seconds, text, sizeof(text)));
+	nm_table_bitrate(table, true, (double)nic->tx_bytes * 8 / seconds);
+	nm_table_bitrate(table, true, (double)nic->rx_bytes * 8 / seconds);
 }
 
 static void print_nics(const struct nm_result *result, unsigned width, FILE *out)
 {
-	static const char *const names[] = {"Nic",     "host",	  "opkts/s",
-					    "ipkts/s", "obits/s", "ibits/s"};
 	struct nm_table table = {.align = "llrrrr", .width = width};
 
-	ADD_HEAD(&table, names);
+	nm_table_head(&table, "Nic|host|opkts/s|ipkts/s|obits/s|ibits/s");
 	for (size_t h = 0; h < result->n_hosts; h++) {
 		const struct nm_result_host *host = &result->hosts[h];
 
 		for (size_t i = 0; host->has_usage && i < host->usage.n_nics; i++)
 			add_nic(&table, host, &host->usage.nics[i]);
 	}
-	finish(&table, out);
+	nm_table_section(&table, true, out);
 }
 
 static void add_host(struct nm_table *table, const struct nm_result_host *host, double bytes_per_s)
@@ -351,18 +292,16 @@ static void add_host(struct nm_table *table, const struct nm_result_host *host, 
 	double seconds = host->report ? host->report->elapsed_s : 0;
 	char text[TEXT];
 
-	nm_table_cell(table, "%s", host_name(host));
+	nm_table_text(table, host->name);
 	if (!host->report) {
-		for (int i = 0; i < 5; i++)
-			nm_table_cell(table, "-");
+		nm_table_dashes(table, 5);
 		return;
 	}
-	nm_table_cell(table, "%s", nm_format_duration(seconds, text, sizeof(text)));
-	nm_table_cell(table, "%s", nm_format_amount((double)bytes, text, sizeof(text)));
-	nm_table_cell(table, "%s",
-		      seconds > 0 ? nm_format_bitrate(bytes_per_s * 8, text, sizeof(text)) : "-");
-	nm_table_cell(table, "%" PRIu64, host->report->operations);
-	nm_table_cell(table, "%" PRIu64, host->counts.errors);
+	nm_table_time(table, true, seconds);
+	nm_table_text(table, nm_format_amount((double)bytes, text, sizeof(text)));
+	nm_table_bitrate(table, seconds > 0, bytes_per_s * 8);
+	nm_table_count(table, true, host->report->operations);
+	nm_table_count(table, true, host->counts.errors);
 }
 
 static double rate_of(const struct nm_result_host *host, bool is_late)
@@ -373,8 +312,6 @@ static double rate_of(const struct nm_result_host *host, bool is_late)
 /* The slaves, all of them together, the master, and how they differ. */
 static void print_run(const struct nm_result *result, unsigned width, FILE *out)
 {
-	static const char *const names[] = {"Hostname",	  "Time",	"Data",
-					    "Throughput", "Operations", "Errors"};
 	struct nm_table table = {.align = "lrrrrr", .width = width};
 	struct nm_host_report report = {.elapsed_s = 0};
 	struct nm_result_host all = {.name = (char *)"Total", .report = &report};
@@ -382,7 +319,7 @@ static void print_run(const struct nm_result *result, unsigned width, FILE *out)
 	bool differs = nm_result_difference(result, &d), is_late = nm_result_is_late(result);
 	double bytes_per_s = 0;
 
-	ADD_HEAD(&table, names);
+	nm_table_head(&table, "Hostname|Time|Data|Throughput|Operations|Errors");
 	for (size_t h = 1; h < result->n_hosts; h++) {
 		const struct nm_result_host *host = &result->hosts[h];
 
@@ -405,11 +342,11 @@ static void print_run(const struct nm_result *result, unsigned width, FILE *out)
 			if (isfinite(values[i]))
 				nm_table_cell(&table, "%.2f%%", values[i]);
 			else
-				nm_table_cell(&table, "-");
+				nm_table_text(&table, "-");
 		}
 	}
 	fputs("\n  Run Statistics", out);
-	finish(&table, out);
+	nm_table_section(&table, true, out);
 }
 
 void nm_text_tables_print(const struct nm_result *result, unsigned width, FILE *out)
@@ -440,6 +377,6 @@ void nm_text_tables_print(const struct nm_result *result, unsigned width, FILE *
 	if (asked & NM_STAT_INTERFACES)
 		print_nics(result, width, out);
 	if (asked & NM_STAT_COUNTERS)
-		nm_text_counters_print(result, width, INDENT, out);
+		nm_text_counters_print(result, width, 2, out);
 	print_run(result, width, out);
 }

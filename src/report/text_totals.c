@@ -45,11 +45,11 @@ static void add_retransmits(struct nm_table *table, const struct nm_result *resu
 	}
 	if (of_all ? !told : !connections)
 		return;
-	nm_table_cell(table, "retransmits");
+	nm_table_text(table, "retransmits");
 	if (of_all)
 		nm_table_cell(table, "%" PRIu64 " by all TCP on these hosts", of_machines);
 	else
-		nm_table_cell(table, "%" PRIu64, sum);
+		nm_table_count(table, true, sum);
 }
 
 #define NAMED_HOSTS 4
@@ -76,8 +76,7 @@ static void add_busy(struct nm_table *table, const struct nm_result *result)
 	}
 	if (!named)
 		return;
-	nm_table_cell(table, "cpu");
-	nm_table_cell(table, "%s", line);
+	nm_table_row(table, "cpu", "%s", line);
 }
 
 /* The most servers that are named. */
@@ -99,11 +98,11 @@ static void add_servers(struct nm_table *table, const struct nm_result *result)
 	}
 	if (!named)
 		return;
-	nm_table_cell(table, "server");
+	nm_table_text(table, "server");
 	if (named > SERVERS_NAMED)
 		nm_table_cell(table, "%s  and %zu more", line, named - SERVERS_NAMED);
 	else
-		nm_table_cell(table, "%s", line);
+		nm_table_text(table, line);
 }
 
 /* How requests were answered: keys in the window, and what was refused at any time, as when keys
@@ -115,23 +114,20 @@ static void add_keys(struct nm_table *table, const struct nm_result *result)
 	uint64_t all = counts->hits + counts->misses;
 
 	if (all) {
-		nm_table_cell(table, "keys");
-		nm_table_cell(table, "hits %.2f %%  misses %.2f %%",
-			      100.0 * (double)counts->hits / (double)all,
-			      100.0 * (double)counts->misses / (double)all);
+		nm_table_row(table, "keys", "hits %.2f %%  misses %.2f %%",
+			     100.0 * (double)counts->hits / (double)all,
+			     100.0 * (double)counts->misses / (double)all);
 	}
 	if (counts->truncated) {
-		nm_table_cell(table, "truncated");
-		nm_table_cell(table, "%" PRIu64 " answers", counts->truncated);
+		nm_table_row(table, "truncated", "%" PRIu64 " answers", counts->truncated);
 	}
 	if (counts->tcp_fallback) {
-		nm_table_cell(table, "fallback");
-		nm_table_cell(table, "%" PRIu64 " answers were cut, and asked for over TCP",
-			      counts->tcp_fallback);
+		nm_table_row(table, "fallback",
+			     "%" PRIu64 " answers were cut, and asked for over TCP",
+			     counts->tcp_fallback);
 	}
 	if (refused) {
-		nm_table_cell(table, "refused");
-		nm_table_cell(table, "%" PRIu64 " requests", refused);
+		nm_table_row(table, "refused", "%" PRIu64 " requests", refused);
 	}
 }
 
@@ -147,26 +143,22 @@ static void add_unanswered(struct nm_table *table, const struct nm_result *resul
 	const uint64_t retired = result->n_hosts ? result->hosts[0].counts.retired : 0;
 
 	if (none && counts->requests) {
-		nm_table_cell(table, "no answer");
-		nm_table_cell(table,
-			      "%.2f %% of %" PRIu64 " requests: timed out %" PRIu64
-			      "  lost %" PRIu64 "  malformed %" PRIu64,
-			      100 * (double)none / (double)counts->requests, counts->requests,
-			      counts->timed_out, counts->lost, counts->malformed);
+		nm_table_row(table, "no answer",
+			     "%.2f %% of %" PRIu64 " requests: timed out %" PRIu64 "  lost %" PRIu64
+			     "  malformed %" PRIu64,
+			     100 * (double)none / (double)counts->requests, counts->requests,
+			     counts->timed_out, counts->lost, counts->malformed);
 	}
 	if (failed) {
-		nm_table_cell(table, "reconnects");
-		nm_table_cell(table, "%" PRIu64 " attempts have failed", failed);
+		nm_table_row(table, "reconnects", "%" PRIu64 " attempts have failed", failed);
 	}
 	if (unsolicited) {
-		nm_table_cell(table, "unsolicited");
-		nm_table_cell(table, "%" PRIu64 " connections given up", unsolicited);
+		nm_table_row(table, "unsolicited", "%" PRIu64 " connections given up", unsolicited);
 	}
 	if (retired) {
-		nm_table_cell(table, "retired");
-		nm_table_cell(table,
-			      "%" PRIu64 " connections replaced, as they had lasted long enough",
-			      retired);
+		nm_table_row(table, "retired",
+			     "%" PRIu64 " connections replaced, as they had lasted long enough",
+			     retired);
 	}
 }
 
@@ -181,19 +173,18 @@ static void add_ways(struct nm_table *table, const struct nm_result *result)
 	for (size_t i = 0; i < result->n_hosts; i++)
 		nm_counts_add(&sum, &result->hosts[i].counts);
 	if (nm_result_fastopens(result, &fast, &all) && all) {
-		nm_table_cell(table, "fast open");
-		nm_table_cell(table, "%" PRIu64 " of %" PRIu64 " connections", fast, all);
+		nm_table_row(table, "fast open", "%" PRIu64 " of %" PRIu64 " connections", fast,
+			     all);
 	}
 	if (sum.zerocopy_sends) {
-		nm_table_cell(table, "zerocopy");
-		nm_table_cell(table, "%" PRIu64 " sends, %" PRIu64 " of them copied after all",
-			      sum.zerocopy_sends, sum.zerocopy_copied);
+		nm_table_row(table, "zerocopy",
+			     "%" PRIu64 " sends, %" PRIu64 " of them copied after all",
+			     sum.zerocopy_sends, sum.zerocopy_copied);
 	}
 	if (nm_result_mapped(result, &bytes_mapped, &bytes_received) && bytes_received) {
-		nm_table_cell(table, "mapped");
-		nm_table_cell(table, "%s of %s received",
-			      nm_format_amount((double)bytes_mapped, mapped, sizeof(mapped)),
-			      nm_format_amount((double)bytes_received, received, sizeof(received)));
+		nm_table_row(table, "mapped", "%s of %s received",
+			     nm_format_amount((double)bytes_mapped, mapped, sizeof(mapped)),
+			     nm_format_amount((double)bytes_received, received, sizeof(received)));
 	}
 }
 
@@ -212,9 +203,8 @@ static void add_behind(struct nm_table *table, const struct nm_result *result)
 			if (!phase->measured || phase->arrivals ||
 			    !nm_phase_is_behind(phase, group->n_flows))
 				continue;
-			nm_table_cell(table, "%s", count++ ? "" : "behind");
-			nm_table_cell(
-				table, "%s %s: %s/s of %s/s planned",
+			nm_table_row(
+				table, count++ ? "" : "behind", "%s %s: %s/s of %s/s planned",
 				group->name ? group->name : "",
 				phase->name && *phase->name ? phase->name : "transaction",
 				nm_text_rate(phase->whole.counts.iterations, phase->whole.seconds,
@@ -239,16 +229,14 @@ static void add_loads(struct nm_table *table, const struct nm_result *result)
 
 			if (!phase->measured || !nm_phase_load(result, group, phase, &load))
 				continue;
-			nm_table_cell(table, "arrivals");
-			nm_table_cell(
-				table, "%s: %s/s due, %s/s done in time", phase->arrivals,
+			nm_table_row(
+				table, "arrivals", "%s: %s/s due, %s/s done in time",
+				phase->arrivals,
 				nm_text_rate((uint64_t)(load.offered_per_s * 100 + 0.5), 100, a),
 				nm_text_rate((uint64_t)(load.achieved_per_s * 100 + 0.5), 100, b));
-			nm_table_cell(table, "outstanding");
-			nm_table_cell(table, "mean %.3g  max %" PRIu64, load.outstanding_mean,
-				      load.outstanding_max);
-			nm_table_cell(table, "load");
-			nm_table_cell(table, "%s", load.name);
+			nm_table_row(table, "outstanding", "mean %.3g  max %" PRIu64,
+				     load.outstanding_mean, load.outstanding_max);
+			nm_table_row(table, "load", "%s", load.name);
 		}
 	}
 }
@@ -270,8 +258,7 @@ static void add_latency(struct nm_table *table, const char *name, const struct n
 		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s %s", i ? "  " : "",
 					 names[i],
 					 nm_format_duration(values[i], value, sizeof(value)));
-	nm_table_cell(table, "%s", name);
-	nm_table_cell(table, "%s", line);
+	nm_table_row(table, name, "%s", line);
 	used = 0;
 	for (size_t i = 0; i < percentiles->count; i++) {
 		used += (size_t)snprintf(
@@ -280,8 +267,7 @@ static void add_latency(struct nm_table *table, const char *name, const struct n
 			nm_format_duration(latency->pct_s[i], value, sizeof(value)));
 		if ((i + 1) % PERCENTILES_A_LINE && i + 1 < percentiles->count)
 			continue;
-		nm_table_cell(table, "%s", "");
-		nm_table_cell(table, "%s", line);
+		nm_table_row(table, "", "%s", line);
 		used = 0;
 	}
 }
@@ -302,8 +288,7 @@ static void add_failing(struct nm_table *table, const struct nm_failing *failing
 				: nm_format_duration(failing->pct_s[i], value, sizeof(value)));
 		if ((i + 1) % PERCENTILES_A_LINE && i + 1 < percentiles->count)
 			continue;
-		nm_table_cell(table, "%s", i < PERCENTILES_A_LINE ? "with failures" : "");
-		nm_table_cell(table, "%s", line);
+		nm_table_row(table, i < PERCENTILES_A_LINE ? "with failures" : "", "%s", line);
 		used = 0;
 	}
 }
@@ -384,7 +369,7 @@ static void add_coverage(struct nm_table *table, const struct nm_result *result)
 	}
 	if (most < 2)
 		return;
-	nm_table_cell(table, "over");
+	nm_table_text(table, "over");
 	if (measured == all)
 		nm_table_cell(table, "all %zu transactions together: %s", all, names);
 	else
@@ -404,10 +389,9 @@ static void add_transactions(struct nm_table *table, const struct nm_window *tot
 
 	if (messages->any && each > 1.5)
 		snprintf(batch, sizeof(batch), ", %.3g datagrams each", each);
-	nm_table_cell(table, "transactions");
-	nm_table_cell(table, "%s/s  (%" PRIu64 " in %s%s)",
-		      nm_text_rate(counts->iterations, totals->seconds, a), counts->iterations,
-		      nm_format_duration(totals->seconds, b, sizeof(b)), batch);
+	nm_table_row(table, "transactions", "%s/s  (%" PRIu64 " in %s%s)",
+		     nm_text_rate(counts->iterations, totals->seconds, a), counts->iterations,
+		     nm_format_duration(totals->seconds, b, sizeof(b)), batch);
 }
 
 static void add_after_of(struct nm_table *table, const struct nm_result_group *group)
@@ -416,10 +400,9 @@ static void add_after_of(struct nm_table *table, const struct nm_result_group *g
 
 	if (group->after.seconds <= 0)
 		return;
-	nm_table_cell(table, "%s", "");
-	nm_table_cell(table, "group %s: %" PRIu64 ", up to %s", group->name,
-		      group->after.transactions,
-		      nm_format_duration(group->after.seconds, time, sizeof(time)));
+	nm_table_row(table, "", "group %s: %" PRIu64 ", up to %s", group->name,
+		     group->after.transactions,
+		     nm_format_duration(group->after.seconds, time, sizeof(time)));
 }
 
 /* Passes that the rates are without. */
@@ -433,11 +416,10 @@ static void add_after_time(struct nm_table *table, const struct nm_result *resul
 	if (after->unanswered)
 		snprintf(unanswered, sizeof(unanswered), "; %" PRIu64 " were not answered",
 			 after->unanswered);
-	nm_table_cell(table, "after that");
-	nm_table_cell(table,
-		      "%" PRIu64 " more ended up to %s after their time: in the latency alone%s",
-		      after->transactions, nm_format_duration(after->seconds, time, sizeof(time)),
-		      unanswered);
+	nm_table_row(table, "after that",
+		     "%" PRIu64 " more ended up to %s after their time: in the latency alone%s",
+		     after->transactions, nm_format_duration(after->seconds, time, sizeof(time)),
+		     unanswered);
 	for (size_t g = 0; result->n_groups > 1 && g < result->n_groups; g++)
 		add_after_of(table, &result->groups[g]);
 }
@@ -497,23 +479,18 @@ void nm_text_totals_print(const struct nm_result *result, unsigned width, FILE *
 	add_keys(&table, result);
 	add_unanswered(&table, result);
 	if (counts->errors) {
-		nm_table_cell(&table, "errors");
-		nm_table_cell(&table, "%" PRIu64, counts->errors);
+		nm_table_row(&table, "errors", "%" PRIu64, counts->errors);
 	}
 	if (result->grid.warmup_s > 0) {
-		nm_table_cell(&table, "warm-up");
-		nm_table_cell(&table, "%s, not counted",
-			      nm_format_duration(result->grid.warmup_s, a, sizeof(a)));
+		nm_table_row(&table, "warm-up", "%s, not counted",
+			     nm_format_duration(result->grid.warmup_s, a, sizeof(a)));
 	}
 	if (result->grid.warmup_until) {
-		nm_table_cell(&table, "warm-up");
-		nm_table_cell(&table, "until %s, not counted", result->grid.warmup_until);
+		nm_table_row(&table, "warm-up", "until %s, not counted", result->grid.warmup_until);
 	}
 	if (result->grid.cooldown_s > 0) {
-		nm_table_cell(&table, "cool-down");
-		nm_table_cell(&table, "%s, not counted",
-			      nm_format_duration(result->grid.cooldown_s, a, sizeof(a)));
+		nm_table_row(&table, "cool-down", "%s, not counted",
+			     nm_format_duration(result->grid.cooldown_s, a, sizeof(a)));
 	}
-	nm_table_print(&table, 2, out);
-	nm_table_fini(&table);
+	nm_table_end(&table, 2, out);
 }

@@ -33,6 +33,14 @@ const char *nm_text_rate(uint64_t count, double seconds, char *buf)
 	return buf;
 }
 
+void nm_text_percentiles(struct nm_table *table, const struct nm_percentiles *percentiles)
+{
+	char key[TEXT];
+
+	for (size_t i = 0; i < percentiles->count; i++)
+		nm_table_text(table, nm_percentile_key(percentiles->pct[i], key, sizeof(key)));
+}
+
 static void add_direction(struct nm_table *table, const char *name,
 			  const struct nm_datagram_direction *way)
 {
@@ -42,7 +50,7 @@ static void add_direction(struct nm_table *table, const char *name,
 
 	if (!way->sent && !way->received)
 		return;
-	nm_table_cell(table, "%s", name);
+	nm_table_text(table, name);
 	if (!way->received_known) {
 		nm_table_cell(table, "sent %" PRIu64 "  received and lost are not known",
 			      way->sent);
@@ -81,11 +89,11 @@ void nm_text_messages(struct nm_table *table, const struct nm_result *result,
 	add_direction(table, "to master", &messages->to_master);
 	if (messages->any &&
 	    (messages->timeouts || messages->to_master.late || messages->to_slaves.late)) {
-		nm_table_cell(table, "time-outs");
-		nm_table_cell(table, "%" PRIu64 "  late answers %s%s  passes unanswered %" PRIu64,
-			      messages->timeouts, late,
-			      messages->slaves_known ? "" : ", of the master alone",
-			      messages->unanswered);
+		nm_table_row(table, "time-outs",
+			     "%" PRIu64 "  late answers %s%s  passes unanswered %" PRIu64,
+			     messages->timeouts, late,
+			     messages->slaves_known ? "" : ", of the master alone",
+			     messages->unanswered);
 	}
 }
 
@@ -102,9 +110,9 @@ void nm_text_datagrams(struct nm_table *table, const struct nm_datagram_stats *m
 		snprintf(of_packets, sizeof(of_packets), "  (%.3g in a packet: %s packets/s)",
 			 (double)sent / (double)packets,
 			 nm_text_rate(packets, messages->seconds, c));
-	nm_table_cell(table, "datagrams");
-	nm_table_cell(table, "sent %s/s  received %s/s%s", nm_text_rate(sent, messages->seconds, a),
-		      nm_text_rate(received, messages->seconds, b), of_packets);
+	nm_table_row(table, "datagrams", "sent %s/s  received %s/s%s",
+		     nm_text_rate(sent, messages->seconds, a),
+		     nm_text_rate(received, messages->seconds, b), of_packets);
 }
 
 static const char *way_end(double bits_per_s, char *buf)
@@ -117,9 +125,9 @@ static void add_way(struct nm_table *table, const char *label, const char *name,
 {
 	char sent[TEXT], received[TEXT];
 
-	nm_table_cell(table, "%s", label);
-	nm_table_cell(table, "%ssent %s  received %s", name, way_end(way->sent_bits_per_s, sent),
-		      way_end(way->received_bits_per_s, received));
+	nm_table_row(table, label, "%ssent %s  received %s", name,
+		     way_end(way->sent_bits_per_s, sent),
+		     way_end(way->received_bits_per_s, received));
 }
 
 #define MUCH_AFTER 0.01 /* of the window */
@@ -131,10 +139,9 @@ static void add_received(struct nm_table *table, double bytes, double seconds, d
 
 	if (!(bytes > 0) || seconds < MUCH_AFTER * window_s)
 		return;
-	nm_table_cell(table, "%s", "");
-	nm_table_cell(table, "%s %s received in %s %s",
-		      nm_format_amount(bytes, amount, sizeof(amount)), which,
-		      nm_format_duration(seconds, time, sizeof(time)), when);
+	nm_table_row(table, "", "%s %s received in %s %s",
+		     nm_format_amount(bytes, amount, sizeof(amount)), which,
+		     nm_format_duration(seconds, time, sizeof(time)), when);
 }
 
 /* The part of what was received that was still on its way when the time was over, where that took
@@ -172,7 +179,7 @@ void nm_text_throughput(struct nm_table *table, const struct nm_window *totals)
 
 	bits_text(counts->bytes_sent, totals->seconds, sent);
 	bits_text(counts->bytes_received, totals->seconds, received);
-	nm_table_cell(table, "throughput");
+	nm_table_text(table, "throughput");
 	if (!counts->bytes_received)
 		nm_table_cell(table, "sent %s", sent);
 	else if (!counts->bytes_sent)

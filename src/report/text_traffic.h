@@ -18,6 +18,9 @@ const char *nm_text_rate(uint64_t count, double seconds, char *buf);
 /* Bits a second of a way that need not be used: "-" when nothing has gone there. As above. */
 const char *nm_text_way(uint64_t bytes, double seconds, char *buf);
 
+/* A cell for the name of each percentile. */
+void nm_text_percentiles(struct nm_table *table, const struct nm_percentiles *percentiles);
+
 /* The throughput of a stream, by who sends and by who receives. */
 void nm_text_stream(struct nm_table *table, const struct nm_result *result);
 /* The throughput of the master; a direction without data is left out. */

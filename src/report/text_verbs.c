@@ -21,8 +21,7 @@ static void print_outcomes(const struct nm_window *totals, unsigned width, FILE 
 	struct nm_table table = {.align = align, .width = width};
 	bool has[NM_OUTCOMES__COUNT];
 
-	nm_table_cell(&table, "verb");
-	nm_table_cell(&table, "rate");
+	nm_table_head(&table, "verb|rate");
 #define HEAD(member, ...)                                                                          \
 	if ((has[offsetof(struct nm_outcomes, member) / sizeof(uint64_t)] =                        \
 		     totals->counts.member)) {                                                     \
@@ -34,28 +33,25 @@ static void print_outcomes(const struct nm_window *totals, unsigned width, FILE 
 	for (size_t v = 0; v < totals->n_verbs; v++) {
 		const struct nm_verb_window *verb = &totals->verbs[v];
 
-		nm_table_cell(&table, "%s", verb->name);
+		nm_table_text(&table, verb->name);
 		nm_table_cell(&table, "%s/s",
 			      nm_text_rate(verb->outcomes.requests, verb->seconds, text));
 #define CELL(member, ...)                                                                          \
 	if (has[offsetof(struct nm_outcomes, member) / sizeof(uint64_t)])                          \
-		nm_table_cell(&table, "%" PRIu64, verb->outcomes.member);
+		nm_table_count(&table, true, verb->outcomes.member);
 		NM_OUTCOMES(CELL)
 #undef CELL
 	}
-	fputc('\n', out);
-	nm_table_print(&table, 2, out);
-	nm_table_fini(&table);
+	nm_table_section(&table, true, out);
 }
 
 static void add_percentiles(struct nm_table *table, const double *pct_s, size_t count)
 {
-	char text[TEXT];
-
 	for (size_t i = 0; i < count; i++)
-		nm_table_cell(table, "%s",
-			      isinf(pct_s[i]) ? "> timeout"
-					      : nm_format_duration(pct_s[i], text, sizeof(text)));
+		if (isinf(pct_s[i]))
+			nm_table_text(table, "> timeout");
+		else
+			nm_table_time(table, true, pct_s[i]);
 }
 
 static void add_times(struct nm_table *table, const struct nm_verb_window *verb, enum nm_time time,
@@ -63,46 +59,38 @@ static void add_times(struct nm_table *table, const struct nm_verb_window *verb,
 {
 	const struct nm_latency *latency = verb->times[time];
 	const struct nm_failing *failing = verb->failing[time];
-	char mean[TEXT], max[TEXT];
 
 	if (latency) {
-		nm_table_cell(table, "%s", verb->name);
-		nm_table_cell(table, "%s", nm_time_labels[time]);
-		nm_table_cell(table, "%s", nm_format_duration(latency->mean_s, mean, TEXT));
+		nm_table_text(table, verb->name);
+		nm_table_text(table, nm_time_labels[time]);
+		nm_table_time(table, true, latency->mean_s);
 		add_percentiles(table, latency->pct_s, n_percentiles);
-		nm_table_cell(table, "%s", nm_format_duration(latency->max_s, max, TEXT));
+		nm_table_time(table, true, latency->max_s);
 	}
 	if (failing) {
-		nm_table_cell(table, "%s", verb->name);
+		nm_table_text(table, verb->name);
 		nm_table_cell(table, "%s, with failures", nm_time_labels[time]);
-		nm_table_cell(table, "-");
+		nm_table_text(table, "-");
 		add_percentiles(table, failing->pct_s, n_percentiles);
-		nm_table_cell(table, "> timeout");
+		nm_table_text(table, "> timeout");
 	}
 }
 
 static void print_times(const struct nm_result *result, unsigned width, FILE *out)
 {
 	const struct nm_percentiles *percentiles = &result->percentiles;
-	char align[NM_RESULT_MAX_PERCENTILES + 5] = "llr", key[TEXT];
+	char align[NM_RESULT_MAX_PERCENTILES + 5] = "llr";
 	struct nm_table table = {.align = align, .width = width};
 
 	memset(align + 3, 'r', percentiles->count + 1);
-	nm_table_cell(&table, "verb");
-	nm_table_cell(&table, "%s", "");
-	nm_table_cell(&table, "mean");
-	for (size_t i = 0; i < percentiles->count; i++)
-		nm_table_cell(&table, "%s",
-			      nm_percentile_key(percentiles->pct[i], key, sizeof(key)));
-	nm_table_cell(&table, "max");
+	nm_table_head(&table, "verb||mean");
+	nm_text_percentiles(&table, percentiles);
+	nm_table_text(&table, "max");
 	for (size_t v = 0; v < result->totals.n_verbs; v++)
 		for (unsigned t = 0; t < NM_TIME__SIZED; t++)
 			add_times(&table, &result->totals.verbs[v], t, percentiles->count);
-	if (table.n_cells > strlen(align)) { /* there is more than the heads of its columns */
-		fputc('\n', out);
-		nm_table_print(&table, 2, out);
-	}
-	nm_table_fini(&table);
+	/* Whether there is more than the heads of its columns. */
+	nm_table_section(&table, table.n_cells > strlen(align), out);
 }
 
 /* The answers by name of each verb that had others than the usual one. */

@@ -190,7 +190,7 @@ void nm_verdicts_print(const struct nm_runs *series, FILE *out)
 	for (size_t i = 0; i < verdicts->count; i++) {
 		const struct nm_verdict *verdict = &verdicts->items[i];
 
-		nm_table_cell(&table, "%s", verdict->met ? "met" : "NOT MET");
+		nm_table_text(&table, verdict->met ? "met" : "NOT MET");
 		nm_table_cell(&table, "%s%s", verdict->negated ? "not " : "", verdict->text);
 		if (verdict->met && isinf(verdict->value))
 			nm_table_cell(&table, "%s is infinite", verdict->figure);
@@ -199,10 +199,9 @@ void nm_verdicts_print(const struct nm_runs *series, FILE *out)
 				      nm_quantity_format(verdict->quantity, verdict->value, value,
 							 sizeof(value)));
 		else
-			nm_table_cell(&table, "%s", verdict->reason);
+			nm_table_text(&table, verdict->reason);
 	}
-	nm_table_print(&table, 4, out);
-	nm_table_fini(&table);
+	nm_table_end(&table, 4, out);
 }
 
 void nm_verdicts_keys(const struct nm_runs *series, FILE *out)
