@@ -47,6 +47,18 @@ json_t *nm_json_count(uint64_t value)
 	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
 }
 
+json_t *nm_json_texts(char *const *texts, size_t count)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; array && i < count; i++)
+		if (json_array_append_new(array, nm_json_text(texts[i])) != 0) {
+			json_decref(array);
+			return NULL;
+		}
+	return array;
+}
+
 json_t *nm_json_join(json_t *into, json_t *from)
 {
 	if (!into || !from || json_object_update(into, from) != 0) {
@@ -166,7 +178,9 @@ json_t *nm_objects_json(const struct nm_object *object, const struct nm_at *at, 
 static json_t *list_json(const struct nm_figure *figure, const struct nm_at *at)
 {
 	const char *item = at->item;
-	const void *first = *(const void *const *)(item + figure->offset);
+	const void *at_first = item + figure->offset;
+	const void *first =
+		figure->kind == NM_FIGURE_ARRAY ? at_first : *(const void *const *)at_first;
 	size_t count = *(const size_t *)(item + figure->count_offset);
 
 	return nm_objects_json(figure->object, at, first, count, figure->item_size);
@@ -179,13 +193,52 @@ static json_t *object_json(const struct nm_figure *figure, const struct nm_at *a
 	return nm_object_json(figure->object, &inner);
 }
 
+static json_t *filled_json(const struct nm_figure *figure, const struct nm_at *at)
+{
+	void *made = calloc(1, figure->item_size);
+	struct nm_at item = nm_at_item(at, made, 0);
+	json_t *json = NULL;
+
+	if (made)
+		json = figure->fill(at, made) ? nm_object_json(figure->object, &item) : json_null();
+	free(made);
+	return json;
+}
+
+static bool is_so(const struct nm_when *when, const void *item)
+{
+	const char *member = (const char *)item + when->offset;
+	size_t i = 0;
+
+	if (when->is_real)
+		return *(const double *)(const void *)member > 0;
+	while (i < when->size && !member[i])
+		i++;
+	return i < when->size || when->size == 0;
+}
+
 static bool is_known(const struct nm_figure *figure, const void *item)
 {
-	const char *flags = item;
+	return is_so(&figure->known_if, item) && (!figure->known || figure->known(item));
+}
 
-	return (!figure->known_flag ||
-		*(const bool *)(const void *)(flags + figure->known_flag - 1)) &&
-	       (!figure->known || figure->known(item));
+/* {"unavailable": why}; null where there is never a reason. */
+static json_t *unavailable(const struct nm_figure *figure, const struct nm_at *at)
+{
+	const char *why = figure->lacks ? figure->lacks(at) : NULL;
+
+	if (!why && !figure->why)
+		return json_null();
+	why = why ? why : (const char *)at->item + figure->why - 1;
+	return json_pack("{s:o}", "unavailable", nm_json_text(*why ? why : "it was not collected"));
+}
+
+static double rate_of(const struct nm_figure *figure, const void *item)
+{
+	const char *base = item;
+
+	return figure->rate ? figure->rate(item)
+			    : *(const double *)(const void *)(base + figure->offset);
 }
 
 static const void *value_of(const struct nm_figure *figure, const void *item)
@@ -198,26 +251,36 @@ static const void *value_of(const struct nm_figure *figure, const void *item)
 	return base ? base + figure->offset : (const void *)&none;
 }
 
-static json_t *figure_json(const struct nm_figure *figure, const struct nm_at *at)
+static json_t *number_json(enum nm_figure_kind kind, const void *value)
 {
-	const void *value = value_of(figure, at->item);
-
-	if (!is_known(figure, at->item))
-		return json_null();
-	switch (figure->kind) {
+	switch (kind) {
 	case NM_FIGURE_COUNT:
 		return nm_json_count(*(const uint64_t *)value);
 	case NM_FIGURE_COUNT32:
 		return nm_json_count(*(const uint32_t *)value);
+	case NM_FIGURE_SIZE:
+		return nm_json_count(*(const size_t *)value);
 	case NM_FIGURE_SIGNED:
 		return json_integer(*(const int64_t *)value);
 	case NM_FIGURE_BOOL:
 		return json_boolean(*(const bool *)value);
-	case NM_FIGURE_REAL:
+	case NM_FIGURE_NUMBER:
+		return nm_json_count(*(const uint32_t *)value + UINT64_C(1));
+	default:
 		return nm_json_real(*(const double *)value);
+	}
+}
+
+static json_t *figure_json(const struct nm_figure *figure, const struct nm_at *at)
+{
+	const void *value = value_of(figure, at->item);
+
+	if ((figure->lacks && figure->lacks(at)) || !is_known(figure, at->item))
+		return unavailable(figure, at);
+	switch (figure->kind) {
 	case NM_FIGURE_RATE:
 	case NM_FIGURE_SHARE:
-		return nm_json_real(figure->rate(at->item));
+		return nm_json_real(rate_of(figure, at->item));
 	case NM_FIGURE_TEXT:
 		return nm_json_text(*(const char *const *)value);
 	case NM_FIGURE_NAME:
@@ -226,8 +289,6 @@ static json_t *figure_json(const struct nm_figure *figure, const struct nm_at *a
 		return nm_json_count(at->index);
 	case NM_FIGURE_PLACE:
 		return nm_json_count((uint64_t)at->index + 1);
-	case NM_FIGURE_NUMBER:
-		return nm_json_count(*(const uint32_t *)value + UINT64_C(1));
 	case NM_FIGURE_CHARS:
 		return nm_json_known(value);
 	case NM_FIGURE_STRING:
@@ -242,12 +303,17 @@ static json_t *figure_json(const struct nm_figure *figure, const struct nm_at *a
 	case NM_FIGURE_OBJECT:
 		return object_json(figure, at);
 	case NM_FIGURE_LIST:
+	case NM_FIGURE_ARRAY:
 		return list_json(figure, at);
+	case NM_FIGURE_TEXTS:
+		return nm_json_texts(*(char *const *const *)value,
+				     *(const size_t *)(const void *)((const char *)at->item +
+								     figure->count_offset));
 	case NM_FIGURE_MADE:
-	case NM_FIGURE_FIELDS:
-		break;
+		return figure->fill ? filled_json(figure, at) : figure->make(at);
+	default:
+		return number_json(figure->kind, value);
 	}
-	return figure->make(at);
 }
 
 /* A host's 0, -1 and "" are "not known" where they are no counts. */
@@ -303,12 +369,17 @@ static int add_figures(json_t *into, const struct nm_object *object, const struc
 	}
 	for (const struct nm_figure *figure = object->figures; !nm_figure_is_end(figure);
 	     figure++) {
-		if ((!figure->json && !figure->fields) || (figure->has && !figure->has(at)))
+		if ((!figure->json && !figure->fields) || !is_so(&figure->has_if, at->item) ||
+		    (figure->has && !figure->has(at)))
 			continue;
-		if (figure->kind == NM_FIGURE_FIELDS)
+		if (figure->kind == NM_FIGURE_FIELDS) {
 			error |= add_fields(into, figure, at->item);
-		else
-			error |= json_object_set_new(into, figure->json, figure_json(figure, at));
+			continue;
+		}
+		json_t *value = figure_json(figure, at);
+
+		if (!figure->omits_null || !json_is_null(value))
+			error |= json_object_set_new(into, figure->json, value);
 	}
 	return error;
 }
@@ -467,7 +538,7 @@ static void format(const struct nm_figure *figure, const void *item, int rate_de
 		break;
 	case NM_FIGURE_RATE:
 	case NM_FIGURE_SHARE:
-		rate = figure->rate(item);
+		rate = rate_of(figure, item);
 		if (isfinite(rate))
 			snprintf(text, size, "%.*f",
 				 figure->kind == NM_FIGURE_SHARE ? 4 : rate_decimals, rate);

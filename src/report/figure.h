@@ -28,10 +28,11 @@ enum nm_figure_kind {
 	NM_FIGURE_MADE,	   /* any JSON, by `make`; only there */
 	NM_FIGURE_COUNT,   /* uint64_t */
 	NM_FIGURE_COUNT32, /* uint32_t or unsigned */
+	NM_FIGURE_SIZE,	   /* size_t; in JSON only */
 	NM_FIGURE_SIGNED,  /* int64_t */
 	NM_FIGURE_BOOL,	   /* bool */
 	NM_FIGURE_REAL,	   /* double, of seconds unless `schema` says otherwise */
-	NM_FIGURE_RATE,	   /* computed by `rate`; NaN: not known */
+	NM_FIGURE_RATE,	   /* computed by `rate`, or a double; NaN: not known */
 	NM_FIGURE_SHARE,   /* computed by `rate`, 0 to 1 */
 	NM_FIGURE_TEXT,	   /* char *; NULL: not known */
 	NM_FIGURE_CHARS,   /* char[]; "": not known */
@@ -47,10 +48,26 @@ enum nm_figure_kind {
 	NM_FIGURE_ANSWERS,
 	NM_FIGURE_OBJECT, /* a struct with figures of its own: `object` */
 	NM_FIGURE_LIST,	  /* a pointer to an array of `object`, its length at `count_offset` */
+	NM_FIGURE_ARRAY,  /* the same where the array is in the struct */
+	NM_FIGURE_TEXTS,  /* char **, its length at `count_offset`; in JSON only */
 	NM_FIGURE_FIELDS, /* each field of a table that has a name in results; in JSON only */
 };
 
 struct nm_object;
+
+/* A member of a struct on which it depends whether a figure is there: it must not be 0, and a
+ * double be above it. size 0: nothing depends. */
+struct nm_when {
+	size_t offset, size;
+	bool is_real;
+};
+#define NM_WHEN(owner, member)                                                                     \
+	{                                                                                          \
+		offsetof(owner, member), sizeof(((owner *)0)->member),                             \
+			_Generic(((owner *)0)->member, double                                      \
+				 : true, default                                                   \
+				 : false)                                                          \
+	}
 
 struct nm_figure {
 	const char *json;   /* member; NULL: not in JSON */
@@ -61,15 +78,24 @@ struct nm_figure {
 	/* The figure is not in the struct, but behind a pointer in it, whose offset + 1 this is;
 	 * where that is NULL it has no values. 0: it is in the struct. */
 	size_t behind;
-	/* Whether the figure is known, else it is null, has no key, and an empty cell: the offset
-	 * of a bool + 1, and a function; 0 and NULL: always. */
-	size_t known_flag;
+	/* Whether the figure is known, else it is null, has no key, and an empty cell; NULL:
+	 * always. */
+	struct nm_when known_if;
 	bool (*known)(const void *item);
-	bool (*has)(const struct nm_at *at); /* whether there is such a member; NULL: always */
+	/* Why it is not to be had, by the whole of the item, NULL: it is; and by itself where it is
+	 * not known, the offset of a char[] + 1. Then it is an object that says so. */
+	const char *(*lacks)(const struct nm_at *at);
+	size_t why;
+	/* Whether there is such a member; NULL: always. */
+	struct nm_when has_if;
+	bool (*has)(const struct nm_at *at);
+	bool omits_null; /* there is no such member where it is null */
 	json_t *(*make)(const struct nm_at *at);
+	/* Makes the struct, of item_size, whose `object` is shown; false: there is none. */
+	bool (*fill)(const struct nm_at *at, void *ret);
 	double (*rate)(const void *item);
 	const struct nm_object *object;
-	size_t count_offset, item_size; /* LIST, ANSWERS */
+	size_t count_offset, item_size; /* LIST, ARRAY, ANSWERS, TEXTS */
 	const struct nm_field *fields;
 	/* The name of a definition of the schema, or a schema with ' for "; NULL: that of the
 	 * kind. */
@@ -89,7 +115,18 @@ struct nm_figure {
 	{                                                                                          \
 		.json = name, .make = function, .schema = its_schema, __VA_ARGS__                  \
 	}
-#define NM_KNOWN_BY(owner, flag) .known_flag = offsetof(owner, flag) + 1
+#define NM_FILLED(name, function, type, its_object, ...)                                           \
+	{                                                                                          \
+		.json = name, .fill = function, .item_size = sizeof(type), .object = &its_object,  \
+		__VA_ARGS__                                                                        \
+	}
+#define NM_ITEMS(figure_kind, owner, member, count, name, its_object, ...)                         \
+	NM_FIGURE(figure_kind, owner, member, name, .count_offset = offsetof(owner, count),        \
+		  .item_size = sizeof(*((owner *)0)->member), .object = &its_object, __VA_ARGS__)
+#define NM_LIST(...)		   NM_ITEMS(LIST, __VA_ARGS__)
+#define NM_ARRAY(...)		   NM_ITEMS(ARRAY, __VA_ARGS__)
+#define NM_KNOWN_BY(owner, member) .known_if = NM_WHEN(owner, member)
+#define NM_HAS(owner, member)	   .has_if = NM_WHEN(owner, member)
 #define NM_RATE(name, function, ...)                                                               \
 	{                                                                                          \
 		.json = name, .kind = NM_FIGURE_RATE, .rate = function, __VA_ARGS__                \
@@ -105,6 +142,12 @@ struct nm_figure {
 static inline bool nm_figure_is_end(const struct nm_figure *figure)
 {
 	return !figure->json && !figure->key && !figure->column && !figure->fields;
+}
+
+/* Whether there may be no such member. */
+static inline bool nm_figure_is_optional(const struct nm_figure *figure)
+{
+	return figure->has || figure->has_if.size || figure->omits_null;
 }
 
 /* How the schema treats members that an object does not list. */
@@ -140,6 +183,7 @@ json_t *nm_json_text(const char *text);
 json_t *nm_json_known(const char *text);
 json_t *nm_json_real(double value);    /* null unless finite */
 json_t *nm_json_count(uint64_t value); /* at most 2^63 - 1 */
+json_t *nm_json_texts(char *const *texts, size_t count);
 /* Puts all members of `from` (taken) into `into`, which is returned; NULL if either is NULL. */
 json_t *nm_json_join(json_t *into, json_t *from);
 

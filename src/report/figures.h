@@ -26,10 +26,11 @@ extern const struct nm_object nm_server_object, nm_outcomes_object, nm_verb_obje
 	nm_with_failures_object, nm_latency_object, nm_ratios_object, nm_window_object,
 	nm_direction_object, nm_datagrams_object, nm_load_object;
 
+/* Whether the run has messages that may be lost. */
+bool nm_has_datagrams(const struct nm_at *at);
+
 /* figures_replay.c: struct nm_replayed, of a phase. */
 extern const struct nm_object nm_replay_object;
-bool nm_has_replay(const struct nm_at *at);
-json_t *nm_make_replay(const struct nm_at *at);
 
 /* figures_ways.c: struct nm_ways. */
 extern const struct nm_figure nm_ways_figures[];
@@ -44,7 +45,7 @@ const struct nm_group_report *nm_group_report_of(const struct nm_result_host *ho
 const struct nm_transaction_report *nm_master_transaction(const struct nm_result *result,
 							  size_t group, size_t phase);
 /* Lists, owned, or NULL when out of memory: the flowops of a transaction, the flows of a group, and
- * the transactions of a slave's group. */
+ * the transactions of a slave's group. null: there is no report, or it has no flows. */
 json_t *nm_flowops_json(const struct nm_at *at, const struct nm_transaction_report *transaction);
 json_t *nm_strands_json(const struct nm_at *at, const struct nm_group_report *report);
 json_t *nm_host_phases_json(const struct nm_at *at, const struct nm_group_report *report,
@@ -71,11 +72,9 @@ extern const struct nm_object nm_facts_object, nm_counts_object, nm_connections_
 extern const struct nm_object nm_sum_object;
 
 /* figures_verdict.c: what was required of the runs, and an earlier result beside them; owned, or
- * NULL when out of memory. */
+ * NULL when out of memory; null: there is none. */
 extern const struct nm_object nm_requirement_object, nm_comparison_object;
-bool nm_has_requirements(const struct nm_at *at);
 json_t *nm_requirements_json(const struct nm_at *at);
-bool nm_has_comparison(const struct nm_at *at);
 json_t *nm_comparison_json(const struct nm_at *at);
 
 /* figures_run.c: the document, from the top. */
@@ -85,9 +84,8 @@ extern const struct nm_object nm_document_object, nm_profile_object, nm_run_obje
 /* figures_repeat.c: a struct nm_summary, and the series. */
 extern const struct nm_object nm_summary_object, nm_repeat_object;
 
-/* sweep.c: all trials; owned, or NULL when out of memory. */
+/* sweep.c: all trials; as above. */
 extern const struct nm_object nm_trial_object, nm_sweep_object;
-bool nm_has_sweep(const struct nm_at *at);
 json_t *nm_sweep_json(const struct nm_at *at);
 
 /* json.c: writes a document as text. 0 or -errno of the stream. */

@@ -28,11 +28,6 @@ const struct nm_transaction_report *nm_master_transaction(const struct nm_result
 
 /* --- flowops --- */
 
-static json_t *make_flowop(const struct nm_at *at)
-{
-	return json_string(((const struct nm_flowop_report *)at->item)->name);
-}
-
 static json_t *make_cpu(const struct nm_at *at)
 {
 	const struct nm_flowop_report *flowop = at->item;
@@ -48,19 +43,15 @@ static double operations_per_s(const void *item)
 	return flowop->seconds > 0 ? (double)flowop->operations / flowop->seconds : NAN;
 }
 
-static bool asks(const struct nm_at *at)
-{
-	return ((const struct nm_flowop_report *)at->item)->outcomes.requests > 0;
-}
-
 static const struct nm_figure flowop_figures[] = {
-	NM_MADE("flowop", make_flowop, NM_SCHEMA_TEXT),
+	NM_FIGURE(TEXT, struct nm_flowop_report, name, "flowop", .schema = NM_SCHEMA_TEXT),
 	NM_FIGURE(COUNT32, struct nm_flowop_report, line, "line", .doc = "In the profile."),
 	NM_FIGURE(COUNT, struct nm_flowop_report, operations, "operations"),
 	NM_RATE("operations_per_s", operations_per_s,
 		.doc = "Over the time of the transaction on this host."),
 	NM_FIGURE(OBJECT, struct nm_flowop_report, outcomes, "outcomes",
-		  .object = &nm_outcomes_object, .has = asks),
+		  .object = &nm_outcomes_object,
+		  NM_HAS(struct nm_flowop_report, outcomes.requests)),
 	NM_FIGURE(COUNT, struct nm_flowop_report, bytes_sent, "bytes_sent"),
 	NM_FIGURE(COUNT, struct nm_flowop_report, bytes_received, "bytes_received"),
 	NM_FIGURE(COUNT, struct nm_flowop_report, errors, "errors"),
@@ -79,8 +70,9 @@ const struct nm_object nm_flowops_object = {
 
 json_t *nm_flowops_json(const struct nm_at *at, const struct nm_transaction_report *transaction)
 {
-	return nm_objects_json(&nm_flowops_object, at, transaction->flowops, transaction->n_flowops,
-			       sizeof(*transaction->flowops));
+	return transaction ? nm_objects_json(&nm_flowops_object, at, transaction->flowops,
+					     transaction->n_flowops, sizeof(*transaction->flowops))
+			   : json_null();
 }
 
 /* --- flows --- */
@@ -105,8 +97,10 @@ const struct nm_object nm_strands_object = {
 
 json_t *nm_strands_json(const struct nm_at *at, const struct nm_group_report *report)
 {
-	return nm_objects_json(&nm_strands_object, at, report->strands, report->n_strands,
-			       sizeof(*report->strands));
+	return report && report->n_strands
+		       ? nm_objects_json(&nm_strands_object, at, report->strands, report->n_strands,
+					 sizeof(*report->strands))
+		       : json_null();
 }
 
 /* --- transactions of a slave --- */
@@ -145,9 +139,9 @@ const struct nm_object nm_host_phase_object = {
 json_t *nm_host_phases_json(const struct nm_at *at, const struct nm_group_report *report,
 			    size_t group)
 {
-	json_t *list = json_array();
+	json_t *list = report ? json_array() : json_null();
 
-	for (size_t i = 0; list && i < report->n_transactions; i++) {
+	for (size_t i = 0; report && list && i < report->n_transactions; i++) {
 		const struct nm_result_phase *of = &at->result->groups[group].phases[i];
 		const struct nm_transaction_report *transaction = &report->transactions[i];
 		const struct host_phase phase = {

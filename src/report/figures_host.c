@@ -8,13 +8,6 @@ static const struct nm_result_host *host_of(const struct nm_at *at)
 	return at->item;
 }
 
-/* {"unavailable": why}. */
-static json_t *unavailable(const char *why)
-{
-	return json_pack("{s:o}", "unavailable",
-			 nm_json_text(why && *why ? why : "it was not collected"));
-}
-
 /* --- facts --- */
 
 static const struct nm_figure facts_figures[] = {
@@ -55,19 +48,9 @@ static const struct nm_group_report *slave_report(const struct nm_at *at)
 	return host->is_master ? NULL : nm_group_report_of(host, at->index);
 }
 
-static bool has_report(const struct nm_at *at)
-{
-	return slave_report(at) != NULL;
-}
-
-static bool has_strands(const struct nm_at *at)
-{
-	return has_report(at) && slave_report(at)->n_strands > 0;
-}
-
 static json_t *make_group_operations(const struct nm_at *at)
 {
-	return nm_json_count(slave_report(at)->operations);
+	return slave_report(at) ? nm_json_count(slave_report(at)->operations) : json_null();
 }
 
 static json_t *make_group_phases(const struct nm_at *at)
@@ -82,9 +65,9 @@ static json_t *make_group_strands(const struct nm_at *at)
 
 static const struct nm_figure group_counts_figures[] = {
 	NM_MADE("name", make_group_name, "known_text"),
-	NM_MADE("operations", make_group_operations, "operations", .has = has_report),
-	NM_MADE("phases", make_group_phases, NM_SCHEMA_LIST("host_phase"), .has = has_report),
-	NM_MADE("flow_totals", make_group_strands, "flow_totals", .has = has_strands),
+	NM_MADE("operations", make_group_operations, "operations", .omits_null = true),
+	NM_MADE("phases", make_group_phases, NM_SCHEMA_LIST("host_phase"), .omits_null = true),
+	NM_MADE("flow_totals", make_group_strands, "flow_totals", .omits_null = true),
 	NM_FIGURE_END,
 };
 
@@ -92,7 +75,6 @@ static const struct nm_object group_counts_object = {
 	.figures = group_counts_figures,
 	.base = &nm_counts_object,
 	.closing = NM_CLOSED_ALL,
-	.is_list = true,
 };
 
 /* --- connections --- */
@@ -122,19 +104,6 @@ const struct nm_object nm_tls_object = {
 	.figures = tls_figures,
 };
 
-static json_t *make_tls(const struct nm_at *at)
-{
-	const struct nm_conn_report *report = at->item;
-	struct nm_at tls = nm_at_item(at, &report->tls, 0);
-
-	return report->tls.connections ? nm_object_json(&nm_tls_object, &tls) : json_null();
-}
-
-static bool min_rtt_known(const void *item)
-{
-	return ((const struct nm_conn_report *)item)->min_rtt_s > 0;
-}
-
 static const struct nm_figure srtt_figures[] = {
 	NM_FIGURE(REAL, struct nm_conn_report, srtt_min_s, "min", .key = "min"),
 	NM_FIGURE(REAL, struct nm_conn_report, srtt_mean_s, "mean", .key = "mean"),
@@ -149,7 +118,7 @@ static const struct nm_figure connections_figures[] = {
 		  .schema = "{'type': 'integer', 'minimum': 1}"),
 	NM_FIGURE(COUNT, struct nm_conn_report, retransmits, "retransmits", .key = "retransmits"),
 	NM_FIGURE(REAL, struct nm_conn_report, min_rtt_s, "min_rtt_s", .key = "min_rtt",
-		  .known = min_rtt_known, .schema = NM_SCHEMA_REAL_OR_NULL,
+		  NM_KNOWN_BY(struct nm_conn_report, min_rtt_s), .schema = NM_SCHEMA_REAL_OR_NULL,
 		  .doc = "The shortest round trip that TCP has seen on any of them; null: not "
 			 "known."),
 	{.json = "srtt_s",
@@ -163,7 +132,9 @@ static const struct nm_figure connections_figures[] = {
 	NM_FIGURE(COUNT32, struct nm_conn_report, mss_min, "mss_min"),
 	NM_FIGURE(COUNT32, struct nm_conn_report, mss_max, "mss_max"),
 	NM_FIGURE(CHARS, struct nm_conn_report, congestion_control, "congestion_control"),
-	NM_MADE("tls", make_tls, NM_SCHEMA_OR_NULL("tls")),
+	NM_FIGURE(OBJECT, struct nm_conn_report, tls, "tls", .object = &nm_tls_object,
+		  NM_KNOWN_BY(struct nm_conn_report, tls.connections), .is_label = true,
+		  .schema = NM_SCHEMA_OR_NULL("tls")),
 	NM_FIGURE_END,
 };
 
@@ -177,30 +148,10 @@ const struct nm_object nm_connections_object = {
 
 /* --- rows of the grid --- */
 
-static json_t *make_row_cpu(const struct nm_at *at)
+static bool fill_direction(const struct nm_at *at, void *ret)
 {
-	const struct nm_host_interval *row = at->item;
-	struct nm_at cpu = nm_at_item(at, &row->cpu, 0);
-
-	return row->cpu.n_cpus ? nm_object_json(&nm_cpu_object, &cpu) : json_null();
-}
-
-static bool has_datagrams(const struct nm_at *at)
-{
-	struct nm_datagram_stats stats;
-
-	nm_result_datagrams(at->result, &stats);
-	return stats.any;
-}
-
-static json_t *make_row_datagrams(const struct nm_at *at)
-{
-	struct nm_datagram_direction direction;
-
-	nm_host_interval_datagrams(at->item, &direction);
-	struct nm_at item = nm_at_item(at, &direction, 0);
-
-	return nm_object_json(&nm_direction_object, &item);
+	nm_host_interval_datagrams(at->item, ret);
+	return true;
 }
 
 static const struct nm_figure row_figures[] = {
@@ -210,12 +161,15 @@ static const struct nm_figure row_figures[] = {
 	NM_FIGURE(COUNT, struct nm_host_interval, counts.iterations, "transactions"),
 	NM_FIGURE(COUNT, struct nm_host_interval, counts.bytes_sent, "bytes_sent"),
 	NM_FIGURE(COUNT, struct nm_host_interval, counts.bytes_received, "bytes_received"),
-	NM_MADE("cpu", make_row_cpu, NM_SCHEMA_OR_NULL("cpu")),
+	NM_FIGURE(OBJECT, struct nm_host_interval, cpu, "cpu", .object = &nm_cpu_object,
+		  NM_KNOWN_BY(struct nm_host_interval, cpu.n_cpus),
+		  .schema = NM_SCHEMA_OR_NULL("cpu")),
 	{.kind = NM_FIGURE_FIELDS,
 	 .fields = nm_usage_row_fields,
 	 .offset = offsetof(struct nm_host_interval, usage)},
-	NM_MADE("messages", make_row_datagrams, "message_way", .has = has_datagrams,
-		.doc = "What this host has sent, and what it has received: other messages."),
+	NM_FILLED("messages", fill_direction, struct nm_datagram_direction, nm_direction_object,
+		  .has = nm_has_datagrams,
+		  .doc = "What this host has sent, and what it has received: other messages."),
 	NM_FIGURE_END,
 };
 
@@ -271,149 +225,42 @@ static json_t *make_skew_error(const struct nm_at *at)
 	return skew(at, host_of(at)->skew_error_s);
 }
 
-static json_t *make_counts(const struct nm_at *at)
+/* Why the whole of the machine's usage is missing; a part of it may be by itself. */
+static const char *lacks_usage(const struct nm_at *at)
 {
-	struct nm_at counts = nm_at_item(at, &host_of(at)->counts, 0);
-
-	return host_of(at)->n_groups ? nm_object_json(&nm_counts_object, &counts) : json_null();
+	return host_of(at)->has_usage ? NULL : "the host did not deliver it";
 }
 
-static json_t *make_groups(const struct nm_at *at)
+static const char *lacks_throttling(const struct nm_at *at)
 {
-	const struct nm_result_host *host = host_of(at);
-
-	return nm_objects_json(&group_counts_object, at, host->groups, host->n_groups,
-			       sizeof(*host->groups));
+	return lacks_usage(at)			       ? lacks_usage(at)
+	       : host_of(at)->usage.throttling.periods ? NULL
+						       : "its control groups have no limit of CPU";
 }
 
-/* A part of the machine's usage, which by itself may be missing and then says why. */
-static json_t *part(const struct nm_at *at, bool has, const char *why,
-		    const struct nm_object *object, const void *item)
+static bool fill_costs(const struct nm_at *at, void *ret)
 {
-	struct nm_at of = nm_at_item(at, item, 0);
-
-	if (!host_of(at)->has_usage)
-		return unavailable("the host did not deliver it");
-	return has ? nm_object_json(object, &of) : unavailable(why);
-}
-
-#define PART(name)                                                                                 \
-	static json_t *make_##name(const struct nm_at *at)                                         \
-	{                                                                                          \
-		const struct nm_usage *usage = &host_of(at)->usage;                                \
-                                                                                                   \
-		return part(at, usage->has_##name, usage->name##_why, &nm_##name##_object, usage); \
-	}
-PART(unhalted)
-PART(cpufreq)
-PART(interrupts)
-PART(softirqs)
-PART(softnet)
-PART(pressure)
-PART(tcp)
-#undef PART
-
-static json_t *make_cpu(const struct nm_at *at)
-{
-	const struct nm_usage *usage = &host_of(at)->usage;
-
-	return part(at, usage->has_cpu, usage->cpu_why, &nm_cpu_object, &usage->cpu);
-}
-
-static json_t *make_cpus(const struct nm_at *at)
-{
-	const struct nm_cpu_loads *cpus = &host_of(at)->each.cpus;
-
-	return host_of(at)->has_usage && cpus->count
-		       ? nm_objects_json(&nm_cpu_load_object, at, cpus->items, cpus->count,
-					 sizeof(cpus->items[0]))
-		       : part(at, false, cpus->why, NULL, NULL);
-}
-
-static json_t *make_rusage(const struct nm_at *at)
-{
-	return part(at, true, "", &nm_rusage_object, &host_of(at)->usage);
-}
-
-static json_t *make_throttling(const struct nm_at *at)
-{
-	const struct nm_throttling *throttling = &host_of(at)->usage.throttling;
-
-	return part(at, throttling->periods > 0, "its control groups have no limit of CPU",
-		    &nm_throttling_object, throttling);
-}
-
-static json_t *make_nics(const struct nm_at *at)
-{
-	const struct nm_usage *usage = &host_of(at)->usage;
-
-	return host_of(at)->has_usage && usage->has_nics
-		       ? nm_objects_json(&nm_nic_object, at, usage->nics, usage->n_nics,
-					 sizeof(usage->nics[0]))
-		       : part(at, false, usage->nics_why, NULL, NULL);
-}
-
-static json_t *make_vectors(const struct nm_at *at)
-{
-	const struct nm_vectors *vectors = &host_of(at)->each.vectors;
-
-	return nm_objects_json(&nm_vector_object, at, vectors->items, vectors->count,
-			       sizeof(vectors->items[0]));
-}
-
-static json_t *make_costs(const struct nm_at *at)
-{
-	struct nm_costs costs;
-
-	nm_costs_of(at->result, host_of(at), &costs);
-	return part(at, true, "", &nm_costs_object, &costs);
-}
-
-static json_t *make_psp(const struct nm_at *at)
-{
-	const struct nm_usage *usage = &host_of(at)->usage;
-
-	return host_of(at)->has_usage && usage->has_psp
-		       ? nm_objects_json(&nm_psp_object, at, usage->psp, usage->n_psp,
-					 sizeof(usage->psp[0]))
-		       : part(at, false, usage->psp_why, NULL, NULL);
-}
-
-static bool has_details(const struct nm_at *at)
-{
-	return host_of(at)->report != NULL;
-}
-
-static json_t *make_elapsed(const struct nm_at *at)
-{
-	return nm_json_real(host_of(at)->report->elapsed_s);
+	nm_costs_of(at->result, host_of(at), ret);
+	return true;
 }
 
 static json_t *make_operations(const struct nm_at *at)
 {
-	return nm_json_count(host_of(at)->report->operations);
+	return host_of(at)->report ? nm_json_count(host_of(at)->report->operations) : json_null();
 }
+
+/* A part of the usage, which itself may be missing. */
+#define PART(name, member)                                                                         \
+	NM_FIGURE(OBJECT, struct nm_result_host, member, #name,                                    \
+		  .schema = NM_SCHEMA_IF_AVAILABLE(#name), .object = &nm_##name##_object,          \
+		  .lacks = lacks_usage, KNOWN(has_##name, name##_why))
+#define KNOWN(flag, its_why)                                                                       \
+	NM_KNOWN_BY(struct nm_result_host, usage.flag), .why = WHY(usage.its_why)
+#define WHY(member) offsetof(struct nm_result_host, member) + 1
 
 static bool has_counters(const struct nm_at *at)
 {
 	return at->result->statistics & NM_STAT_COUNTERS;
-}
-
-static json_t *make_counters(const struct nm_at *at)
-{
-	const struct nm_perf_values *counters = &host_of(at)->counters;
-
-	return nm_objects_json(&nm_counters_object, at, counters->items, counters->count,
-			       sizeof(counters->items[0]));
-}
-
-static json_t *make_connections(const struct nm_at *at)
-{
-	const struct nm_conn_report *report = &host_of(at)->connections;
-	struct nm_at of = nm_at_item(at, report, 0);
-
-	return report->connections ? nm_object_json(&nm_connections_object, &of)
-				   : unavailable(report->why);
 }
 
 static bool has_cut(const struct nm_at *at)
@@ -468,55 +315,62 @@ static const struct nm_figure host_figures[] = {
 		       "the master."),
 	NM_MADE("start_skew_error_s", make_skew_error, NM_SCHEMA_REAL_OR_NULL,
 		.doc = "How far that may be off."),
-	NM_MADE("counts", make_counts,
-		"{'anyOf': [{'$ref': '#/$defs/counts', 'unevaluatedProperties': false}, "
-		"{'type': 'null'}]}",
-		.object = &nm_counts_object),
-	NM_MADE("groups", make_groups, NULL, .object = &group_counts_object,
+	NM_FIGURE(OBJECT, struct nm_result_host, counts, "counts", .object = &nm_counts_object,
+		  NM_KNOWN_BY(struct nm_result_host, n_groups),
+		  .schema =
+			  "{'anyOf': [{'$ref': '#/$defs/counts', 'unevaluatedProperties': false}, "
+			  "{'type': 'null'}]}"),
+	NM_LIST(struct nm_result_host, groups, n_groups, "groups", group_counts_object,
 		.doc = "The same counts, group by group. With statistics a slave's have its phases "
 		       "and "
 		       "flows too; the master's are those of `groups`."),
-	NM_MADE("elapsed_s", make_elapsed, "seconds", .has = has_details,
-		.doc = "With statistics only: from the begin of the first transaction to the end "
-		       "of the "
-		       "last, by the host's own clock."),
-	NM_MADE("operations", make_operations, "operations", .has = has_details),
-	NM_MADE("counters", make_counters, "counters", .has = has_counters),
-	NM_MADE("cpu", make_cpu, NM_SCHEMA_IF_AVAILABLE("cpu"), .object = &nm_cpu_object),
-	NM_MADE("cpus", make_cpus, NM_SCHEMA_LIST_IF_AVAILABLE("cpu_load"),
-		.doc = "Each CPU that was online all the time."),
-	NM_MADE("unhalted", make_unhalted, NM_SCHEMA_IF_AVAILABLE("unhalted"),
-		.object = &nm_unhalted_object),
-	NM_MADE("cpufreq", make_cpufreq, NM_SCHEMA_IF_AVAILABLE("cpufreq"),
-		.object = &nm_cpufreq_object),
-	NM_MADE("interrupts", make_interrupts, NM_SCHEMA_IF_AVAILABLE("interrupts"),
-		.object = &nm_interrupts_object),
-	NM_MADE("softirqs", make_softirqs, NM_SCHEMA_IF_AVAILABLE("softirqs"),
-		.object = &nm_softirqs_object),
-	NM_MADE("softnet", make_softnet, NM_SCHEMA_IF_AVAILABLE("softnet"),
-		.object = &nm_softnet_object),
-	NM_MADE("pressure", make_pressure, NM_SCHEMA_IF_AVAILABLE("pressure"),
-		.object = &nm_pressure_object),
-	NM_MADE("rusage", make_rusage, NM_SCHEMA_IF_AVAILABLE("rusage"),
-		.object = &nm_rusage_object),
-	NM_MADE("throttling", make_throttling, NM_SCHEMA_IF_AVAILABLE("throttling"),
-		.object = &nm_throttling_object),
-	NM_MADE("nics", make_nics, NM_SCHEMA_LIST_IF_AVAILABLE("nic"),
-		.doc = "Over the measured window."),
-	NM_MADE("vectors", make_vectors, NM_SCHEMA_LIST("vector"),
-		.doc = "Interrupts of each vector of the interfaces, over the measured window."),
-	NM_MADE("costs", make_costs, NM_SCHEMA_IF_AVAILABLE("costs"), .object = &nm_costs_object),
-	NM_MADE("tcp", make_tcp, NM_SCHEMA_IF_AVAILABLE("tcp"), .object = &nm_tcp_object),
-	NM_MADE("psp", make_psp, NM_SCHEMA_LIST_IF_AVAILABLE("psp_device"),
-		.doc = "PSP devices over the measured window; none where the kernel has no PSP."),
+	NM_FIGURE(REAL, struct nm_host_report, elapsed_s, "elapsed_s",
+		  .behind = offsetof(struct nm_result_host, report) + 1,
+		  NM_HAS(struct nm_result_host, report),
+		  .doc = "With statistics only: from the begin of the first transaction to the end "
+			 "of the "
+			 "last, by the host's own clock."),
+	NM_MADE("operations", make_operations, "operations", .omits_null = true),
+	NM_ARRAY(struct nm_result_host, counters.items, counters.count, "counters",
+		 nm_counters_object, .schema = "counters", .has = has_counters),
+	PART(cpu, usage.cpu),
+	NM_ARRAY(struct nm_result_host, each.cpus.items, each.cpus.count, "cpus",
+		 nm_cpu_load_object, .schema = NM_SCHEMA_LIST_IF_AVAILABLE("cpu_load"),
+		 .lacks = lacks_usage, NM_KNOWN_BY(struct nm_result_host, each.cpus.count),
+		 .why = WHY(each.cpus.why), .doc = "Each CPU that was online all the time."),
+	PART(unhalted, usage),
+	PART(cpufreq, usage),
+	PART(interrupts, usage),
+	PART(softirqs, usage),
+	PART(softnet, usage),
+	PART(pressure, usage),
+	NM_FIGURE(OBJECT, struct nm_result_host, usage, "rusage",
+		  .schema = NM_SCHEMA_IF_AVAILABLE("rusage"), .object = &nm_rusage_object,
+		  .lacks = lacks_usage),
+	NM_FIGURE(OBJECT, struct nm_result_host, usage.throttling, "throttling",
+		  .schema = NM_SCHEMA_IF_AVAILABLE("throttling"), .object = &nm_throttling_object,
+		  .lacks = lacks_throttling),
+	NM_ARRAY(struct nm_result_host, usage.nics, usage.n_nics, "nics", nm_nic_object,
+		 .schema = NM_SCHEMA_LIST_IF_AVAILABLE("nic"), .lacks = lacks_usage,
+		 KNOWN(has_nics, nics_why), .doc = "Over the measured window."),
+	NM_ARRAY(struct nm_result_host, each.vectors.items, each.vectors.count, "vectors",
+		 nm_vector_object,
+		 .doc = "Interrupts of each vector of the interfaces, over the measured window."),
+	NM_FILLED("costs", fill_costs, struct nm_costs, nm_costs_object,
+		  .schema = NM_SCHEMA_IF_AVAILABLE("costs"), .lacks = lacks_usage),
+	PART(tcp, usage),
+	NM_ARRAY(struct nm_result_host, usage.psp, usage.n_psp, "psp", nm_psp_object,
+		 .schema = NM_SCHEMA_LIST_IF_AVAILABLE("psp_device"), .lacks = lacks_usage,
+		 KNOWN(has_psp, psp_why),
+		 .doc = "PSP devices over the measured window; none where the kernel has no PSP."),
 	NM_FIGURE(OBJECT, struct nm_result_host, facts.cut, "cut_sizes",
 		  .object = &nm_buffers_object, .has = has_cut, .is_label = true),
-	NM_MADE("connections", make_connections, NM_SCHEMA_IF_AVAILABLE("connections"),
-		.object = &nm_connections_object),
-	NM_FIGURE(LIST, struct nm_result_host, intervals, "intervals",
-		  .object = &nm_host_interval_object,
-		  .count_offset = offsetof(struct nm_result_host, n_intervals),
-		  .item_size = sizeof(struct nm_host_interval)),
+	NM_FIGURE(OBJECT, struct nm_result_host, connections, "connections",
+		  .schema = NM_SCHEMA_IF_AVAILABLE("connections"), .object = &nm_connections_object,
+		  NM_KNOWN_BY(struct nm_result_host, connections.connections),
+		  .why = WHY(connections.why)),
+	NM_LIST(struct nm_result_host, intervals, n_intervals, "intervals",
+		nm_host_interval_object),
 	NM_FIGURE_END,
 };
 

@@ -4,25 +4,14 @@
 #include "report/costs.h"
 #include "report/figures.h"
 
-/* One value has a mean but no spread. */
-static bool mean_known(const void *item)
-{
-	return ((const struct nm_summary *)item)->n > 0;
-}
-
 static bool spread_known(const void *item)
 {
 	return ((const struct nm_summary *)item)->n > 1;
 }
 
-static json_t *make_n(const struct nm_at *at)
-{
-	return nm_json_count(((const struct nm_summary *)at->item)->n);
-}
-
 static const struct nm_figure summary_figures[] = {
-	NM_MADE("n", make_n, "count", .doc = "Runs that have the figure."),
-	NM_FIGURE(REAL, struct nm_summary, mean, "mean", .known = mean_known,
+	NM_FIGURE(SIZE, struct nm_summary, n, "n", .doc = "Runs that have the figure."),
+	NM_FIGURE(REAL, struct nm_summary, mean, "mean", NM_KNOWN_BY(struct nm_summary, n),
 		  .schema = "{'type': ['number', 'null']}"),
 	NM_FIGURE(REAL, struct nm_summary, stddev, "stddev", .known = spread_known,
 		  .schema = NM_SCHEMA_REAL_OR_NULL,
@@ -49,19 +38,9 @@ const struct nm_object nm_summary_object = {
 /* Of measured flows, in a series that has some. */
 #define OVER_FLOWS(name)                                                                           \
 	{                                                                                          \
-		.json = #name, .kind = NM_FIGURE_OBJECT, .has = has_##name,                        \
+		.json = #name, .kind = NM_FIGURE_OBJECT, NM_HAS(struct nm_runs_summary, name.n),   \
 		.offset = offsetof(struct nm_runs_summary, name), .object = &nm_summary_object     \
 	}
-#define HAS(name)                                                                                  \
-	static bool has_##name(const struct nm_at *at)                                             \
-	{                                                                                          \
-		return ((const struct nm_runs_summary *)at->item)->name.n > 0;                     \
-	}
-HAS(slowdown_mean)
-HAS(slowdown_p50)
-HAS(slowdown_p99)
-#undef HAS
-
 static const struct nm_figure summaries_figures[] = {
 	OVER_RUNS(transactions_per_s), OVER_RUNS(bits_per_s),	 OVER_RUNS(latency_mean_s),
 	OVER_RUNS(latency_p50_s),      OVER_RUNS(latency_p99_s), OVER_FLOWS(slowdown_mean),
@@ -70,14 +49,10 @@ static const struct nm_figure summaries_figures[] = {
 
 static const struct nm_object summaries_object = {.figures = summaries_figures};
 
-static json_t *make_summaries(const struct nm_at *at)
+static bool fill_summaries(const struct nm_at *at, void *ret)
 {
-	struct nm_runs_summary summary;
-
-	nm_runs_summarise(at->runs, &summary);
-	struct nm_at item = nm_at_item(at, &summary, 0);
-
-	return nm_object_json(&summaries_object, &item);
+	nm_runs_summarise(at->runs, ret);
+	return true;
 }
 
 /* What each host has cost; the item is a struct nm_costs_summary. */
@@ -94,24 +69,15 @@ static const struct nm_figure costs_figures[] = {
 
 static const struct nm_object costs_object = {.figures = costs_figures};
 
-static json_t *make_name(const struct nm_at *at)
+static bool fill_costs(const struct nm_at *at, void *ret)
 {
-	return nm_json_text(((const struct nm_result_host *)at->item)->name);
-}
-
-static json_t *make_costs(const struct nm_at *at)
-{
-	struct nm_costs_summary summary;
-
-	nm_costs_summarise(at->runs, at->index, &summary);
-	struct nm_at item = nm_at_item(at, &summary, 0);
-
-	return nm_object_json(&costs_object, &item);
+	nm_costs_summarise(at->runs, at->index, ret);
+	return true;
 }
 
 static const struct nm_figure host_figures[] = {
-	NM_MADE("name", make_name, NM_SCHEMA_TEXT),
-	NM_MADE("costs", make_costs, NULL, .object = &costs_object),
+	NM_FIGURE(TEXT, struct nm_result_host, name, "name", .schema = NM_SCHEMA_TEXT),
+	NM_FILLED("costs", fill_costs, struct nm_costs_summary, costs_object),
 	NM_FIGURE_END,
 };
 
@@ -157,7 +123,7 @@ static json_t *make_n_runs(const struct nm_at *at)
 static const struct nm_figure repeat_figures[] = {
 	NM_MADE("n", make_n_runs, "{'type': 'integer', 'minimum': 2}"),
 	NM_MADE("runs", make_runs, NULL, .object = &runs_object),
-	NM_MADE("summary", make_summaries, NULL, .object = &summaries_object),
+	NM_FILLED("summary", fill_summaries, struct nm_runs_summary, summaries_object),
 	NM_MADE("hosts", make_hosts, NULL, .object = &hosts_object,
 		.doc = "What each has cost, over the complete runs."),
 	NM_FIGURE_END,

@@ -21,20 +21,3 @@ const struct nm_object nm_replay_object = {
 	.doc = "Only of a transaction that replays recorded requests: how many of them.",
 	.figures = replay_figures,
 };
-
-bool nm_has_replay(const struct nm_at *at)
-{
-	struct nm_replayed replayed;
-
-	return nm_phase_replayed(at->item, &replayed);
-}
-
-json_t *nm_make_replay(const struct nm_at *at)
-{
-	struct nm_replayed replayed;
-
-	(void)nm_phase_replayed(at->item, &replayed);
-	struct nm_at item = nm_at_item(at, &replayed, 0);
-
-	return nm_object_json(&nm_replay_object, &item);
-}

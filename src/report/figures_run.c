@@ -5,6 +5,7 @@
 #include "report/figures.h"
 #include "result/difference.h"
 #include "result/load.h"
+#include "result/replayed.h"
 
 /* --- profile; the item is the result --- */
 
@@ -79,20 +80,9 @@ static bool skew_known(const void *item)
 	return result->n_hosts > 1 && result->has_start_skew;
 }
 
-static bool has_statistics(const struct nm_at *at)
+static bool fill_difference(const struct nm_at *at, void *ret)
 {
-	return ((const struct nm_result *)at->item)->statistics != 0;
-}
-
-static json_t *make_difference(const struct nm_at *at)
-{
-	struct nm_difference difference;
-
-	if (!nm_result_difference(at->item, &difference))
-		return json_null();
-	struct nm_at item = nm_at_item(at, &difference, 0);
-
-	return nm_object_json(&nm_difference_object, &item);
+	return nm_result_difference(at->item, ret);
 }
 
 static bool has_responses(const struct nm_at *at)
@@ -118,40 +108,6 @@ static json_t *make_reconciled(const struct nm_at *at)
 	return json_boolean(reconciled == NM_RECONCILED_YES);
 }
 
-static json_t *make_warnings(const struct nm_at *at)
-{
-	const struct nm_result *result = at->item;
-	json_t *array = json_array();
-
-	for (size_t i = 0; array && i < result->warnings.count; i++) {
-		if (json_array_append_new(array, nm_json_text(result->warnings.items[i])) != 0) {
-			json_decref(array);
-			return NULL;
-		}
-	}
-	return array;
-}
-
-static bool has_stream(const struct nm_at *at)
-{
-	return at->result->stream.is_asked_for;
-}
-
-static bool has_after(const struct nm_at *at)
-{
-	return at->result->grid.after.seconds > 0;
-}
-
-static bool has_windows(const struct nm_at *at)
-{
-	return at->result->grid.windows > 0;
-}
-
-static bool has_plateau(const struct nm_at *at)
-{
-	return at->result->grid.warmup_until;
-}
-
 static const struct nm_figure run_figures[] = {
 	NM_FIGURE(TEXT, struct nm_result, id.run_id, "id",
 		  .schema = "{'anyOf': [{'type': 'string', 'pattern': '^[0-9a-f]{32}$'}, {'type': "
@@ -174,28 +130,32 @@ static const struct nm_figure run_figures[] = {
 	NM_FIGURE(TEXT, struct nm_result, verdict.incomplete_why, "incomplete_why",
 		  .doc = "One line, when not complete."),
 	NM_FIGURE(REAL, struct nm_result, grid.warmup_s, "warmup_s"),
-	NM_FIGURE(TEXT, struct nm_result, grid.warmup_until, "warmup_until", .has = has_plateau,
+	NM_FIGURE(TEXT, struct nm_result, grid.warmup_until, "warmup_until",
+		  NM_HAS(struct nm_result, grid.warmup_until),
 		  .doc = "With --warmup plateau(...) only: the plateau. Each warm-up is a phase."),
 	NM_FIGURE(REAL, struct nm_result, grid.cooldown_s, "cooldown_s"),
 	NM_FIGURE(REAL, struct nm_result, grid.interval_s, "interval_s",
 		  .doc = "The reporting interval; 0: there was none."),
-	NM_FIGURE(COUNT, struct nm_result, grid.windows, "windows", .has = has_windows,
+	NM_FIGURE(COUNT, struct nm_result, grid.windows, "windows",
+		  NM_HAS(struct nm_result, grid.windows),
 		  .doc = "With --windows only: how many intervals each measured transaction with a "
 			 "duration was to last."),
 	NM_FIGURE(COUNT, struct nm_result, grid.after.transactions, "transactions_after",
-		  .has = has_after,
+		  NM_HAS(struct nm_result, grid.after.seconds),
 		  .doc = "Only where a window closed with its time: transactions that ended so "
 			 "long after that that the totals have them in the latency alone; 0 where "
 			 "flows ended without one."),
-	NM_FIGURE(REAL, struct nm_result, grid.after.seconds, "after_s", .has = has_after,
+	NM_FIGURE(REAL, struct nm_result, grid.after.seconds, "after_s",
+		  NM_HAS(struct nm_result, grid.after.seconds),
 		  .doc = "With transactions_after: how long after its time the last flow of a "
 			 "group has left, at most."),
 	NM_FIGURE(REAL, struct nm_result, start_skew_s, "start_skew_s", .known = skew_known,
 		  .schema = NM_SCHEMA_REAL_OR_NULL,
 		  .doc = "Between the first and the last host that entered the first measured "
 			 "transaction."),
-	NM_MADE("difference", make_difference, NULL, .has = has_statistics,
-		.object = &nm_difference_object,
+	NM_FILLED(
+		"difference", fill_difference, struct nm_difference, nm_difference_object,
+		NM_HAS(struct nm_result, statistics),
 		.doc = "With statistics only: how much the slaves have done less than the master, "
 		       "in per "
 		       "cent of the master; a figure is null when the master has nothing of it, "
@@ -204,7 +164,8 @@ static const struct nm_figure run_figures[] = {
 	NM_FIGURE(OBJECT, struct nm_result, responses, "responses", .has = has_responses,
 		  .object = &responses_object,
 		  .doc = "With a log of responses only: how many it has."),
-	NM_FIGURE(COUNT, struct nm_result, stream.dropped, "stream_dropped", .has = has_stream,
+	NM_FIGURE(COUNT, struct nm_result, stream.dropped, "stream_dropped",
+		  NM_HAS(struct nm_result, stream.is_asked_for),
 		  .doc = "With --stream only: lines about this run that its reader did not take in "
 			 "time, or that had no reader. What a pipe holds counts as taken. In the "
 			 "stream: so far."),
@@ -214,7 +175,8 @@ static const struct nm_figure run_figures[] = {
 		  .doc = "What differs; or what has failed and was allowed to, so that nothing was "
 			 "compared "
 			 "after it."),
-	NM_MADE("warnings", make_warnings, "{'type': 'array', 'items': {'type': 'string'}}"),
+	NM_FIGURE(TEXTS, struct nm_result, warnings.items, "warnings",
+		  .count_offset = offsetof(struct nm_result, warnings.count)),
 	NM_FIGURE_END,
 };
 
@@ -222,44 +184,24 @@ const struct nm_object nm_run_object = {.name = "run", .figures = run_figures};
 
 /* --- totals; the item is the result --- */
 
-static bool has_datagrams(const struct nm_at *at)
+static bool fill_datagrams(const struct nm_at *at, void *ret)
 {
-	struct nm_datagram_stats stats;
+	struct nm_datagram_stats *stats = ret;
 
-	nm_result_datagrams(at->result, &stats);
-	return stats.any;
+	nm_result_datagrams(at->result, stats);
+	return stats->any;
 }
 
-static json_t *datagrams_json(const struct nm_at *at, const struct nm_datagram_stats *stats)
+static bool fill_ways(const struct nm_at *at, void *ret)
 {
-	struct nm_at item = nm_at_item(at, stats, 0);
-
-	return nm_object_json(&nm_datagrams_object, &item);
-}
-
-static json_t *make_datagrams(const struct nm_at *at)
-{
-	struct nm_datagram_stats stats;
-
-	nm_result_datagrams(at->result, &stats);
-	return datagrams_json(at, &stats);
-}
-
-static json_t *make_ways(const struct nm_at *at)
-{
-	struct nm_ways ways;
-
-	nm_ways_of(at->result, &ways);
-	struct nm_at item = nm_at_item(at, &ways, 0);
-
-	return nm_object_json(&nm_ways_object, &item);
+	nm_ways_of(at->result, ret);
+	return true;
 }
 
 static const struct nm_figure totals_figures[] = {
-	NM_MADE("throughput", make_ways, "throughput", .key = "throughput",
-		.object = &nm_ways_object),
-	NM_MADE("messages", make_datagrams, "messages", .has = has_datagrams, .key = "messages",
-		.object = &nm_datagrams_object),
+	NM_FILLED("throughput", fill_ways, struct nm_ways, nm_ways_object, .key = "throughput"),
+	NM_FILLED("messages", fill_datagrams, struct nm_datagram_stats, nm_datagrams_object,
+		  .key = "messages", .omits_null = true),
 	NM_FIGURE_END,
 };
 
@@ -272,27 +214,17 @@ const struct nm_object nm_totals_object = {
 
 /* --- phases of a group --- */
 
-static bool has_phase_datagrams(const struct nm_at *at)
+static bool fill_phase_datagrams(const struct nm_at *at, void *ret)
 {
-	struct nm_datagram_stats stats;
+	struct nm_datagram_stats *stats = ret;
 
-	nm_phase_datagrams(at->item, &stats);
-	return stats.any;
+	nm_phase_datagrams(at->item, stats);
+	return stats->any;
 }
 
-static json_t *make_phase_datagrams(const struct nm_at *at)
+static bool fill_load(const struct nm_at *at, void *ret)
 {
-	struct nm_datagram_stats stats;
-
-	nm_phase_datagrams(at->item, &stats);
-	return datagrams_json(at, &stats);
-}
-
-static bool has_load(const struct nm_at *at)
-{
-	struct nm_load load;
-
-	return nm_phase_load(at->result, at->parent->item, at->item, &load);
+	return nm_phase_load(at->result, at->parent->item, at->item, ret);
 }
 
 static const struct nm_figure load_figures[] = {
@@ -344,20 +276,9 @@ const struct nm_object nm_load_object = {
 	.figures = load_figures,
 };
 
-static json_t *make_load(const struct nm_at *at)
+static bool fill_replay(const struct nm_at *at, void *ret)
 {
-	struct nm_load load;
-
-	if (!nm_phase_load(at->result, at->parent->item, at->item, &load))
-		return json_null();
-	struct nm_at item = nm_at_item(at, &load, 0);
-
-	return nm_object_json(&nm_load_object, &item);
-}
-
-static bool has_plan(const struct nm_at *at)
-{
-	return ((const struct nm_result_phase *)at->item)->planned_per_s > 0;
+	return nm_phase_replayed(at->item, ret);
 }
 
 static const struct nm_transaction_report *report_of(const struct nm_at *at)
@@ -365,14 +286,9 @@ static const struct nm_transaction_report *report_of(const struct nm_at *at)
 	return nm_master_transaction(at->result, at->parent->index, at->index);
 }
 
-static bool has_report(const struct nm_at *at)
-{
-	return report_of(at) != NULL;
-}
-
 static json_t *make_operations(const struct nm_at *at)
 {
-	return nm_json_count(report_of(at)->operations);
+	return report_of(at) ? nm_json_count(report_of(at)->operations) : json_null();
 }
 
 static json_t *make_flowops(const struct nm_at *at)
@@ -389,17 +305,17 @@ static const struct nm_figure phase_figures[] = {
 		  .doc = "It is part of the totals."),
 	NM_FIGURE(REAL, struct nm_result_phase, begin_s, "begin_s", .is_label = true,
 		  .schema = "{'type': 'number'}", .doc = "Since the run began."),
-	NM_MADE("messages", make_phase_datagrams, "messages", .has = has_phase_datagrams,
-		.object = &nm_datagrams_object),
-	NM_FIGURE(REAL, struct nm_result_phase, planned_per_s, "planned_per_s", .has = has_plan,
+	NM_FILLED("messages", fill_phase_datagrams, struct nm_datagram_stats, nm_datagrams_object,
+		  .omits_null = true),
+	NM_FIGURE(REAL, struct nm_result_phase, planned_per_s, "planned_per_s",
+		  NM_HAS(struct nm_result_phase, planned_per_s),
 		  .schema = "{'type': 'number', 'exclusiveMinimum': 0}",
 		  .doc = "Passes a second of all flows together, when the transaction has a rate "
 			 "or arrivals."),
-	NM_MADE("load", make_load, "load", .has = has_load, .object = &nm_load_object),
-	NM_MADE("replay", nm_make_replay, "replay", .has = nm_has_replay,
-		.object = &nm_replay_object),
-	NM_MADE("operations", make_operations, "operations", .has = has_report),
-	NM_MADE("flowops", make_flowops, "flowops", .has = has_report),
+	NM_FILLED("load", fill_load, struct nm_load, nm_load_object, .omits_null = true),
+	NM_FILLED("replay", fill_replay, struct nm_replayed, nm_replay_object, .omits_null = true),
+	NM_MADE("operations", make_operations, "operations", .omits_null = true),
+	NM_MADE("flowops", make_flowops, "flowops", .omits_null = true),
 	NM_FIGURE_END,
 };
 
@@ -419,19 +335,9 @@ static const struct nm_group_report *group_report(const struct nm_at *at)
 	return at->result->n_hosts ? nm_group_report_of(&at->result->hosts[0], at->index) : NULL;
 }
 
-static bool has_group_report(const struct nm_at *at)
-{
-	return group_report(at) != NULL;
-}
-
 static json_t *make_group_operations(const struct nm_at *at)
 {
-	return nm_json_count(group_report(at)->operations);
-}
-
-static bool has_strands(const struct nm_at *at)
-{
-	return has_group_report(at) && group_report(at)->n_strands > 0;
+	return group_report(at) ? nm_json_count(group_report(at)->operations) : json_null();
 }
 
 static json_t *make_strands(const struct nm_at *at)
@@ -439,23 +345,18 @@ static json_t *make_strands(const struct nm_at *at)
 	return nm_strands_json(at, group_report(at));
 }
 
-static bool has_group_after(const struct nm_at *at)
-{
-	return ((const struct nm_result_group *)at->item)->after.seconds > 0;
-}
-
 static const struct nm_figure group_figures[] = {
 	NM_FIGURE(TEXT, struct nm_result_group, name, "name", .schema = "known_text"),
 	NM_FIGURE(COUNT32, struct nm_result_group, n_flows, "flows", .key = "flows"),
 	NM_FIGURE(COUNT32, struct nm_result_group, n_workers, "workers", .key = "threads"),
 	NM_FIGURE(COUNT, struct nm_result_group, after.transactions, "transactions_after",
-		  .has = has_group_after, .doc = "This group's part of the run's."),
-	NM_FIGURE(REAL, struct nm_result_group, after.seconds, "after_s", .has = has_group_after),
-	NM_FIGURE(LIST, struct nm_result_group, phases, "phases", .object = &nm_phase_object,
-		  .count_offset = offsetof(struct nm_result_group, n_phases),
-		  .item_size = sizeof(struct nm_result_phase)),
-	NM_MADE("operations", make_group_operations, "operations", .has = has_group_report),
-	NM_MADE("flow_totals", make_strands, "flow_totals", .has = has_strands),
+		  NM_HAS(struct nm_result_group, after.seconds),
+		  .doc = "This group's part of the run's."),
+	NM_FIGURE(REAL, struct nm_result_group, after.seconds, "after_s",
+		  NM_HAS(struct nm_result_group, after.seconds)),
+	NM_LIST(struct nm_result_group, phases, n_phases, "phases", nm_phase_object),
+	NM_MADE("operations", make_group_operations, "operations", .omits_null = true),
+	NM_MADE("flow_totals", make_strands, "flow_totals", .omits_null = true),
 	NM_FIGURE_END,
 };
 
@@ -475,12 +376,10 @@ static json_t *make_part(const struct nm_at *at)
 	return json_string(nm_part_name(((const struct nm_result_interval *)at->item)->part));
 }
 
-static json_t *make_row_datagrams(const struct nm_at *at)
+static bool fill_row_datagrams(const struct nm_at *at, void *ret)
 {
-	struct nm_datagram_stats stats;
-
-	nm_interval_datagrams(at->result, at->index, &stats);
-	return datagrams_json(at, &stats);
+	nm_interval_datagrams(at->result, at->index, ret);
+	return true;
 }
 
 static json_t *make_name_of_group(const struct nm_at *at)
@@ -501,22 +400,17 @@ const struct nm_object nm_group_row_object = {
 	.closing = NM_CLOSED_ALL,
 };
 
-static bool has_groups(const struct nm_at *at)
-{
-	return ((const struct nm_result_interval *)at->item)->n_groups > 0;
-}
-
 static const struct nm_figure interval_figures[] = {
 	NM_FIGURE(REAL, struct nm_result_interval, from_s, "from_s",
 		  .doc = "Since the transaction began."),
 	NM_FIGURE(REAL, struct nm_result_interval, to_s, "to_s"),
 	NM_FIGURE(NUMBER, struct nm_result_interval, phase, "phase", .doc = "From 1."),
 	NM_MADE("part", make_part, "{'enum': ['warmup', 'measured', 'cooldown']}"),
-	NM_MADE("messages", make_row_datagrams, "messages", .has = has_datagrams),
-	NM_FIGURE(LIST, struct nm_result_interval, groups, "groups", .object = &nm_group_row_object,
-		  .count_offset = offsetof(struct nm_result_interval, n_groups),
-		  .item_size = sizeof(struct nm_window), .has = has_groups,
-		  .doc = "Of 2 to 16 groups what each has done, in the order of `groups`."),
+	NM_FILLED("messages", fill_row_datagrams, struct nm_datagram_stats, nm_datagrams_object,
+		  .has = nm_has_datagrams),
+	NM_LIST(struct nm_result_interval, groups, n_groups, "groups", nm_group_row_object,
+		NM_HAS(struct nm_result_interval, n_groups),
+		.doc = "Of 2 to 16 groups what each has done, in the order of `groups`."),
 	NM_FIGURE_END,
 };
 
@@ -539,11 +433,6 @@ static json_t *make_schema(const struct nm_at *at)
 static bool is_repeated(const struct nm_at *at)
 {
 	return at->runs->n_runs > 1;
-}
-
-static bool has_servers(const struct nm_at *at)
-{
-	return at->result->id.n_servers > 0;
 }
 
 static const struct nm_figure server_figures[] = {
@@ -577,26 +466,18 @@ static const struct nm_figure document_figures[] = {
 	 .object = &nm_totals_object,
 	 .doc = "The measured transactions of all groups, warm-up and cool-down cut, as the master "
 		"saw them."},
-	NM_FIGURE(LIST, struct nm_result, groups, "groups", .object = &nm_group_object,
-		  .count_offset = offsetof(struct nm_result, n_groups),
-		  .item_size = sizeof(struct nm_result_group)),
-	NM_FIGURE(LIST, struct nm_result, hosts, "hosts", .object = &nm_host_object,
-		  .count_offset = offsetof(struct nm_result, n_hosts),
-		  .item_size = sizeof(struct nm_result_host),
-		  .doc = "The master first, then each slave."),
-	NM_FIGURE(LIST, struct nm_result, id.servers, "servers", .object = &nm_server_object,
-		  .count_offset = offsetof(struct nm_result, id.n_servers),
-		  .item_size = sizeof(struct nm_result_server), .has = has_servers,
-		  .doc = "With server= only."),
-	NM_FIGURE(LIST, struct nm_result, intervals, "intervals", .object = &nm_interval_object,
-		  .count_offset = offsetof(struct nm_result, n_intervals),
-		  .item_size = sizeof(struct nm_result_interval),
-		  .doc = "The reporting intervals, seen by the master: all groups together and "
-			 "each group."),
+	NM_LIST(struct nm_result, groups, n_groups, "groups", nm_group_object),
+	NM_LIST(struct nm_result, hosts, n_hosts, "hosts", nm_host_object,
+		.doc = "The master first, then each slave."),
+	NM_LIST(struct nm_result, id.servers, id.n_servers, "servers", nm_server_object,
+		NM_HAS(struct nm_result, id.n_servers), .doc = "With server= only."),
+	NM_LIST(struct nm_result, intervals, n_intervals, "intervals", nm_interval_object,
+		.doc = "The reporting intervals, seen by the master: all groups together and "
+		       "each group."),
 	NM_MADE("requirements", nm_requirements_json, NM_SCHEMA_LIST("requirement"),
-		.has = nm_has_requirements),
-	NM_MADE("comparison", nm_comparison_json, "comparison", .has = nm_has_comparison),
-	NM_MADE("sweep", nm_sweep_json, "sweep", .has = nm_has_sweep),
+		.omits_null = true),
+	NM_MADE("comparison", nm_comparison_json, "comparison", .omits_null = true),
+	NM_MADE("sweep", nm_sweep_json, "sweep", .omits_null = true),
 	{.json = "repeat",
 	 .has = is_repeated,
 	 .kind = NM_FIGURE_OBJECT,

@@ -6,14 +6,6 @@
 #include "report/figures.h"
 #include "result/datagram_stats.h"
 
-static bool has_datagrams(const struct nm_at *at)
-{
-	struct nm_datagram_stats stats;
-
-	nm_result_datagrams(at->result, &stats);
-	return stats.any;
-}
-
 static bool is_known(const struct nm_datagram_direction *way)
 {
 	return way->sent_known && (way->sent == 0 || way->lost_known);
@@ -66,7 +58,7 @@ static double cpu_busy(const void *item)
 #define SHARE_OR_NULL "{'type': ['number', 'null'], 'minimum': 0, 'maximum': 1}"
 
 static const struct nm_figure sum_figures[] = {
-	NM_SHARE("loss", loss, .has = has_datagrams, .schema = SHARE_OR_NULL,
+	NM_SHARE("loss", loss, .has = nm_has_datagrams, .schema = SHARE_OR_NULL,
 		 .doc = "Only when a transport may lose messages: of those sent, both ways, how "
 			"many "
 			"were never received."),

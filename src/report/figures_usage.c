@@ -216,16 +216,12 @@ const struct nm_object nm_throttling_object = {
 	.figures = throttling_figures,
 };
 
-static bool knows_vectors(const void *item)
-{
-	return ((const struct nm_nic *)item)->vectors != 0;
-}
-
 static const struct nm_figure nic_figures[] = {
 	NM_FIGURE(STRING, struct nm_nic, name, "name"),
 	{.kind = NM_FIGURE_FIELDS, .fields = nm_nic_fields},
-	NM_FIGURE(COUNT, struct nm_nic, interrupts, "interrupts", .known = knows_vectors,
-		  .schema = "known_count", .doc = "Of its own vectors; null: not known."),
+	NM_FIGURE(COUNT, struct nm_nic, interrupts, "interrupts",
+		  NM_KNOWN_BY(struct nm_nic, vectors), .schema = "known_count",
+		  .doc = "Of its own vectors; null: not known."),
 	NM_FIGURE_END,
 };
 

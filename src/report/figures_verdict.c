@@ -35,25 +35,16 @@ const struct nm_object nm_requirement_object = {
 	.figures = requirement_figures,
 };
 
-bool nm_has_requirements(const struct nm_at *at)
-{
-	return nm_runs_verdicts(at->runs) != NULL;
-}
-
 json_t *nm_requirements_json(const struct nm_at *at)
 {
 	const struct nm_verdicts *verdicts = nm_runs_verdicts(at->runs);
 
-	return nm_objects_json(&nm_requirement_object, at, verdicts->items, verdicts->count,
-			       sizeof(*verdicts->items));
+	return verdicts ? nm_objects_json(&nm_requirement_object, at, verdicts->items,
+					  verdicts->count, sizeof(*verdicts->items))
+			: json_null();
 }
 
 /* --- an earlier result --- */
-
-static bool has_change(const void *item)
-{
-	return ((const struct nm_compared *)item)->has_change;
-}
 
 #define NUMBER_OR_NULL "{'type': ['number', 'null']}"
 
@@ -71,8 +62,8 @@ static const struct nm_figure compared_figures[] = {
 		  .schema = NUMBER_OR_NULL),
 	NM_FIGURE(REAL, struct nm_compared, now_ci95, "now_ci95",
 		  NM_KNOWN_BY(struct nm_compared, has_now_ci), .schema = NM_SCHEMA_REAL_OR_NULL),
-	NM_FIGURE(REAL, struct nm_compared, change, "change_percent", .known = has_change,
-		  .schema = NUMBER_OR_NULL,
+	NM_FIGURE(REAL, struct nm_compared, change, "change_percent",
+		  NM_KNOWN_BY(struct nm_compared, has_change), .schema = NUMBER_OR_NULL,
 		  .doc = "Of the value before; null: that is 0, or not known."),
 	NM_FIGURE(BOOL, struct nm_compared, overlap, "intervals_overlap",
 		  .doc = "Both have intervals, and these overlap: the change may be chance."),
@@ -81,41 +72,17 @@ static const struct nm_figure compared_figures[] = {
 
 static const struct nm_object compared_object = {.figures = compared_figures};
 
-static json_t *make_notes(const struct nm_at *at)
-{
-	const struct nm_comparison *comparison = at->item;
-	json_t *notes = json_array();
-
-	for (size_t i = 0; notes && i < comparison->n_notes; i++)
-		if (json_array_append_new(notes, nm_json_text(comparison->notes[i])) != 0) {
-			json_decref(notes);
-			return NULL;
-		}
-	return notes;
-}
-
-static json_t *make_n_before(const struct nm_at *at)
-{
-	return nm_json_count(((const struct nm_comparison *)at->item)->n_before);
-}
-
-static json_t *make_n_now(const struct nm_at *at)
-{
-	return nm_json_count(((const struct nm_comparison *)at->item)->n_now);
-}
-
 static const struct nm_figure comparison_figures[] = {
 	NM_FIGURE(TEXT, struct nm_comparison, path, "file", .schema = NM_SCHEMA_TEXT),
 	NM_FIGURE(TEXT, struct nm_comparison, version, "version"),
 	NM_FIGURE(TEXT, struct nm_comparison, run_id, "run_id"),
 	NM_FIGURE(TEXT, struct nm_comparison, start, "start"),
-	NM_MADE("runs_before", make_n_before, "count"),
-	NM_MADE("runs_now", make_n_now, "count"),
-	NM_MADE("notes", make_notes, "{'type': 'array', 'items': {'type': 'string'}}",
-		.doc = "In what the profiles, their parameters and the ends of the runs differ."),
-	NM_FIGURE(LIST, struct nm_comparison, figures, "figures", .object = &compared_object,
-		  .count_offset = offsetof(struct nm_comparison, n_figures),
-		  .item_size = sizeof(struct nm_compared)),
+	NM_FIGURE(SIZE, struct nm_comparison, n_before, "runs_before"),
+	NM_FIGURE(SIZE, struct nm_comparison, n_now, "runs_now"),
+	NM_FIGURE(TEXTS, struct nm_comparison, notes, "notes",
+		  .count_offset = offsetof(struct nm_comparison, n_notes),
+		  .doc = "In what the profiles, their parameters and the ends of the runs differ."),
+	NM_LIST(struct nm_comparison, figures, n_figures, "figures", compared_object),
 	NM_FIGURE_END,
 };
 
@@ -125,14 +92,9 @@ const struct nm_object nm_comparison_object = {
 	.figures = comparison_figures,
 };
 
-bool nm_has_comparison(const struct nm_at *at)
-{
-	return nm_runs_comparison(at->runs) != NULL;
-}
-
 json_t *nm_comparison_json(const struct nm_at *at)
 {
 	struct nm_at item = nm_at_item(at, nm_runs_comparison(at->runs), 0);
 
-	return nm_object_json(&nm_comparison_object, &item);
+	return item.item ? nm_object_json(&nm_comparison_object, &item) : json_null();
 }

@@ -66,22 +66,6 @@ static double bits_per_s(const void *item)
 				     (double)window->counts.bytes_received * 8);
 }
 
-/* All but the first are there where they have values alone. */
-#define HAS_TIME(more, NAME, member, ...)                                                          \
-	static bool has_##member(const struct nm_at *at)                                           \
-	{                                                                                          \
-		const struct nm_window *window = at->item;                                         \
-                                                                                                   \
-		return window->member.count > 0;                                                   \
-	}
-NM_TIMES(HAS_TIME, )
-#undef HAS_TIME
-
-static bool has_flows(const struct nm_at *at)
-{
-	return ((const struct nm_window *)at->item)->sized;
-}
-
 /* --- requests --- */
 
 static const struct nm_figure outcomes_figures[] = {
@@ -131,27 +115,12 @@ static double requests_per_s(const void *item)
 	return verb->seconds > 0 ? (double)verb->outcomes.requests / verb->seconds : NAN;
 }
 
-static bool verb_has_answers(const struct nm_at *at)
-{
-	return ((const struct nm_verb_window *)at->item)->answers;
-}
-
-static bool verb_has_response(const struct nm_at *at)
-{
-	return ((const struct nm_verb_window *)at->item)->response;
-}
-
-static bool verb_has_send_delay(const struct nm_at *at)
-{
-	return ((const struct nm_verb_window *)at->item)->send_delay;
-}
-
-/* A distribution of a verb: with a member, if `has` says so, and what it means. */
-#define VERB_TIME(member, has_it, what)                                                            \
+/* A distribution of a verb. */
+#define VERB_TIME(member, what, ...)                                                               \
 	{                                                                                          \
 		.json = #member "_s", .kind = NM_FIGURE_LATENCY,                                   \
 		.behind = offsetof(struct nm_verb_window, member) + 1, .key = #member,             \
-		.column = #member, .has = has_it, .doc = what                                      \
+		.column = #member, .doc = what, __VA_ARGS__                                        \
 	}
 
 static const struct nm_figure verb_figures[] = {
@@ -161,20 +130,22 @@ static const struct nm_figure verb_figures[] = {
 		.column = "requests_per_s"),
 	NM_FIGURE(OBJECT, struct nm_verb_window, outcomes, "outcomes", .key = "outcomes",
 		  .column = "outcomes", .object = &nm_outcomes_object),
-	VERB_TIME(latency, NULL, "Of the requests that were answered: from begin to answer."),
-	VERB_TIME(response, verb_has_response,
+	VERB_TIME(latency, "Of the requests that were answered: from begin to answer."),
+	VERB_TIME(response,
 		  "With a rate or arrivals only: from the time the transaction was due to the "
-		  "answer."),
-	VERB_TIME(send_delay, verb_has_send_delay,
+		  "answer.",
+		  NM_HAS(struct nm_verb_window, response)),
+	VERB_TIME(send_delay,
 		  "With arrivals only: from the time the transaction was due to the begin of the "
-		  "request."),
+		  "request.",
+		  NM_HAS(struct nm_verb_window, send_delay)),
 	NM_FIGURE(FAILING, struct nm_verb_window, failing, "with_failures", .key = "with_failures",
 		  .column = "with_failures", .schema = "with_failures", .has = has_failing_of_verb),
 	NM_FIGURE(
 		ANSWERS, struct nm_verb_window, answers, "answers", .key = "answers",
 		.column = "answers", .count_offset = offsetof(struct nm_verb_window, n_answers),
 		.schema = "{'type': 'object', 'additionalProperties': {'$ref': '#/$defs/count'}}",
-		.has = verb_has_answers,
+		NM_HAS(struct nm_verb_window, answers),
 		.doc = "Where the protocol names its answers: how many there were of each name "
 		       "(a status of HTTP, an rcode of DNS, the first word of an error; ok is any "
 		       "without one), those in outcomes that have an answer."),
@@ -187,21 +158,6 @@ const struct nm_object nm_verb_object = {
 	       "verbs together are those of the window.",
 	.figures = verb_figures,
 };
-
-static bool asks(const void *item)
-{
-	return ((const struct nm_window *)item)->counts.requests > 0;
-}
-
-static bool has_verbs(const struct nm_at *at)
-{
-	return ((const struct nm_window *)at->item)->n_verbs > 0;
-}
-
-static bool has_requests(const struct nm_at *at)
-{
-	return asks(at->item);
-}
 
 const struct nm_figure nm_window_figures[] = {
 	NM_FIGURE(REAL, struct nm_window, seconds, "seconds"),
@@ -222,14 +178,16 @@ const struct nm_figure nm_window_figures[] = {
 	NM_FIGURE(COUNT, struct nm_window, counts.accepts, "accepts"),
 	/* The counts from there on are a struct nm_outcomes. */
 	NM_FIGURE(OBJECT, struct nm_window, counts.requests, "outcomes", .key = "outcomes",
-		  .object = &nm_outcomes_object, .known = asks, .has = has_requests),
-	NM_FIGURE(LIST, struct nm_window, verbs, "verbs", .object = &nm_verb_object,
-		  .count_offset = offsetof(struct nm_window, n_verbs),
-		  .item_size = sizeof(struct nm_verb_window), .has = has_verbs),
+		  .object = &nm_outcomes_object, NM_KNOWN_BY(struct nm_window, counts.requests),
+		  NM_HAS(struct nm_window, counts.requests)),
+	NM_LIST(struct nm_window, verbs, n_verbs, "verbs", nm_verb_object,
+		NM_HAS(struct nm_window, n_verbs)),
+/* All but the first are there where they have values alone. */
 #define TIME(more, NAME, member, label, what)                                                      \
 	NM_FIGURE(LATENCY, struct nm_window, member, #member "_s", .key = #member,                 \
 		  .column = #member, .doc = what,                                                  \
-		  .has = NM_TIME_##NAME == NM_TIME_LATENCY ? NULL : has_##member),
+		  .has_if = {offsetof(struct nm_window, member.count),                             \
+			     NM_TIME_##NAME == NM_TIME_LATENCY ? 0 : sizeof(uint64_t), false}),
 	NM_TIMES(TIME, )
 #undef TIME
 		NM_FIGURE(FAILING, struct nm_window, failing, "with_failures",
@@ -242,7 +200,7 @@ const struct nm_figure nm_window_figures[] = {
 	 .key = #member,                                                                           \
 	 .column = #member,                                                                        \
 	 .doc = what,                                                                              \
-	 .has = has_flows},
+	 NM_HAS(struct nm_window, sized)},
 #define COMPLETE(more, NAME, member, label, what) SIZED(LATENCY, NAME, member, #member "_s", what)
 #define SLOWDOWN(more, NAME, member, label, what) SIZED(RATIOS, NAME, member, #member, what)
 	NM_SIZED_TIMES(COMPLETE, SLOWDOWN, )
@@ -268,11 +226,6 @@ const struct nm_object nm_window_object = {
 
 /* --- datagrams --- */
 
-static double received_bits_per_s(const void *item)
-{
-	return ((const struct nm_datagram_direction *)item)->received_bits_per_s;
-}
-
 #define DIRECTION(member) .offset = offsetof(struct nm_datagram_direction, member)
 #define DIRECTION_COUNT(member, is_known, what, ...)                                               \
 	{                                                                                          \
@@ -284,9 +237,10 @@ static double received_bits_per_s(const void *item)
 const struct nm_figure nm_direction_figures[] = {
 	DIRECTION_COUNT(sent, sent_known, NULL, .column = "sent"),
 	DIRECTION_COUNT(received, received_known, "With duplicates.", .column = "received"),
-	NM_RATE("bits_received_per_s", received_bits_per_s, .column = "bits_received_per_s",
-		.doc = "In the totals: within the measured window; all the counts are of whole "
-		       "transactions."),
+	NM_FIGURE(RATE, struct nm_datagram_direction, received_bits_per_s, "bits_received_per_s",
+		  .column = "bits_received_per_s",
+		  .doc = "In the totals: within the measured window; all the counts are of whole "
+			 "transactions."),
 	NM_FIGURE(SIGNED, struct nm_datagram_direction, lost, "lost", .key = "lost",
 		  .column = "lost", NM_KNOWN_BY(struct nm_datagram_direction, lost_known),
 		  .schema = "{'type': ['integer', 'null']}",
@@ -323,6 +277,14 @@ const struct nm_object nm_direction_object = {
 	       "arrive.",
 	.figures = nm_direction_figures,
 };
+
+bool nm_has_datagrams(const struct nm_at *at)
+{
+	struct nm_datagram_stats stats;
+
+	nm_result_datagrams(at->result, &stats);
+	return stats.any;
+}
 
 const struct nm_figure nm_datagram_figures[] = {
 	NM_FIGURE(OBJECT, struct nm_datagram_stats, to_slaves, "to_slaves", .key = "to_slaves",

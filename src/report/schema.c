@@ -80,6 +80,7 @@ static const char *kind_schema(enum nm_figure_kind kind)
 	switch (kind) {
 	case NM_FIGURE_COUNT:
 	case NM_FIGURE_COUNT32:
+	case NM_FIGURE_SIZE:
 	case NM_FIGURE_INDEX:
 	case NM_FIGURE_PLACE:
 	case NM_FIGURE_NUMBER:
@@ -105,6 +106,8 @@ static const char *kind_schema(enum nm_figure_kind kind)
 		return "latency";
 	case NM_FIGURE_RATIOS:
 		return "ratios";
+	case NM_FIGURE_TEXTS:
+		return "{'type': 'array', 'items': {'type': 'string'}}";
 	default:
 		return "{}";
 	}
@@ -128,7 +131,7 @@ static json_t *figure_schema(const struct nm_figure *figure)
 	if (figure->schema || !figure->object)
 		return schema_of(figure->schema ? figure->schema : kind_schema(figure->kind),
 				 figure->doc);
-	if (figure->kind == NM_FIGURE_LIST)
+	if (figure->kind == NM_FIGURE_LIST || figure->kind == NM_FIGURE_ARRAY)
 		schema = json_pack("{s:s, s:o}", "type", "array", "items", use_of(figure->object));
 	else
 		schema = use_of(figure->object);
@@ -182,7 +185,7 @@ static int add_figures(const struct nm_object *object, json_t *properties, json_
 		if (!figure->json)
 			continue;
 		error |= json_object_set_new(properties, figure->json, figure_schema(figure));
-		if (!figure->has)
+		if (!nm_figure_is_optional(figure))
 			error |= json_array_append_new(required, json_string(figure->json));
 	}
 	return error;

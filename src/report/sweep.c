@@ -71,31 +71,6 @@ static json_t *make_verdict(const struct nm_at *at)
 	return nm_json_text(verdict_of(at->item));
 }
 
-static double offered(const void *item)
-{
-	return ((const struct nm_trial *)item)->offered_per_s;
-}
-
-static double achieved(const void *item)
-{
-	return ((const struct nm_trial *)item)->achieved_per_s;
-}
-
-static double typical(const void *item)
-{
-	return ((const struct nm_trial *)item)->typical;
-}
-
-static double typical_limit(const void *item)
-{
-	return ((const struct nm_trial *)item)->typical_limit;
-}
-
-static double reached(const void *item)
-{
-	return ((const struct nm_trial *)item)->reached;
-}
-
 static const struct nm_figure trial_figures[] = {
 	NM_FIGURE(TEXT, struct nm_trial, value, "value",
 		  .doc = "Of the parameter; null: none, the load was a closed loop."),
@@ -110,20 +85,20 @@ static const struct nm_figure trial_figures[] = {
 	NM_FIGURE(COUNT, struct nm_trial, seed, "seed"),
 	NM_FIGURE(COUNT32, struct nm_trial, n_runs, "runs",
 		  .doc = "Their mean was judged; the figures here are those of the last one."),
-	NM_RATE("offered_per_s", offered, .column = "offered_per_s",
-		.doc = "Open arrivals a second that were due."),
-	NM_RATE("achieved_per_s", achieved, .column = "achieved_per_s",
-		.doc = "Those a second that were answered in time."),
+	NM_FIGURE(RATE, struct nm_trial, offered_per_s, "offered_per_s", .column = "offered_per_s",
+		  .doc = "Open arrivals a second that were due."),
+	NM_FIGURE(RATE, struct nm_trial, achieved_per_s, "achieved_per_s",
+		  .column = "achieved_per_s", .doc = "Those a second that were answered in time."),
 	NM_FIGURE(TEXT, struct nm_trial, load, "load",
 		  .doc = "The verdict on open arrivals; null: there were none."),
-	NM_RATE("typical", typical,
-		.doc = "Of a search: what shows whether the system has changed: the median "
-		       "latency, or the figure of an objective that is about no time."),
-	NM_RATE("typical_limit", typical_limit,
-		.doc = "Of a search: the limit of the objective, which tells how much that "
-		       "matters."),
-	NM_RATE("reached", reached,
-		.doc = "Of a search for a rate: that of the parameter which was reached."),
+	NM_FIGURE(RATE, struct nm_trial, typical, "typical",
+		  .doc = "Of a search: what shows whether the system has changed: the median "
+			 "latency, or the figure of an objective that is about no time."),
+	NM_FIGURE(RATE, struct nm_trial, typical_limit, "typical_limit",
+		  .doc = "Of a search: the limit of the objective, which tells how much that "
+			 "matters."),
+	NM_FIGURE(RATE, struct nm_trial, reached, "reached",
+		  .doc = "Of a search for a rate: that of the parameter which was reached."),
 	NM_FIGURE(BOOL, struct nm_trial, out_of_order, "out_of_order",
 		  .doc = "A search has seen a lower value fail."),
 	NM_FIGURE_END,
@@ -137,11 +112,6 @@ const struct nm_object nm_trial_object = {
 	.base_offset = offsetof(struct nm_trial, totals),
 	.closing = NM_CLOSED_ALL,
 };
-
-static bool is_search(const struct nm_at *at)
-{
-	return ((const struct nm_sweep *)at->item)->outcome != NULL;
-}
 
 static const struct nm_figure search_figures[] = {
 	NM_FIGURE(TEXT, struct nm_sweep, objective, "objective", .schema = NM_SCHEMA_TEXT),
@@ -166,10 +136,11 @@ static const struct nm_object search_object = {.figures = search_figures};
 static const struct nm_figure sweep_figures[] = {
 	NM_FIGURE(TEXT, struct nm_sweep, parameter, "parameter", .schema = NM_SCHEMA_TEXT),
 	NM_FIGURE(TEXT, struct nm_sweep, range, "range", .schema = NM_SCHEMA_TEXT),
-	{.json = "search", .kind = NM_FIGURE_OBJECT, .object = &search_object, .has = is_search},
-	NM_FIGURE(LIST, struct nm_sweep, trials, "trials", .object = &nm_trial_object,
-		  .count_offset = offsetof(struct nm_sweep, n_trials),
-		  .item_size = sizeof(struct nm_trial)),
+	{.json = "search",
+	 .kind = NM_FIGURE_OBJECT,
+	 .object = &search_object,
+	 NM_HAS(struct nm_sweep, outcome)},
+	NM_LIST(struct nm_sweep, trials, n_trials, "trials", nm_trial_object),
 	NM_FIGURE_END,
 };
 
@@ -180,16 +151,11 @@ const struct nm_object nm_sweep_object = {
 	.figures = sweep_figures,
 };
 
-bool nm_has_sweep(const struct nm_at *at)
-{
-	return nm_runs_sweep(at->runs) != NULL;
-}
-
 json_t *nm_sweep_json(const struct nm_at *at)
 {
 	struct nm_at item = nm_at_item(at, nm_runs_sweep(at->runs), 0);
 
-	return nm_object_json(&nm_sweep_object, &item);
+	return item.item ? nm_object_json(&nm_sweep_object, &item) : json_null();
 }
 
 /* --- for people --- */
