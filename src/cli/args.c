@@ -8,19 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "cli/log/log.h"
 #include "cli/output.h"
 #include "plan/plan.h"
 #include "report/report.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-/* About an option: its name with dashes, and its value, if it matters, lead. */
-#define OPTION_ERROR(diags, name_, value_, ...)                                                    \
-	(void)nm_diag_add(diags, NM_SEV_ERROR, NULL, 0,                                            \
-			  &(const struct nm_subject){                                              \
-				  .kind = NM_SUBJECT_OPTION, .name = name_, .value = value_},      \
-			  __VA_ARGS__)
 
 static size_t index_of(const struct nm_arg *arg)
 {
@@ -93,9 +87,9 @@ void nm_args_take(struct nm_args_reading *reading, const struct nm_arg *arg, con
 	char why[256] = "";
 
 	if (*given && nm_arg_field(arg, args) == &args->master) {
-		OPTION_ERROR(reading->diags, "master", value,
-			     ": one profile at a time, and %s is given already",
-			     args->master ? args->master : "another");
+		nm_cli_refuse(reading->diags, "master", value,
+			      "one profile at a time, and %s is given already",
+			      args->master ? args->master : "another");
 		return;
 	}
 	int error = set(arg, args, value, why, sizeof(why));
@@ -157,8 +151,8 @@ static void check_mode(const struct nm_args_reading *reading, const struct nm_ar
 	} else if (strcmp(arg->opt.name, "master") == 0) {
 		nm_diag_error(reading->diags, NULL, 0, "--master and --%s: one at a time", action);
 	} else {
-		OPTION_ERROR(reading->diags, arg->opt.name, NULL, ": %s, not with --%s",
-			     modes_text(arg->modes), action);
+		nm_cli_refuse(reading->diags, arg->opt.name, NULL, "%s, not with --%s",
+			      modes_text(arg->modes), action);
 	}
 }
 
@@ -218,14 +212,13 @@ static void check_windows(const struct nm_args *args, struct nm_diags *diags)
 		return;
 	snprintf(windows, sizeof(windows), "%" PRIu64, args->run.windows);
 	if (!interval_ns)
-		OPTION_ERROR(
-			diags, "windows", windows,
-			": not with --interval 0: each window is an interval, of at least 1ms");
+		nm_cli_refuse(diags, "windows", windows,
+			      "not with --interval 0: each window is an interval, of at least 1ms");
 	else if (args->run.windows > NM_PLAN_MAX_WAIT_NS / interval_ns)
-		OPTION_ERROR(diags, "windows", windows,
-			     ": with such an interval they last more than %" PRIu64 "h, the most "
-			     "that is allowed",
-			     NM_PLAN_MAX_WAIT_NS / UINT64_C(3600000000000));
+		nm_cli_refuse(diags, "windows", windows,
+			      "with such an interval they last more than %" PRIu64 "h, the most "
+			      "that is allowed",
+			      NM_PLAN_MAX_WAIT_NS / UINT64_C(3600000000000));
 }
 
 static void check_sweep(const struct nm_args_reading *reading)
@@ -239,11 +232,11 @@ static void check_sweep(const struct nm_args_reading *reading)
 		nm_diag_error(reading->diags, NULL, 0, "--%s and --compare: one at a time",
 			      sweep->scan ? "scan" : "search");
 	if (sweep->search && !sweep->objective)
-		OPTION_ERROR(reading->diags, "search", sweep->search,
-			     ": needs an objective, as --objective 'latency.p99 <= 1ms'");
+		nm_cli_refuse(reading->diags, "search", sweep->search,
+			      "needs an objective, as --objective 'latency.p99 <= 1ms'");
 	for (size_t i = 0; i < COUNT_OF(of_search); i++)
 		if (is_given(reading, of_search[i]) && !sweep->search)
-			OPTION_ERROR(reading->diags, of_search[i], NULL, ": only with --search");
+			nm_cli_refuse(reading->diags, of_search[i], NULL, "only with --search");
 }
 
 /* Options that have an effect only with another option, or with certain reports. */
@@ -265,12 +258,12 @@ static void check_company(const struct nm_args_reading *reading)
 		    (report->takes & of_reports[i].takes))
 			continue;
 		list_reports(of_reports[i].takes, names, sizeof(names));
-		OPTION_ERROR(reading->diags, of_reports[i].option, NULL, ": only with --format %s",
-			     names);
+		nm_cli_refuse(reading->diags, of_reports[i].option, NULL, "only with --format %s",
+			      names);
 	}
 	check_sweep(reading);
 	if (is_given(reading, "log-rtt-entries") && !is_given(reading, "log-rtt"))
-		OPTION_ERROR(reading->diags, "log-rtt-entries", NULL, ": only with --log-rtt");
+		nm_cli_refuse(reading->diags, "log-rtt-entries", NULL, "only with --log-rtt");
 }
 
 /* Outputs that exclude each other. */
@@ -353,7 +346,7 @@ int nm_args_end(struct nm_args_reading *reading)
 	if (args->output.quiet && args->output.verbose)
 		nm_diag_error(diags, NULL, 0, "--quiet and --verbose: one at a time");
 	if (runs && args->port == 0)
-		OPTION_ERROR(diags, "port", "0", ": must be 1 to 65535 with --master");
+		nm_cli_refuse(diags, "port", "0", "must be 1 to 65535 with --master");
 	return diags->n_errors ? -EINVAL : 0;
 }
 

@@ -25,6 +25,10 @@ int nm_cli_main(int argc, char **argv);
 /* Prints all diagnostics to standard error, in order and in these words (NULL: the usual ones), and
  * empties diags. */
 void nm_cli_print_diags(struct nm_diags *diags, const struct nm_wording *wording);
+/* Adds an error about an option: its name with dashes, and its value (NULL: none), lead.
+ * Returns NM_EXIT_USAGE. */
+int nm_cli_refuse(struct nm_diags *diags, const char *option, const char *value, const char *fmt,
+		  ...) __attribute__((format(printf, 4, 5)));
 /* Adds an error: an operation has taken longer than an option allows. fmt: what follows from
  * that. */
 void nm_cli_tell_limit(struct nm_diags *diags, const char *option, uint64_t limit_ns,

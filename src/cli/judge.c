@@ -5,18 +5,18 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cli/cli.h"
+
 /* option: with its dashes. */
 static int read_required(struct nm_judge *judge, const char *option, const char *text, bool negated,
 			 const struct nm_loaded *loaded, struct nm_diags *diags)
 {
-	const struct nm_subject subject = {
-		.kind = NM_SUBJECT_OPTION, .name = option + 2, .value = text};
 	char why[512];
 
 	if (nm_requirements_add(&judge->requirements, text, option, negated, loaded->plan, why,
 				sizeof(why)) == 0)
 		return 0;
-	nm_diag_add(diags, NM_SEV_ERROR, NULL, 0, &subject, ": %s", why);
+	nm_cli_refuse(diags, option + 2, text, "%s", why);
 	return -EINVAL;
 }
 
@@ -111,13 +111,11 @@ int nm_judge_read_baseline(struct nm_judge *judge, const struct nm_args *args,
 			   struct nm_diags *diags)
 {
 	const char *path = args->run.judge.baseline;
-	const struct nm_subject subject = {
-		.kind = NM_SUBJECT_OPTION, .name = "compare", .value = path};
 	char why[512];
 
 	if (!path || nm_baseline_read(path, &judge->baseline, why, sizeof(why)) == 0)
 		return 0;
-	nm_diag_add(diags, NM_SEV_ERROR, NULL, 0, &subject, ": %s", why);
+	nm_cli_refuse(diags, "compare", path, "%s", why);
 	return -EINVAL;
 }
 

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "cli/output_paths.h"
 #include "cli/signals.h"
 
@@ -156,8 +157,6 @@ static int output_commit(struct output *output)
 
 int nm_output_check(const char *path, struct nm_diags *diags)
 {
-	const struct nm_subject subject = {
-		.kind = NM_SUBJECT_OPTION, .name = "output", .value = path};
 	struct output output;
 	struct stat st;
 	int error;
@@ -174,8 +173,8 @@ int nm_output_check(const char *path, struct nm_diags *diags)
 			output_fini(&output);
 	}
 	if (error)
-		nm_diag_add(diags, NM_SEV_ERROR, NULL, 0, &subject, ": cannot be written: %s",
-			    nm_output_error_text(error));
+		nm_cli_refuse(diags, "output", path, "cannot be written: %s",
+			      nm_output_error_text(error));
 	return error;
 }
 

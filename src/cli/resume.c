@@ -7,21 +7,7 @@
 
 #include "cli/cli.h"
 
-/* --search-resume PATH: what is wrong with it. */
-__attribute__((format(printf, 3, 4))) static int refuse(const char *path, struct nm_diags *diags,
-							const char *fmt, ...)
-{
-	const struct nm_subject subject = {
-		.kind = NM_SUBJECT_OPTION, .name = "search-resume", .value = path};
-	char why[512];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(why, sizeof why, fmt, args);
-	va_end(args);
-	nm_diag_add(diags, NM_SEV_ERROR, NULL, 0, &subject, ": %s", why);
-	return NM_EXIT_USAGE;
-}
+#define OPTION "search-resume"
 
 /* The parameters but for the one that is searched. */
 static int check_params(const struct nm_runner *runner, const char *path,
@@ -35,9 +21,9 @@ static int check_params(const struct nm_runner *runner, const char *path,
 
 		if (strcmp(name, earlier->sweep.parameter) != 0 && now &&
 		    (!then || strcmp(then, now) != 0))
-			return refuse(path, diags,
-				      "its search had %s=%.60s, and this one has %.60s", name,
-				      then ? then : "", now);
+			return nm_cli_refuse(diags, OPTION, path,
+					     "its search had %s=%.60s, and this one has %.60s",
+					     name, then ? then : "", now);
 	}
 	return NM_EXIT_OK;
 }
@@ -54,19 +40,20 @@ static int check_options(const struct nm_runner *runner, const char *path,
 	const char *unlike = nm_earlier_search_unlike(earlier, &runner->judge.requirements);
 
 	if (unlike)
-		return refuse(path, diags,
-			      "its search had other requirements: only one of both has '%.100s'",
-			      unlike);
+		return nm_cli_refuse(
+			diags, OPTION, path,
+			"its search had other requirements: only one of both has '%.100s'", unlike);
 	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
 		double then_s = nm_earlier_search_run(earlier, times[i].member);
 
 		if (!(fabs(then_s - (double)times[i].ns / 1e9) < 1e-9))
-			return refuse(path, diags, "its search had another --%s", times[i].option);
+			return nm_cli_refuse(diags, OPTION, path, "its search had another --%s",
+					     times[i].option);
 	}
 	return strcmp(nm_earlier_search_warmup(earlier),
 		      runner->args->run.warmup.max_ns ? runner->args->run.warmup_text : "") == 0
 		       ? NM_EXIT_OK
-		       : refuse(path, diags, "its search had another --warmup");
+		       : nm_cli_refuse(diags, OPTION, path, "its search had another --warmup");
 }
 
 /* Whether it is of the same search, and can go on. */
@@ -79,19 +66,20 @@ static int check(const struct nm_runner *runner, const char *path,
 	const struct nm_plan *plan = runner->loaded.plan;
 
 	if (!profile || strcmp(profile, plan->name) != 0)
-		return refuse(path, diags,
-			      "its search was of profile %.60s, and this one is of %.60s",
-			      profile ? profile : "", plan->name);
+		return nm_cli_refuse(diags, OPTION, path,
+				     "its search was of profile %.60s, and this one is of %.60s",
+				     profile ? profile : "", plan->name);
 	if (strcmp(then->parameter, told->parameter) != 0 || strcmp(then->range, told->range) != 0)
-		return refuse(path, diags, "its search was --search %.60s=%.60s", then->parameter,
-			      then->range);
+		return nm_cli_refuse(diags, OPTION, path, "its search was --search %.60s=%.60s",
+				     then->parameter, then->range);
 	if (strcmp(then->objective, told->objective) != 0)
-		return refuse(path, diags, "its search had --objective '%.200s'", then->objective);
+		return nm_cli_refuse(diags, OPTION, path, "its search had --objective '%.200s'",
+				     then->objective);
 	if (strcmp(then->outcome, nm_search_outcome_name(NM_SEARCH_GOES_ON)) != 0)
-		return refuse(path, diags,
-			      "its search has ended (%.20s): only one that was "
-			      "interrupted goes on",
-			      then->outcome);
+		return nm_cli_refuse(diags, OPTION, path,
+				     "its search has ended (%.20s): only one that was "
+				     "interrupted goes on",
+				     then->outcome);
 	int code = check_params(runner, path, earlier, diags);
 
 	return code == NM_EXIT_OK ? check_options(runner, path, earlier, diags) : code;
@@ -139,7 +127,7 @@ int nm_cli_resume(const struct nm_runner *runner, const struct nm_range *range,
 	/* As nm_judge_read has seen, there are not too many. */
 	(void)nm_requirements_percentiles(&runner->judge.requirements, &percentiles);
 	if (nm_earlier_search_read(path, &percentiles, ret_earlier, why, sizeof why) != 0)
-		return refuse(path, diags, "%s", why);
+		return nm_cli_refuse(diags, OPTION, path, "%s", why);
 	int code = check(runner, path, ret_earlier, told, diags);
 
 	for (size_t i = 0; i < then->n_trials && code == NM_EXIT_OK; i++) {
@@ -147,11 +135,11 @@ int nm_cli_resume(const struct nm_runner *runner, const struct nm_range *range,
 		const struct nm_search_verdict verdict = nm_search_verdict_of(trial);
 
 		if (!is_asked(&runner->args->run, search, range, trial))
-			return refuse(path, diags,
-				      "this search would not make its trial %zu (%.30s, %.60s): it "
-				      "was made with other options",
-				      i + 1, trial->step,
-				      trial->value ? trial->value : "closed loop");
+			return nm_cli_refuse(
+				diags, OPTION, path,
+				"this search would not make its trial %zu (%.30s, %.60s): it "
+				"was made with other options",
+				i + 1, trial->step, trial->value ? trial->value : "closed loop");
 		nm_search_tell(search, &verdict);
 		if (add_copy(told, trial) != 0) {
 			nm_diag_error(diags, NULL, 0, "out of memory");
@@ -159,6 +147,6 @@ int nm_cli_resume(const struct nm_runner *runner, const struct nm_range *range,
 		}
 	}
 	if (code == NM_EXIT_OK && search->outcome != NM_SEARCH_GOES_ON)
-		return refuse(path, diags, "nothing of its search is left to run");
+		return nm_cli_refuse(diags, OPTION, path, "nothing of its search is left to run");
 	return code;
 }

@@ -158,10 +158,7 @@ static int read_allow(const char *list, uint32_t *ret_lent, struct nm_diags *dia
 	int error = nm_allow_parse(list, ret_lent, why, sizeof why);
 
 	if (error)
-		nm_diag_add(diags, NM_SEV_ERROR, NULL, 0,
-			    &(const struct nm_subject){
-				    .kind = NM_SUBJECT_OPTION, .name = "allow", .value = list},
-			    ": %s", why);
+		nm_cli_refuse(diags, "allow", list, "%s", why);
 	return error;
 }
 
@@ -170,10 +167,7 @@ static int open_file_root(const char *path, struct nm_file_root *ret_root, struc
 	int error = nm_file_root_open(ret_root, path);
 
 	if (error)
-		nm_diag_add(diags, NM_SEV_ERROR, NULL, 0,
-			    &(const struct nm_subject){
-				    .kind = NM_SUBJECT_OPTION, .name = "file-root", .value = path},
-			    ": %s", strerror(-error));
+		nm_cli_refuse(diags, "file-root", path, "%s", strerror(-error));
 	return error;
 }
 

@@ -40,11 +40,7 @@ static int out_of_memory(struct nm_diags *diags)
 
 static int refuse(const struct sweep *sweep, const char *why, struct nm_diags *diags)
 {
-	const struct nm_subject subject = {
-		.kind = NM_SUBJECT_OPTION, .name = sweep->option, .value = sweep->given};
-
-	nm_diag_add(diags, NM_SEV_ERROR, NULL, 0, &subject, ": %s", why);
-	return NM_EXIT_USAGE;
+	return nm_cli_refuse(diags, sweep->option, sweep->given, "%s", why);
 }
 
 /* --- what is to be tried --- */
@@ -446,14 +442,12 @@ static void tell_outcome(const struct sweep *sweep, struct nm_diags *diags)
 		[NM_SEARCH_UNCONFIRMED] = "those that met it once did not meet it again",
 	};
 	const struct nm_trial *last = &sweep->told.trials[sweep->told.n_trials - 1];
-	const struct nm_subject subject = {
-		.kind = NM_SUBJECT_OPTION, .name = "objective", .value = sweep->told.objective};
 	char trial[512];
 
-	nm_diag_add(diags, NM_SEV_ERROR, NULL, 0, &subject,
-		    ": no value of %s meets it: %s (last trial: %s)", sweep->name,
-		    whys[sweep->search->outcome],
-		    nm_trial_format(&sweep->told, last, trial, sizeof(trial)));
+	nm_cli_refuse(diags, "objective", sweep->told.objective,
+		      "no value of %s meets it: %s (last trial: %s)", sweep->name,
+		      whys[sweep->search->outcome],
+		      nm_trial_format(&sweep->told, last, trial, sizeof(trial)));
 }
 
 /* The exit code, with an error in diags unless it is NM_EXIT_OK. */

@@ -73,6 +73,23 @@ void nm_cli_print_diags(struct nm_diags *diags, const struct nm_wording *wording
 	nm_diags_fini(diags);
 }
 
+int nm_cli_refuse(struct nm_diags *diags, const char *option, const char *value, const char *fmt,
+		  ...)
+{
+	const struct nm_subject subject = {
+		.kind = NM_SUBJECT_OPTION, .name = option, .value = value};
+	char *why = NULL;
+	va_list args;
+
+	va_start(args, fmt);
+	if (vasprintf(&why, fmt, args) < 0)
+		why = NULL;
+	va_end(args);
+	nm_diag_add(diags, NM_SEV_ERROR, NULL, 0, &subject, ": %s", why ? why : "out of memory");
+	free(why);
+	return NM_EXIT_USAGE;
+}
+
 void nm_cli_tell_limit(struct nm_diags *diags, const char *option, uint64_t limit_ns,
 		       const char *fmt, ...)
 {

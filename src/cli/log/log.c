@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "cli/output_paths.h"
 
 #define ROOM	      (4u << 20)  /* for lines that the reader of a pipe has not taken yet */
@@ -25,12 +26,9 @@ size_t nm_log_count(void)
 
 static int fail(size_t index, const char *path, int error, struct nm_diags *diags)
 {
-	const struct nm_subject subject = {
-		.kind = NM_SUBJECT_OPTION, .name = nm_logs[index]->arg.opt.name, .value = path};
-
 	error = error ? error : EIO;
-	nm_diag_add(diags, NM_SEV_ERROR, NULL, 0, &subject, ": cannot be written: %s",
-		    nm_output_error_text(-error));
+	nm_cli_refuse(diags, nm_logs[index]->arg.opt.name, path, "cannot be written: %s",
+		      nm_output_error_text(-error));
 	return -error;
 }
 
