@@ -35,6 +35,23 @@ static void print_roff(FILE *out, const char *text)
 	}
 }
 
+/* A text between two others, which are roff; nothing without one. */
+static void print_between(FILE *out, const char *before, const char *text, const char *behind)
+{
+	if (!text)
+		return;
+	fputs(before, out);
+	print_roff(out, text);
+	fputs(behind, out);
+}
+
+/* An entry of a list, with its help. */
+static void print_entry(FILE *out, const char *name, const char *help)
+{
+	print_between(out, ".TP\n\\fB", name, "\\fR\n");
+	print_between(out, "", help, ".\n");
+}
+
 static void generate_man_options(FILE *out)
 {
 	const char *heading = "";
@@ -48,49 +65,26 @@ static void generate_man_options(FILE *out)
 		fputs(".TP\n\\fB", out);
 		if (arg->letter)
 			fprintf(out, "\\-%c\\fR, \\fB", arg->letter);
-		fputs("\\-\\-", out);
-		print_roff(out, arg->opt.name);
-		fputs("\\fR", out);
-		if (arg->argument) {
-			fputs(" \\fI", out);
-			print_roff(out, arg->argument);
-			fputs("\\fR", out);
-		}
-		fputc('\n', out);
-		print_roff(out, nm_arg_help(arg, help, sizeof help));
-		fputs(".\n", out);
+		print_between(out, "\\-\\-", arg->opt.name, "\\fR");
+		print_between(out, " \\fI", arg->argument, "\\fR");
+		print_between(out, "\n", nm_arg_help(arg, help, sizeof help), ".\n");
 	}
 }
 
 static void print_man_table(FILE *out, const struct nm_opt *opts)
 {
 	for (; opts && opts->name; opts++) {
-		fputs(".TP\n\\fB", out);
-		print_roff(out, opts->name);
-		fputs("\\fR=\\fI", out);
-		if (opts->choices) {
-			for (size_t i = 0; opts->choices[i]; i++) {
-				fputs(i ? "\\fR|\\fI" : "", out);
-				print_roff(out, opts->choices[i]);
-			}
-		} else {
-			print_roff(out, nm_type_name(opts->type));
-		}
+		print_between(out, ".TP\n\\fB", opts->name, "\\fR=\\fI");
+		for (size_t i = 0; opts->choices && opts->choices[i]; i++)
+			print_between(out, i ? "\\fR|\\fI" : "", opts->choices[i], "");
+		print_between(out, "", opts->choices ? NULL : nm_type_name(opts->type), "");
 		fputs("\\fR", out);
-		if (opts->alias) {
-			fputs(" (also \\fB", out);
-			print_roff(out, opts->alias);
-			fputs("\\fR)", out);
-		}
-		fputc('\n', out);
-		print_roff(out, opts->help ? opts->help : "");
+		print_between(out, " (also \\fB", opts->alias, "\\fR)");
+		print_between(out, "\n", opts->help ? opts->help : "", "");
 		if (opts->required)
 			fputs(" (required)", out);
-		else if (opts->def) {
-			fputs(" (default ", out);
-			print_roff(out, opts->def);
-			fputs(")", out);
-		}
+		else
+			print_between(out, " (default ", opts->def, ")");
 		fputs(".\n", out);
 	}
 }
@@ -109,21 +103,11 @@ static void print_man_parameters(FILE *out)
 {
 	fputs(".SS Standard parameters\n", out);
 	for (const struct nm_standard_param *p = nm_standard_params; p->name; p++) {
-		fputs(".TP\n\\fB", out);
-		print_roff(out, p->name);
-		fprintf(out, "\\fR=\\fI%s\\fR", nm_type_name(nm_shorthand_type(p)));
-		if (p->option) {
-			fputs(" (sets \\fB", out);
-			print_roff(out, p->option);
-			fputs("\\fR)", out);
-		}
-		fputc('\n', out);
-		print_roff(out, p->help);
-		if (*p->def) {
-			fputs(" (default ", out);
-			print_roff(out, p->def);
-			fputc(')', out);
-		}
+		print_between(out, ".TP\n\\fB", p->name, "\\fR=\\fI");
+		fprintf(out, "%s\\fR", nm_type_name(nm_shorthand_type(p)));
+		print_between(out, " (sets \\fB", p->option, "\\fR)");
+		print_between(out, "\n", p->help, "");
+		print_between(out, " (default ", *p->def ? p->def : NULL, ")");
 		fputs(".\n", out);
 	}
 }
@@ -138,30 +122,20 @@ static void generate_man_language(FILE *out)
 		if (e->parents[0])
 			fprintf(out, " (in \\fB%s\\fR)",
 				nm_element_parents(e, false, parents, sizeof(parents)));
-		fputc('\n', out);
-		print_roff(out, e->help);
-		fputs(".\n", out);
+		print_between(out, "\n", e->help, ".\n");
 		print_man_subtable(out, e->attrs);
 	}
 	print_man_parameters(out);
 	fputs(".SS Flowops\n", out);
 	for (size_t i = 0; nm_flowops[i]; i++) {
-		fputs(".TP\n\\fB", out);
-		print_roff(out, nm_flowops[i]->name);
-		fputs("\\fR\n", out);
-		print_roff(out, nm_flowops[i]->help);
-		fputs(".\n", out);
+		print_entry(out, nm_flowops[i]->name, nm_flowops[i]->help);
 		print_man_subtable(out, nm_flowops[i]->opts);
 	}
 	fputs(".TP\nEvery flowop\nhas these, where it has none of the same name.\n", out);
 	print_man_subtable(out, nm_common_opts);
 	fputs(".SS Transports\n", out);
 	for (size_t i = 0; nm_transports[i]; i++) {
-		fputs(".TP\n\\fB", out);
-		print_roff(out, nm_transports[i]->name);
-		fputs("\\fR\n", out);
-		print_roff(out, nm_transports[i]->help);
-		fputs(".\n", out);
+		print_entry(out, nm_transports[i]->name, nm_transports[i]->help);
 		print_man_subtable(out, nm_transports[i]->opts);
 		if (nm_transport_message_opts(nm_transports[i])) {
 			fputs(".IP\nOptions of flowops that move a message over it:\n", out);
@@ -287,46 +261,43 @@ static void generate_uperf_flags(FILE *out)
 					nm_arg_help(arg, help, sizeof help));
 }
 
+static void generate_man_library(FILE *out)
+{
+	print_man_table(out, nm_settings_table);
+}
+
+static void generate_tool_options(FILE *out)
+{
+	nm_dialect.print_table(out);
+}
+
+/* What is made, by the same place as its word: by a function that cannot fail, or one that can. */
+static const struct {
+	void (*make)(FILE *out);
+	int (*try)(FILE *out);
+} makers[] = {
+	{.make = generate_man_options},	 {.make = generate_man_language},
+	{.make = generate_man_library},	 {.make = nm_cli_generate_schema},
+	{.try = nm_result_schema_write}, {.try = nm_named_write},
+	{.make = generate_completion},	 {.make = generate_tool_options},
+	{.make = generate_uperf_flags},
+};
+
 int nm_cli_generate(const char *word, FILE *out, struct nm_diags *diags)
 {
-	size_t count = 0;
 	char words[256] = "";
+	size_t used = 0;
 
-	if (strcmp(word, "man-options") == 0) {
-		generate_man_options(out);
+	for (size_t i = 0; nm_cli_generate_words[i]; i++) {
+		used += (size_t)snprintf(words + used, sizeof(words) - used, "%s%s", i ? ", " : "",
+					 nm_cli_generate_words[i]);
+		if (strcmp(word, nm_cli_generate_words[i]) != 0)
+			continue;
+		if (makers[i].try)
+			return makers[i].try(out) == 0 ? NM_EXIT_OK : NM_EXIT_INTERNAL;
+		makers[i].make(out);
 		return NM_EXIT_OK;
 	}
-	if (strcmp(word, "man-language") == 0) {
-		generate_man_language(out);
-		return NM_EXIT_OK;
-	}
-	if (strcmp(word, "man-library") == 0) {
-		print_man_table(out, nm_settings_table);
-		return NM_EXIT_OK;
-	}
-	if (strcmp(word, "schema") == 0) {
-		nm_cli_generate_schema(out);
-		return NM_EXIT_OK;
-	}
-	if (strcmp(word, "result-schema") == 0)
-		return nm_result_schema_write(out) == 0 ? NM_EXIT_OK : NM_EXIT_INTERNAL;
-	if (strcmp(word, "figures") == 0)
-		return nm_named_write(out) == 0 ? NM_EXIT_OK : NM_EXIT_INTERNAL;
-	if (strcmp(word, "completion") == 0) {
-		generate_completion(out);
-		return NM_EXIT_OK;
-	}
-	if (strcmp(word, "tool-options") == 0) {
-		nm_dialect.print_table(out);
-		return NM_EXIT_OK;
-	}
-	if (strcmp(word, "uperf-flags") == 0) {
-		generate_uperf_flags(out);
-		return NM_EXIT_OK;
-	}
-	for (size_t used = 0; nm_cli_generate_words[count] && used < sizeof(words); count++)
-		used += (size_t)snprintf(words + used, sizeof(words) - used, "%s%s",
-					 count ? ", " : "", nm_cli_generate_words[count]);
 	nm_diag_error(diags, NULL, 0, "--generate %s: must be one of %s", word, words);
 	return NM_EXIT_USAGE;
 }

@@ -247,26 +247,28 @@ void nm_live_times(void *arg, const struct nm_interval_times *times)
 	nm_logs_times(&live->logs, times);
 }
 
+/* A line of text that stands by itself. */
+static void print_text(struct nm_live *live, const char *text)
+{
+	nm_live_erase(live);
+	fprintf(stream_of(&live->err, stderr), "netmodel: %s\n", text);
+	(void)nm_sink_flush(&live->err);
+}
+
 void nm_live_log(void *arg, const char *text)
 {
 	struct nm_live *live = arg;
 
-	if (!live->log)
-		return;
-	nm_live_erase(live);
-	fprintf(stream_of(&live->err, stderr), "netmodel: %s\n", text);
-	(void)nm_sink_flush(&live->err);
+	if (live->log)
+		print_text(live, text);
 }
 
 void nm_live_waits(void *arg, const char *text)
 {
 	struct nm_live *live = arg;
 
-	if (live->quiet)
-		return;
-	nm_live_erase(live);
-	fprintf(stream_of(&live->err, stderr), "netmodel: %s\n", text);
-	(void)nm_sink_flush(&live->err);
+	if (!live->quiet)
+		print_text(live, text);
 }
 
 void nm_live_erase(struct nm_live *live)

@@ -94,6 +94,8 @@ int nm_neper_value_read(enum nm_neper_value kind, const char *text, char *to, si
 			const char **why);
 /* The placeholder for a value in the help, behind the option; "" for a flag. */
 const char *nm_neper_value_text(enum nm_neper_value kind);
+/* Of a time the unit of a bare number; 1: it is no time. */
+uint64_t nm_neper_unit_ns(enum nm_neper_value kind);
 
 /* Bits; both together allow any family, as none of them does. */
 enum nm_neper_family { NM_NEPER_IPV4 = 1, NM_NEPER_IPV6 = 2 };

@@ -20,28 +20,10 @@ struct work {
 
 /* --- values --- */
 
-static uint64_t unit_ns(enum nm_neper_value kind)
-{
-	switch (kind) {
-	case NM_NEPER_NS:
-		return 1;
-	case NM_NEPER_US:
-		return 1000;
-	case NM_NEPER_MS:
-		return 1000000;
-	case NM_NEPER_S:
-	case NM_NEPER_REAL_S:
-	case NM_NEPER_LENGTH:
-		return 1000000000;
-	default:
-		return 1;
-	}
-}
-
 /* A number as neper has it: ns in the unit of the option, all others as they are. */
 static void print_number(enum nm_neper_value kind, uint64_t number, char *text, size_t size)
 {
-	uint64_t unit = unit_ns(kind);
+	uint64_t unit = nm_neper_unit_ns(kind);
 
 	if (kind == NM_NEPER_REAL_S)
 		snprintf(text, size, "%.6f", (double)number / (double)unit);
@@ -150,7 +132,8 @@ static void add_param(struct work *work, const struct nm_neper_opt *opt)
 	} else if (fixed) {
 		add_number(work, opt, strcmp(param->value, fixed) == 0);
 	} else {
-		bool plain = nm_keys_number(param, unit_ns(opt->value), text, sizeof(text));
+		bool plain =
+			nm_keys_number(param, nm_neper_unit_ns(opt->value), text, sizeof(text));
 
 		value = plain ? text : param->value;
 		add(work, opt->name,

@@ -91,64 +91,53 @@ static int to_size(const char *text, char *to, size_t size, const char **why)
 	return strlen(text) < size ? 0 : -EINVAL;
 }
 
+/* How values are told in a help, and of times the unit of a bare number. */
+static const struct {
+	const char *text, *unit;
+	uint64_t unit_ns;
+} kinds[] = {
+	[NM_NEPER_FLAG] = {"", NULL, 1},
+	[NM_NEPER_TEXT] = {" TEXT", NULL, 1},
+	[NM_NEPER_COUNT] = {" N", NULL, 1},
+	[NM_NEPER_SIZE] = {" BYTES", NULL, 1},
+	[NM_NEPER_LENGTH] = {" SECONDS", "s", 1000000000},
+	[NM_NEPER_S] = {" SECONDS", "s", 1000000000},
+	[NM_NEPER_REAL_S] = {" SECONDS", "s", 1000000000},
+	[NM_NEPER_MS] = {" MILLISECONDS", "ms", 1000000},
+	[NM_NEPER_US] = {" MICROSECONDS", "us", 1000},
+	[NM_NEPER_NS] = {" NANOSECONDS", "ns", 1},
+	[NM_NEPER_BYTE_RATE] = {" BYTES/S", NULL, 1},
+	[NM_NEPER_PERCENTILES] = {" LIST", NULL, 1},
+	[NM_NEPER_FILE] = {"[=FILE]", NULL, 1},
+};
+
+const char *nm_neper_value_text(enum nm_neper_value kind)
+{
+	return kinds[kind].text;
+}
+
+uint64_t nm_neper_unit_ns(enum nm_neper_value kind)
+{
+	return kinds[kind].unit_ns;
+}
+
 int nm_neper_value_read(enum nm_neper_value kind, const char *text, char *to, size_t size,
 			const char **why)
 {
+	if (kinds[kind].unit)
+		return to_duration(text, kinds[kind].unit, to, size, why);
 	switch (kind) {
 	case NM_NEPER_COUNT:
 		return to_count(text, to, size, why);
 	case NM_NEPER_SIZE:
 		return to_size(text, to, size, why);
-	case NM_NEPER_LENGTH:
-	case NM_NEPER_S:
-	case NM_NEPER_REAL_S:
-		return to_duration(text, "s", to, size, why);
-	case NM_NEPER_MS:
-		return to_duration(text, "ms", to, size, why);
-	case NM_NEPER_US:
-		return to_duration(text, "us", to, size, why);
-	case NM_NEPER_NS:
-		return to_duration(text, "ns", to, size, why);
 	case NM_NEPER_BYTE_RATE:
 		return to_bit_rate(text, to, size, why);
 	case NM_NEPER_PERCENTILES:
 		return to_percentiles(text, to, size, why);
-	case NM_NEPER_FLAG:
-	case NM_NEPER_TEXT:
-	case NM_NEPER_FILE:
+	default:
 		break;
 	}
 	*why = "too long";
 	return snprintf(to, size, "%s", text) < (int)size ? 0 : -EINVAL;
-}
-
-const char *nm_neper_value_text(enum nm_neper_value value)
-{
-	switch (value) {
-	case NM_NEPER_FLAG:
-		break;
-	case NM_NEPER_TEXT:
-		return " TEXT";
-	case NM_NEPER_COUNT:
-		return " N";
-	case NM_NEPER_SIZE:
-		return " BYTES";
-	case NM_NEPER_LENGTH:
-	case NM_NEPER_S:
-	case NM_NEPER_REAL_S:
-		return " SECONDS";
-	case NM_NEPER_MS:
-		return " MILLISECONDS";
-	case NM_NEPER_US:
-		return " MICROSECONDS";
-	case NM_NEPER_NS:
-		return " NANOSECONDS";
-	case NM_NEPER_BYTE_RATE:
-		return " BYTES/S";
-	case NM_NEPER_PERCENTILES:
-		return " LIST";
-	case NM_NEPER_FILE:
-		return "[=FILE]";
-	}
-	return "";
 }
