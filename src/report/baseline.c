@@ -124,15 +124,6 @@ __attribute__((format(printf, 2, 3))) static int add_note(struct nm_comparison *
 	return 0;
 }
 
-/* The value of a parameter; NULL: there is none. */
-static const char *param_of(const struct nm_result *result, const char *name)
-{
-	for (size_t i = 0; i < result->params.count; i++)
-		if (strcmp(result->params.items[i].name, name) == 0)
-			return result->params.items[i].value;
-	return NULL;
-}
-
 static int note_param(struct nm_comparison *comparison, const char *name, const char *before,
 		      const char *now)
 {
@@ -159,7 +150,7 @@ static int note_params(struct nm_comparison *comparison, const json_t *params,
 	}
 	json_object_foreach((json_t *)params, key, value)
 	{
-		if (!param_of(result, key))
+		if (!nm_result_param(result, key))
 			error |= note_param(comparison, key, json_string_value(value), NULL);
 	}
 	return error;

@@ -39,6 +39,24 @@ char *nm_verb_key(const char *name, char buf[NM_VERB_KEY])
 	return buf;
 }
 
+char *nm_name_within(const char *name, const char *enders, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s", name ? name : "");
+	nm_make_plain(buf);
+	for (char *c = buf; *c; c++)
+		if (strchr(enders, *c))
+			*c = '_';
+	return buf;
+}
+
+const char *nm_result_param(const struct nm_result *result, const char *name)
+{
+	for (size_t i = 0; i < result->params.count; i++)
+		if (strcmp(result->params.items[i].name, name) == 0)
+			return result->params.items[i].value;
+	return NULL;
+}
+
 char *nm_format_utc(uint64_t wall_ns, char *buf, size_t size)
 {
 	time_t seconds = (time_t)(wall_ns / 1000000000u);

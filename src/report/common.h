@@ -19,6 +19,11 @@ char *nm_percentile_name(double pct, char *buf, size_t size);
  * names that differ stay apart. */
 #define NM_VERB_KEY (3 * NM_VERB_NAME)
 char *nm_verb_key(const char *name, char buf[NM_VERB_KEY]);
+/* A name within a key, a column or another name: without control characters, and _ for each of
+ * those that would end it; NULL is "". Returns buf. */
+char *nm_name_within(const char *name, const char *enders, char *buf, size_t size);
+/* The value of a parameter; NULL: there is none. */
+const char *nm_result_param(const struct nm_result *result, const char *name);
 /* "2024-05-01T12:00:00.123456Z"; returns buf. */
 char *nm_format_utc(uint64_t wall_ns, char *buf, size_t size);
 /* "warmup", "measured", "cooldown". */

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/diag.h"
 #include "report/common.h"
 #include "report/figures.h"
 #include "report/sweep.h"
@@ -90,12 +89,7 @@ static size_t count_groups(const struct nm_result *shape)
 /* The name of a group, without what ends a cell. */
 static char *group_name(const struct nm_result *shape, size_t g, char buf[GROUP_NAME])
 {
-	snprintf(buf, GROUP_NAME, "%.96s", shape->groups[g].name ? shape->groups[g].name : "");
-	nm_make_plain(buf);
-	for (char *c = buf; *c; c++)
-		if (strchr(" ,\"", *c))
-			*c = '_';
-	return buf;
+	return nm_name_within(shape->groups[g].name, " ,\"", buf, 97); /* a number comes behind */
 }
 
 /* Whether other columns may begin as those of a group with that name. */

@@ -144,6 +144,17 @@ static inline bool nm_figure_is_end(const struct nm_figure *figure)
 	return !figure->json && !figure->key && !figure->column && !figure->fields;
 }
 
+/* The figures of an object that are those of a table of fields, of a struct at an offset. */
+#define NM_FIELDS_FIGURE(table, at)                                                                \
+	{                                                                                          \
+		.kind = NM_FIGURE_FIELDS, .fields = table, .offset = at                            \
+	}
+#define NM_ALL_FIELDS(table, at)                                                                   \
+	(const struct nm_figure[])                                                                 \
+	{                                                                                          \
+		NM_FIELDS_FIGURE(table, at), NM_FIGURE_END                                         \
+	}
+
 /* Whether there may be no such member. */
 static inline bool nm_figure_is_optional(const struct nm_figure *figure)
 {

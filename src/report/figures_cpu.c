@@ -5,44 +5,26 @@
 
 /* --- the whole machine; the item is a struct nm_cpu_times --- */
 
-static double cpu_user(const void *item)
-{
-	const struct nm_cpu_times *cpu = item;
-
-	return nm_cpu_share(cpu, cpu->user_ns + cpu->nice_ns);
-}
-
-static double cpu_system(const void *item)
-{
-	const struct nm_cpu_times *cpu = item;
-
-	return nm_cpu_share(cpu, cpu->system_ns + cpu->irq_ns);
-}
-
-static double cpu_softirq(const void *item)
-{
-	const struct nm_cpu_times *cpu = item;
-
-	return nm_cpu_share(cpu, cpu->softirq_ns);
-}
-
-static double cpu_idle(const void *item)
-{
-	const struct nm_cpu_times *cpu = item;
-
-	return nm_cpu_share(cpu, cpu->idle_ns + cpu->iowait_ns);
-}
-
-#define CPU_FIGURE(name)                                                                           \
-	{                                                                                          \
-		.key = #name, .column = #name, .kind = NM_FIGURE_SHARE, .rate = name               \
-	}
-
 /* The figures of kv and csv, which have fewer kinds of time. */
-const struct nm_figure nm_cpu_figures[] = {
-	CPU_FIGURE(cpu_user), CPU_FIGURE(cpu_system), CPU_FIGURE(cpu_softirq),
-	CPU_FIGURE(cpu_idle), NM_FIGURE_END,
-};
+#define PARTS(X)                                                                                   \
+	X(cpu_user, cpu->user_ns + cpu->nice_ns)                                                   \
+	X(cpu_system, cpu->system_ns + cpu->irq_ns)                                                \
+	X(cpu_softirq, cpu->softirq_ns)                                                            \
+	X(cpu_idle, cpu->idle_ns + cpu->iowait_ns)
+
+#define SHARE(name, part_ns)                                                                       \
+	static double name(const void *item)                                                       \
+	{                                                                                          \
+		const struct nm_cpu_times *cpu = item;                                             \
+                                                                                                   \
+		return nm_cpu_share(cpu, part_ns);                                                 \
+	}
+PARTS(SHARE)
+#undef SHARE
+
+#define FIGURE(name, ...) {.key = #name, .column = #name, .kind = NM_FIGURE_SHARE, .rate = name},
+const struct nm_figure nm_cpu_figures[] = {PARTS(FIGURE) NM_FIGURE_END};
+#undef FIGURE
 
 static double busy(const void *item)
 {

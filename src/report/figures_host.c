@@ -10,24 +10,15 @@ static const struct nm_result_host *host_of(const struct nm_at *at)
 
 /* --- facts --- */
 
-static const struct nm_figure facts_figures[] = {
-	{.kind = NM_FIGURE_FIELDS, .fields = nm_host_facts_fields},
-	NM_FIGURE_END,
-};
-
-const struct nm_object nm_facts_object = {.name = "facts", .figures = facts_figures};
+const struct nm_object nm_facts_object = {.name = "facts",
+					  .figures = NM_ALL_FIELDS(nm_host_facts_fields, 0)};
 
 /* --- counts --- */
-
-static const struct nm_figure counts_figures[] = {
-	{.kind = NM_FIGURE_FIELDS, .fields = nm_counts_fields},
-	NM_FIGURE_END,
-};
 
 const struct nm_object nm_counts_object = {
 	.name = "counts",
 	.doc = "Everything that a host counted, from start to end.",
-	.figures = counts_figures,
+	.figures = NM_ALL_FIELDS(nm_counts_fields, 0),
 	.n_required_fields = 6,
 	.closing = NM_OPEN,
 };

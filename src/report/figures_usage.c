@@ -18,6 +18,12 @@ static double window_s(const void *item)
 		.doc = "The length of the window."                                                 \
 	}
 
+#define WINDOW_AND(table, at)                                                                      \
+	(const struct nm_figure[])                                                                 \
+	{                                                                                          \
+		WINDOW_SECONDS, NM_FIELDS_FIGURE(table, at), NM_FIGURE_END                         \
+	}
+
 static double awake(const void *item)
 {
 	const struct nm_unhalted *unhalted = &((const struct nm_usage *)item)->unhalted;
@@ -99,18 +105,10 @@ const struct nm_object nm_cpufreq_object = {
 	.figures = cpufreq_figures,
 };
 
-static const struct nm_figure interrupts_figures[] = {
-	WINDOW_SECONDS,
-	{.kind = NM_FIGURE_FIELDS,
-	 .fields = nm_interrupt_fields,
-	 .offset = offsetof(struct nm_usage, interrupts)},
-	NM_FIGURE_END,
-};
-
 const struct nm_object nm_interrupts_object = {
 	.name = "interrupts",
 	.doc = "Of the whole machine, all its CPUs together, over the measured window.",
-	.figures = interrupts_figures,
+	.figures = WINDOW_AND(nm_interrupt_fields, offsetof(struct nm_usage, interrupts)),
 };
 
 #define SOFTIRQ(word, kernels, ours)                                                               \
@@ -146,74 +144,39 @@ const struct nm_object nm_softirqs_object = {
 	.figures = nm_softirqs_figures,
 };
 
-static const struct nm_figure softnet_figures[] = {
-	WINDOW_SECONDS,
-	{.kind = NM_FIGURE_FIELDS,
-	 .fields = nm_softnet_fields,
-	 .offset = offsetof(struct nm_usage, softnet)},
-	NM_FIGURE_END,
-};
-
 const struct nm_object nm_softnet_object = {
 	.name = "softnet",
 	.doc = "What the CPUs of the whole machine took in from the network, before any protocol, "
 	       "over the measured window.",
-	.figures = softnet_figures,
-};
-
-static const struct nm_figure pressure_figures[] = {
-	WINDOW_SECONDS,
-	{.kind = NM_FIGURE_FIELDS,
-	 .fields = nm_pressure_fields,
-	 .offset = offsetof(struct nm_usage, pressure)},
-	NM_FIGURE_END,
+	.figures = WINDOW_AND(nm_softnet_fields, offsetof(struct nm_usage, softnet)),
 };
 
 const struct nm_object nm_pressure_object = {
 	.name = "pressure",
 	.doc = "Time in the measured window in which tasks of the machine waited for a resource: "
 	       "at least one of them (some), or all that were not idle (full).",
-	.figures = pressure_figures,
-};
-
-static const struct nm_figure rusage_figures[] = {
-	{.kind = NM_FIGURE_FIELDS,
-	 .fields = nm_rusage_fields,
-	 .offset = offsetof(struct nm_usage, process)},
-	NM_FIGURE_END,
+	.figures = WINDOW_AND(nm_pressure_fields, offsetof(struct nm_usage, pressure)),
 };
 
 const struct nm_object nm_rusage_object = {
 	.name = "rusage",
 	.doc = "Of the netmodel process (getrusage), over the measured window.",
-	.figures = rusage_figures,
-};
-
-static const struct nm_figure tcp_figures[] = {
-	{.kind = NM_FIGURE_FIELDS,
-	 .fields = nm_tcp_counter_fields,
-	 .offset = offsetof(struct nm_usage, tcp)},
-	NM_FIGURE_END,
+	.figures = NM_ALL_FIELDS(nm_rusage_fields, offsetof(struct nm_usage, process)),
 };
 
 const struct nm_object nm_tcp_object = {
 	.name = "tcp",
 	.doc = "TCP counters of the host's network namespace, over the measured window.",
-	.figures = tcp_figures,
+	.figures = NM_ALL_FIELDS(nm_tcp_counter_fields, offsetof(struct nm_usage, tcp)),
 };
 
 /* --- the item is a struct of its own --- */
-
-static const struct nm_figure throttling_figures[] = {
-	{.kind = NM_FIGURE_FIELDS, .fields = nm_throttling_fields},
-	NM_FIGURE_END,
-};
 
 const struct nm_object nm_throttling_object = {
 	.name = "throttling",
 	.doc = "Of the process, over the measured window: the periods of the limits of CPU of its "
 	       "control groups, and those in which it was held back.",
-	.figures = throttling_figures,
+	.figures = NM_ALL_FIELDS(nm_throttling_fields, 0),
 };
 
 static const struct nm_figure nic_figures[] = {

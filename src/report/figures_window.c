@@ -32,39 +32,18 @@ const struct nm_object nm_ratios_object = {
 /* --- windows --- */
 
 /* A rate over no time is not known. */
-static double per_s(const struct nm_window *window, double amount)
-{
-	return window->seconds > 0 ? amount / window->seconds : NAN;
-}
-
-static double transactions_per_s(const void *item)
-{
-	const struct nm_window *window = item;
-
-	return per_s(window, (double)window->counts.iterations);
-}
-
-static double bits_sent_per_s(const void *item)
-{
-	const struct nm_window *window = item;
-
-	return per_s(window, (double)window->counts.bytes_sent * 8);
-}
-
-static double bits_received_per_s(const void *item)
-{
-	const struct nm_window *window = item;
-
-	return per_s(window, (double)window->counts.bytes_received * 8);
-}
-
-static double bits_per_s(const void *item)
-{
-	const struct nm_window *window = item;
-
-	return per_s(window, (double)window->counts.bytes_sent * 8 +
-				     (double)window->counts.bytes_received * 8);
-}
+#define PER_S(name, amount)                                                                        \
+	static double name(const void *item)                                                       \
+	{                                                                                          \
+		const struct nm_window *window = item;                                             \
+                                                                                                   \
+		return window->seconds > 0 ? (amount) / window->seconds : NAN;                     \
+	}
+PER_S(transactions_per_s, (double)window->counts.iterations)
+PER_S(bits_sent_per_s, (double)window->counts.bytes_sent * 8)
+PER_S(bits_received_per_s, (double)window->counts.bytes_received * 8)
+PER_S(bits_per_s, (double)window->counts.bytes_sent * 8 + (double)window->counts.bytes_received * 8)
+#undef PER_S
 
 /* --- requests --- */
 

@@ -224,14 +224,6 @@ void nm_keys_run_options(FILE *out, const struct nm_result *result)
 	fprintf(out, "interval=%.6f\npercentiles=%s\n", result->grid.interval_s, list);
 }
 
-static const char *param_value(const struct nm_result *result, const char *name)
-{
-	for (size_t i = 0; i < result->params.count; i++)
-		if (strcmp(result->params.items[i].name, name) == 0)
-			return result->params.items[i].value;
-	return NULL;
-}
-
 /* The port that the kernel has chosen, where the option leaves it to the kernel; 0: it is no such
  * option, or not known. */
 static unsigned chosen_port(const struct nm_tool_option *option, const struct nm_result *result)
@@ -268,14 +260,14 @@ void nm_keys_other_neper_options(FILE *out, const struct nm_view *view,
 	for (size_t i = 0; i < view->n_tool_options; i++) {
 		const struct nm_tool_option *option = &view->tool_options[i];
 
-		if (!is_own_key(option->name) && !param_value(result, option->name))
+		if (!is_own_key(option->name) && !nm_result_param(result, option->name))
 			nm_keys_neper_option(out, option, result);
 	}
 }
 
 const char *nm_keys_count_asked(const struct nm_result *result)
 {
-	const char *count = param_value(result, "num_transactions");
+	const char *count = nm_result_param(result, "num_transactions");
 
 	return count && strcmp(count, "0") != 0 ? count : NULL;
 }

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/diag.h"
 #include "report/common.h"
 #include "report/end_totals.h"
 #include "report/figures.h"
@@ -172,17 +171,6 @@ static void print_messages(const struct nm_result *result, FILE *out)
 /* How long a name may be within a key. */
 #define KEY_NAME 120
 
-/* A name without what would end a key, split it where it is split at blanks, or be taken for the
- * number behind it. */
-static void key_name(const char *name, char key[KEY_NAME + 1])
-{
-	snprintf(key, KEY_NAME + 1, "%s", name ? name : "");
-	nm_make_plain(key);
-	for (char *c = key; *c; c++)
-		if (strchr(" =#", *c))
-			*c = '_';
-}
-
 /* The figures of a window and of its verbs; nothing where nothing was measured: what is not known
  * is not 0. */
 static void print_measured(FILE *out, const char *prefix, const struct nm_window *window,
@@ -242,7 +230,8 @@ static int print_groups(const struct nm_result *result, FILE *out)
 		unsigned same = 1;
 		char prefix[KEY_NAME + 32], number[16] = "";
 
-		key_name(result->groups[i].name, keys[i]);
+		/* Nothing is taken for the number behind it. */
+		(void)nm_name_within(result->groups[i].name, " =#", keys[i], sizeof(keys[i]));
 		for (size_t k = 0; k < i; k++)
 			same += strcmp(keys[i], keys[k]) == 0;
 		if (same > 1)
@@ -330,14 +319,9 @@ static int write_kv(const struct nm_runs *series, FILE *out)
 		struct nm_runs_summary summary;
 		nm_runs_summarise(series, &summary);
 		fprintf(out, "repeat=%zu\n", series->n_runs);
-		print_summary(out, "transactions_per_s", &summary.transactions_per_s);
-		print_summary(out, "bits_per_s", &summary.bits_per_s);
-		print_summary(out, "latency_mean", &summary.latency_mean_s);
-		print_summary(out, "latency_p50", &summary.latency_p50_s);
-		print_summary(out, "latency_p99", &summary.latency_p99_s);
-		print_summary(out, "slowdown_mean", &summary.slowdown_mean);
-		print_summary(out, "slowdown_p50", &summary.slowdown_p50);
-		print_summary(out, "slowdown_p99", &summary.slowdown_p99);
+#define PRINT(member, key, ...) print_summary(out, key, &summary.member);
+		NM_RUNS_SUMMARIES(PRINT)
+#undef PRINT
 	}
 	nm_verdicts_keys(series, out);
 	return nm_stream_status(out);

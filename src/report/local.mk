@@ -64,17 +64,12 @@ src_libnm_report_la_SOURCES = \
 	src/report/table.h \
 	src/report/text_costs.c \
 	src/report/text_counters.c \
-	src/report/text_counters.h \
 	src/report/text_intervals.c \
-	src/report/text_intervals.h \
+	src/report/text_parts.h \
 	src/report/text_tables.c \
-	src/report/text_tables.h \
 	src/report/text_flows.c \
-	src/report/text_flows.h \
 	src/report/text_verbs.c \
-	src/report/text_verbs.h \
 	src/report/text_totals.c \
-	src/report/text_totals.h \
 	src/report/text_traffic.c \
 	src/report/text_traffic.h \
 	src/report/throughput.c \

@@ -10,17 +10,24 @@
 #include "report/figures.h"
 #include "report/report.h"
 
+static const struct {
+	const char *name, *prefix;
+} scopes[NM_SCOPE__COUNT] = {
+	[NM_SCOPE_RUN] = {"run", ""},
+	[NM_SCOPE_GROUP] = {"group", "group.NAME."},
+	[NM_SCOPE_TRANSACTION] = {"transaction", "group.NAME.transaction.NAME."},
+	[NM_SCOPE_VERB] = {"verb", "verb.NAME."},
+	[NM_SCOPE_HOST] = {"host", "host.NAME."},
+};
+
 const char *nm_scope_prefix(enum nm_scope scope)
 {
-	static const char *const prefixes[] = {
-		[NM_SCOPE_RUN] = "",
-		[NM_SCOPE_GROUP] = "group.NAME.",
-		[NM_SCOPE_TRANSACTION] = "group.NAME.transaction.NAME.",
-		[NM_SCOPE_VERB] = "verb.NAME.",
-		[NM_SCOPE_HOST] = "host.NAME.",
-	};
+	return scopes[scope].prefix;
+}
 
-	return prefixes[scope];
+const char *nm_scope_name(enum nm_scope scope)
+{
+	return scopes[scope].name;
 }
 
 /* --- the walk --- */
@@ -269,22 +276,15 @@ static bool is_apart(enum nm_scope scope)
 /* A row stands for the figure of that name of runs, groups and transactions. */
 static void print_row(FILE *out, const struct nm_named_list *list, const struct nm_named *named)
 {
-	static const char *const words[] = {
-		[NM_SCOPE_RUN] = "run",
-		[NM_SCOPE_GROUP] = "group",
-		[NM_SCOPE_TRANSACTION] = "transaction",
-		[NM_SCOPE_VERB] = "verb",
-		[NM_SCOPE_HOST] = "host",
-	};
 	const char *before = "";
 
 	fprintf(out, "| `%s` | %s | ", named->name, nm_quantity_unit(named->quantity));
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < NM_SCOPE__COUNT; i++) {
 		bool apart = is_apart((enum nm_scope)i) || is_apart(named->scope);
 
 		if ((apart && i != named->scope) || !has_name(list, (enum nm_scope)i, named->name))
 			continue;
-		fprintf(out, "%s%s", before, words[i]);
+		fprintf(out, "%s%s", before, scopes[i].name);
 		before = ", ";
 	}
 	fprintf(out, " | `%s` | ", named->member);

@@ -21,7 +21,8 @@ enum nm_scope {
 	NM_SCOPE_GROUP,
 	NM_SCOPE_TRANSACTION,
 	NM_SCOPE_VERB, /* of a run, a group or a transaction */
-	NM_SCOPE_HOST
+	NM_SCOPE_HOST,
+	NM_SCOPE__COUNT
 };
 
 #define NM_NAMED_NAME	96
@@ -50,6 +51,8 @@ int nm_named_list(struct nm_named_list *ret_list);
 void nm_named_fini(struct nm_named_list *list);
 /* "", "group.NAME.", "group.NAME.transaction.NAME.", "verb.NAME." or "host.NAME.". */
 const char *nm_scope_prefix(enum nm_scope scope);
+/* "run", "group", ...: one thing of which it has figures. */
+const char *nm_scope_name(enum nm_scope scope);
 
 /* A name that was found. */
 struct nm_named_at {

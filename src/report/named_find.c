@@ -30,11 +30,7 @@ struct search {
 /* As a name is written within another one: without what would end that. */
 static void plain_name(const char *name, char buf[NAME])
 {
-	snprintf(buf, NAME, "%s", name);
-	nm_make_plain(buf);
-	for (char *c = buf; *c; c++)
-		if (strchr(" =#<>!", *c))
-			*c = '_';
+	(void)nm_name_within(name, " =#<>!", buf, NAME);
 }
 
 /* Of a verb, its label is the name. */
@@ -165,46 +161,38 @@ static const json_t *find_item(const struct search *search, const char *kind, co
 	return found;
 }
 
-/* Moves behind the prefix of a scope. The object that the rest of the name is a figure of, NULL
- * with a phrase in why. */
-static const json_t *find_place(const struct search *search, const json_t *document,
-				const char **text, enum nm_scope *ret_scope)
+/* Moves behind the name of an item of the list that the object has of this scope, if the text names
+ * one: then *object is that item, or NULL with a phrase in why. */
+static bool enter(const struct search *search, const json_t **object, const char *list,
+		  enum nm_scope scope, const char **text, enum nm_scope *ret_scope)
 {
-	static const char group[] = "group.", transaction[] = "transaction.", host[] = "host.";
-	const json_t *item;
+	const char *kind = nm_scope_name(scope);
+	size_t length = strlen(kind);
 
-	if (strncmp(*text, host, sizeof(host) - 1) == 0) {
-		*text += sizeof(host) - 1;
-		*ret_scope = NM_SCOPE_HOST;
-		return find_item(search, "host", json_object_get(document, "hosts"), text);
-	}
-	if (strncmp(*text, group, sizeof(group) - 1) != 0) {
-		*ret_scope = NM_SCOPE_RUN;
-		item = json_object_get(document, "totals");
-		return item ? item : document;
-	}
-	*text += sizeof(group) - 1;
-	*ret_scope = NM_SCOPE_GROUP;
-	item = find_item(search, "group", json_object_get(document, "groups"), text);
-	if (!item || strncmp(*text, transaction, sizeof(transaction) - 1) != 0)
-		return item;
-	*text += sizeof(transaction) - 1;
-	*ret_scope = NM_SCOPE_TRANSACTION;
-	return find_item(search, "transaction", json_object_get(item, "phases"), text);
+	if (!*object || strncmp(*text, kind, length) != 0 || (*text)[length] != '.')
+		return false;
+	*text += length + 1;
+	*ret_scope = scope;
+	*object = find_item(search, kind, json_object_get(*object, list), text);
+	return true;
 }
 
-/* The same, also of the verbs of a run, a group or a transaction. */
+/* Moves behind the prefix of a scope. The object that the rest of the name is a figure of, NULL
+ * with a phrase in why. */
 static const json_t *find_scope(const struct search *search, const json_t *document,
 				const char **text, enum nm_scope *ret_scope)
 {
-	static const char verb[] = "verb.";
-	const json_t *item = find_place(search, document, text, ret_scope);
+	const json_t *totals = json_object_get(document, "totals"), *item = document;
 
-	if (!item || *ret_scope == NM_SCOPE_HOST || strncmp(*text, verb, sizeof(verb) - 1) != 0)
+	*ret_scope = NM_SCOPE_RUN;
+	if (enter(search, &item, "hosts", NM_SCOPE_HOST, text, ret_scope))
 		return item;
-	*text += sizeof(verb) - 1;
-	*ret_scope = NM_SCOPE_VERB;
-	return find_item(search, "verb", json_object_get(item, "verbs"), text);
+	if (enter(search, &item, "groups", NM_SCOPE_GROUP, text, ret_scope))
+		(void)enter(search, &item, "phases", NM_SCOPE_TRANSACTION, text, ret_scope);
+	else if (totals)
+		item = totals;
+	(void)enter(search, &item, "verbs", NM_SCOPE_VERB, text, ret_scope);
+	return item;
 }
 
 const json_t *nm_named_object(const json_t *document, const char *prefix)
@@ -276,30 +264,23 @@ static bool has_figure(const struct search *search, enum nm_scope scope, const c
 /* Tells where there is a figure of that name, if only elsewhere. */
 static bool tell_elsewhere(const struct search *search, enum nm_scope scope, const char *name)
 {
-	static const char *const words[] = {
-		[NM_SCOPE_RUN] = "runs",
-		[NM_SCOPE_GROUP] = "groups",
-		[NM_SCOPE_TRANSACTION] = "transactions",
-		[NM_SCOPE_VERB] = "verbs",
-		[NM_SCOPE_HOST] = "hosts",
-	};
-	enum nm_scope found[sizeof(words) / sizeof(words[0])];
+	enum nm_scope found[NM_SCOPE__COUNT];
 	char list[64] = "";
 	size_t count = 0, used = 0;
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < NM_SCOPE__COUNT; i++)
 		if (has_figure(search, (enum nm_scope)i, name))
 			found[count++] = (enum nm_scope)i;
 	if (!count)
 		return false;
 	for (size_t i = 0; i < count; i++)
-		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%ss",
 					 i == 0		  ? ""
 					 : i + 1 == count ? " and "
 							  : ", ",
-					 words[found[i]]);
-	snprintf(search->why, search->why_size, "%s: no figure of %s, but of %s (%s%s)",
-		 search->name, words[scope], list, nm_scope_prefix(found[0]), name);
+					 nm_scope_name(found[i]));
+	snprintf(search->why, search->why_size, "%s: no figure of %ss, but of %s (%s%s)",
+		 search->name, nm_scope_name(scope), list, nm_scope_prefix(found[0]), name);
 	return true;
 }
 

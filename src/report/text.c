@@ -16,12 +16,8 @@
 #include "report/requirement.h"
 #include "report/sweep.h"
 #include "report/table.h"
-#include "report/text_flows.h"
-#include "report/text_intervals.h"
-#include "report/text_tables.h"
-#include "report/text_totals.h"
+#include "report/text_parts.h"
 #include "report/text_traffic.h"
-#include "report/text_verbs.h"
 
 #define TEXT 32
 
@@ -428,14 +424,9 @@ static void print_summary(const struct nm_runs *series, unsigned width, FILE *ou
 
 	nm_runs_summarise(series, &summary);
 	nm_table_head(&table, "over the complete runs|mean|stddev|95% +-");
-	add_summary(&table, "transactions/s", &summary.transactions_per_s, nm_format_count);
-	add_summary(&table, "throughput, both ways", &summary.bits_per_s, nm_format_bitrate);
-	add_summary(&table, "latency mean", &summary.latency_mean_s, nm_format_duration);
-	add_summary(&table, "latency p50", &summary.latency_p50_s, nm_format_duration);
-	add_summary(&table, "latency p99", &summary.latency_p99_s, nm_format_duration);
-	add_summary(&table, "slowdown mean", &summary.slowdown_mean, nm_format_count);
-	add_summary(&table, "slowdown p50", &summary.slowdown_p50, nm_format_count);
-	add_summary(&table, "slowdown p99", &summary.slowdown_p99, nm_format_count);
+#define ADD(member, key, label, format, ...) add_summary(&table, label, &summary.member, format);
+	NM_RUNS_SUMMARIES(ADD)
+#undef ADD
 	add_costs(&table, series);
 	nm_table_section(&table, true, out);
 }

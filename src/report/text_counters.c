@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counters of the CPU in tables for people. */
-#include "report/text_counters.h"
+#include "report/text_parts.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of measured flows: a row of completion times and one of slowdowns for each class of
  * sizes. */
-#include "report/text_flows.h"
+#include "report/text_parts.h"
 
 #include <inttypes.h>
 #include <string.h>

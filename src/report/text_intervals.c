@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rows of the reporting intervals for people, all groups together and each group. */
-#include "report/text_intervals.h"
+#include "report/text_parts.h"
 
 #include "base/units.h"
 #include "report/common.h"

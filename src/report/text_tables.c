@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables of statistics for people, with both ends and percentiles, under uperf's names:
  * transactions are numbered from 0 as they are there. */
-#include "report/text_tables.h"
+#include "report/text_parts.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,7 +10,6 @@
 #include "base/units.h"
 #include "report/common.h"
 #include "report/table.h"
-#include "report/text_counters.h"
 #include "report/text_traffic.h"
 #include "report/uperf.h"
 #include "result/difference.h"

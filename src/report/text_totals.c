@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The first part of the summary for people: what was done and moved, and how long it took. */
-#include "report/text_totals.h"
+#include "report/text_parts.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -113,22 +113,18 @@ static void add_keys(struct nm_table *table, const struct nm_result *result)
 	const uint64_t refused = result->n_hosts ? result->hosts[0].counts.refused : 0;
 	uint64_t all = counts->hits + counts->misses;
 
-	if (all) {
+	if (all)
 		nm_table_row(table, "keys", "hits %.2f %%  misses %.2f %%",
 			     100.0 * (double)counts->hits / (double)all,
 			     100.0 * (double)counts->misses / (double)all);
-	}
-	if (counts->truncated) {
+	if (counts->truncated)
 		nm_table_row(table, "truncated", "%" PRIu64 " answers", counts->truncated);
-	}
-	if (counts->tcp_fallback) {
+	if (counts->tcp_fallback)
 		nm_table_row(table, "fallback",
 			     "%" PRIu64 " answers were cut, and asked for over TCP",
 			     counts->tcp_fallback);
-	}
-	if (refused) {
+	if (refused)
 		nm_table_row(table, "refused", "%" PRIu64 " requests", refused);
-	}
 }
 
 /* Requests without an answer, and connections that have failed or were replaced. No latency has the
@@ -142,24 +138,20 @@ static void add_unanswered(struct nm_table *table, const struct nm_result *resul
 	const uint64_t unsolicited = result->n_hosts ? result->hosts[0].counts.unsolicited : 0;
 	const uint64_t retired = result->n_hosts ? result->hosts[0].counts.retired : 0;
 
-	if (none && counts->requests) {
+	if (none && counts->requests)
 		nm_table_row(table, "no answer",
 			     "%.2f %% of %" PRIu64 " requests: timed out %" PRIu64 "  lost %" PRIu64
 			     "  malformed %" PRIu64,
 			     100 * (double)none / (double)counts->requests, counts->requests,
 			     counts->timed_out, counts->lost, counts->malformed);
-	}
-	if (failed) {
+	if (failed)
 		nm_table_row(table, "reconnects", "%" PRIu64 " attempts have failed", failed);
-	}
-	if (unsolicited) {
+	if (unsolicited)
 		nm_table_row(table, "unsolicited", "%" PRIu64 " connections given up", unsolicited);
-	}
-	if (retired) {
+	if (retired)
 		nm_table_row(table, "retired",
 			     "%" PRIu64 " connections replaced, as they had lasted long enough",
 			     retired);
-	}
 }
 
 /* The unusual ways that bytes have gone (mapped, without a copy, with fast open), over all
@@ -172,20 +164,17 @@ static void add_ways(struct nm_table *table, const struct nm_result *result)
 
 	for (size_t i = 0; i < result->n_hosts; i++)
 		nm_counts_add(&sum, &result->hosts[i].counts);
-	if (nm_result_fastopens(result, &fast, &all) && all) {
+	if (nm_result_fastopens(result, &fast, &all) && all)
 		nm_table_row(table, "fast open", "%" PRIu64 " of %" PRIu64 " connections", fast,
 			     all);
-	}
-	if (sum.zerocopy_sends) {
+	if (sum.zerocopy_sends)
 		nm_table_row(table, "zerocopy",
 			     "%" PRIu64 " sends, %" PRIu64 " of them copied after all",
 			     sum.zerocopy_sends, sum.zerocopy_copied);
-	}
-	if (nm_result_mapped(result, &bytes_mapped, &bytes_received) && bytes_received) {
+	if (nm_result_mapped(result, &bytes_mapped, &bytes_received) && bytes_received)
 		nm_table_row(table, "mapped", "%s of %s received",
 			     nm_format_amount((double)bytes_mapped, mapped, sizeof(mapped)),
 			     nm_format_amount((double)bytes_received, received, sizeof(received)));
-	}
 }
 
 /* The rate that the profile asks for, beside the one that was reached, when that is lower. */
@@ -243,10 +232,30 @@ static void add_loads(struct nm_table *table, const struct nm_result *result)
 
 #define PERCENTILES_A_LINE 8
 
+/* Those that were never answered are infinitely late. The label stands before the first line. */
+static void add_percentiles(struct nm_table *table, const char *label, const double *pct_s,
+			    const struct nm_percentiles *percentiles)
+{
+	char value[TEXT], key[TEXT], line[PERCENTILES_A_LINE * 2 * TEXT];
+	size_t used = 0;
+
+	for (size_t i = 0; i < percentiles->count; i++) {
+		used += (size_t)snprintf(
+			line + used, sizeof(line) - used, "%s%s %s", used ? "  " : "",
+			nm_percentile_key(percentiles->pct[i], key, sizeof(key)),
+			isinf(pct_s[i]) ? "> timeout"
+					: nm_format_duration(pct_s[i], value, sizeof(value)));
+		if ((i + 1) % PERCENTILES_A_LINE && i + 1 < percentiles->count)
+			continue;
+		nm_table_row(table, i < PERCENTILES_A_LINE ? label : "", "%s", line);
+		used = 0;
+	}
+}
+
 static void add_latency(struct nm_table *table, const char *name, const struct nm_latency *latency,
 			const struct nm_percentiles *percentiles)
 {
-	char value[TEXT], key[TEXT], line[PERCENTILES_A_LINE * 2 * TEXT];
+	char value[TEXT], line[PERCENTILES_A_LINE * 2 * TEXT];
 	const char *const names[] = {"min", "mean", "max", "stddev"};
 	const double values[] = {latency->min_s, latency->mean_s, latency->max_s,
 				 latency->stddev_s};
@@ -259,38 +268,7 @@ static void add_latency(struct nm_table *table, const char *name, const struct n
 					 names[i],
 					 nm_format_duration(values[i], value, sizeof(value)));
 	nm_table_row(table, name, "%s", line);
-	used = 0;
-	for (size_t i = 0; i < percentiles->count; i++) {
-		used += (size_t)snprintf(
-			line + used, sizeof(line) - used, "%s%s %s", used ? "  " : "",
-			nm_percentile_key(percentiles->pct[i], key, sizeof(key)),
-			nm_format_duration(latency->pct_s[i], value, sizeof(value)));
-		if ((i + 1) % PERCENTILES_A_LINE && i + 1 < percentiles->count)
-			continue;
-		nm_table_row(table, "", "%s", line);
-		used = 0;
-	}
-}
-
-/* The percentiles over all passes, those that were never answered as infinitely late. */
-static void add_failing(struct nm_table *table, const struct nm_failing *failing,
-			const struct nm_percentiles *percentiles)
-{
-	char value[TEXT], key[TEXT], line[PERCENTILES_A_LINE * 2 * TEXT];
-	size_t used = 0;
-
-	for (size_t i = 0; i < percentiles->count; i++) {
-		used += (size_t)snprintf(
-			line + used, sizeof(line) - used, "%s%s %s", used ? "  " : "",
-			nm_percentile_key(percentiles->pct[i], key, sizeof(key)),
-			isinf(failing->pct_s[i])
-				? "> timeout"
-				: nm_format_duration(failing->pct_s[i], value, sizeof(value)));
-		if ((i + 1) % PERCENTILES_A_LINE && i + 1 < percentiles->count)
-			continue;
-		nm_table_row(table, i < PERCENTILES_A_LINE ? "with failures" : "", "%s", line);
-		used = 0;
-	}
+	add_percentiles(table, "", latency->pct_s, percentiles);
 }
 
 #define NAMED_GROUPS 3 /* in a label */
@@ -473,24 +451,21 @@ void nm_text_totals_print(const struct nm_result *result, unsigned width, FILE *
 		add_latency(&table, time_label(result, i, label, sizeof(label)), &totals->times[i],
 			    &result->percentiles);
 		if (totals->failing[i])
-			add_failing(&table, totals->failing[i], &result->percentiles);
+			add_percentiles(&table, "with failures", totals->failing[i]->pct_s,
+					&result->percentiles);
 	}
 	add_servers(&table, result);
 	add_keys(&table, result);
 	add_unanswered(&table, result);
-	if (counts->errors) {
+	if (counts->errors)
 		nm_table_row(&table, "errors", "%" PRIu64, counts->errors);
-	}
-	if (result->grid.warmup_s > 0) {
+	if (result->grid.warmup_s > 0)
 		nm_table_row(&table, "warm-up", "%s, not counted",
 			     nm_format_duration(result->grid.warmup_s, a, sizeof(a)));
-	}
-	if (result->grid.warmup_until) {
+	if (result->grid.warmup_until)
 		nm_table_row(&table, "warm-up", "until %s, not counted", result->grid.warmup_until);
-	}
-	if (result->grid.cooldown_s > 0) {
+	if (result->grid.cooldown_s > 0)
 		nm_table_row(&table, "cool-down", "%s, not counted",
 			     nm_format_duration(result->grid.cooldown_s, a, sizeof(a)));
-	}
 	nm_table_end(&table, 2, out);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of verbs: what has come of their requests, and how long these took. With failures a
  * row follows that has them as infinitely late. */
-#include "report/text_verbs.h"
+#include "report/text_parts.h"
 
 #include <inttypes.h>
 #include <math.h>

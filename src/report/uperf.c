@@ -11,7 +11,7 @@
 
 #include "report/common.h"
 #include "report/report.h"
-#include "report/text_counters.h"
+#include "report/text_parts.h"
 #include "result/difference.h"
 
 #define TEXT 64
