@@ -93,8 +93,8 @@ def partner(name: str) -> tuple[Path, dict[str, str]]:
 
 
 @contextmanager
-def running(command: list[str], env: dict[str, str], is_up: Callable[[], object], **how: Any) -> Iterator[None]:
-    """A server, from when is_up raises no error any more."""
+def running(command: list[str], env: dict[str, str], is_up: Callable[[], object], **how: Any) -> Iterator[int]:
+    """A server by its process, from when is_up raises no error any more."""
     process = subprocess.Popen(command, env=env, **how)
     try:
         deadline = time.monotonic() + PATIENCE_S
@@ -104,15 +104,29 @@ def running(command: list[str], env: dict[str, str], is_up: Callable[[], object]
                 break
             assert process.poll() is None and time.monotonic() < deadline, f"{command[0]} does not listen"
             time.sleep(0.01)
-        yield
+        yield process.pid
     finally:
         process.terminate()  # and not killed: it ends its own children
         process.wait(PATIENCE_S)
 
 
+def connected(address: tuple[str, int] | str) -> socket.socket:
+    conn = socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET)
+    try:
+        conn.connect(address)
+    except OSError:
+        conn.close()
+        raise
+    return conn
+
+
 def connects(address: tuple[str, int] | str) -> None:
-    with socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET) as probe:
-        probe.connect(address)
+    connected(address).close()
+
+
+def as_server(address: tuple[str, int] | str) -> str:
+    """As server= has it."""
+    return f"unix:{address}" if isinstance(address, str) else f"{address[0]}:{address[1]}"
 
 
 class Redis:
@@ -123,7 +137,7 @@ class Redis:
 
     @property
     def server(self) -> str:
-        return f"unix:{self.address}" if isinstance(self.address, str) else f"{self.address[0]}:{self.address[1]}"
+        return as_server(self.address)
 
     def cli(self, *words: str) -> str:
         where = ["-s", self.address] if isinstance(self.address, str) else ["-p", str(self.address[1])]
@@ -160,16 +174,18 @@ def redis(path: str = "", *args: str) -> Iterator[Redis]:
 class Memcached:
     """A memcached that a test has started."""
 
-    def __init__(self, address: tuple[str, int]) -> None:
+    def __init__(self, address: tuple[str, int] | str, pid: int) -> None:
         self.address = address
+        self.pid = pid
 
     @property
     def server(self) -> str:
-        return f"{self.address[0]}:{self.address[1]}"
+        return as_server(self.address)
 
     def asked(self, request: bytes) -> bytes:
         """The answer, which ends with END."""
-        with socket.create_connection(self.address, 2) as conn:
+        with connected(self.address) as conn:
+            conn.settimeout(2)
             conn.sendall(request)
             got = b""
             while not got.endswith(b"END\r\n"):
@@ -183,17 +199,18 @@ class Memcached:
 
 
 @contextmanager
-def memcached(*args: str, folder: Path | None = None) -> Iterator[Memcached]:
-    """folder: where it finds how SASL is set up."""
+def memcached(*args: str, folder: Path | None = None, path: str = "") -> Iterator[Memcached]:
+    """folder: where it finds how SASL is set up; path: of its socket, for one over unix."""
     program, env = partner("memcached")
-    address = ("127.0.0.1", free_port())
+    port = free_port()
+    address = path or ("127.0.0.1", port)
     if folder:
         modules = [str(path) for path in (PARTNERS / "usr" / "lib").glob("*-linux-gnu*/sasl2")]
         env = {**env, "SASL_CONF_PATH": str(folder), **({"SASL_PATH": modules[0]} if modules else {})}
     user = ["-u", "root"] if os.geteuid() == 0 else []
-    where = ["-l", address[0], "-p", str(address[1]), "-U", "0"]
-    with running([str(program), "-t", "1", *user, *where, *args], env, lambda: connects(address)):
-        yield Memcached(address)
+    where = ["-s", path] if path else ["-l", "127.0.0.1", "-p", str(port), "-U", "0"]
+    with running([str(program), "-t", "1", *user, *where, *args], env, lambda: connects(address)) as pid:
+        yield Memcached(address, pid)
 
 
 def sasl_user(folder: Path, user: str, password: str) -> None:
@@ -209,6 +226,7 @@ class Nginx:
         self.root = folder / "root"
         self.server = f"127.0.0.1:{port}"
         self.tls_port = free_port()
+        self.pid = 0
         self._log = folder / "log"
 
     def log(self) -> list[list[str]]:
@@ -233,7 +251,7 @@ def nginx(folder: Path, *directives: str, tls: Files | None = None) -> Iterator[
     )
     (folder / "nginx.conf").write_text(config)
     command = [str(program), "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", str(folder / "error")]
-    with running(command, env, lambda: connects(("127.0.0.1", port))):
+    with running(command, env, lambda: connects(("127.0.0.1", port))) as server.pid:
         yield server
 
 

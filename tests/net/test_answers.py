@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from keyed import asking
+from keyed import asking, counts
 from nmtest import Json, Netmodel, assert_complete, free_port, phase_of
 from partners import memcached, nginx, nsd, redis
 from publics import public
@@ -80,11 +80,13 @@ def test_errors_are_those_of_redis(netmodel: Netmodel, profile: WriteProfile) ->
         body = asking("redis", flowops, f"server={server.server}", "nflows='2' nthreads='2'", count=1).replace('duration="200ms"', 'iterations="50"')
         document = netmodel.measure(profile(body))
         errors = {name: int(n) for name, n in re.findall(r"errorstat_(\w+):count=(\d+)", server.cli("INFO", "errorstats"))}
+        (total,) = re.findall(r"total_error_replies:(\d+)", server.cli("INFO", "stats"))
     assert_complete(document)
     assert_names_add_up(document)
     got = answers_of(document)
     assert got.pop("ok") == 200
     assert got == errors == {"WRONGTYPE": 100, "ERR": 100, "NOSCRIPT": 100}
+    assert counts(document)["refused"] == int(total) == 300
 
 
 @pytest.mark.parametrize(("app", "name"), [("memcache", "SERVER_ERROR"), ("memcache_meta", "SERVER_ERROR"), ("memcache_binary", "E2BIG")])

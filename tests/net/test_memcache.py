@@ -33,13 +33,15 @@ def test_memcached_counts_the_same(flows: int, app: str, netmodel: Netmodel) -> 
 
 
 @pytest.mark.parametrize("app", APPS)
-def test_hits_misses_and_deletes(app: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+@pytest.mark.parametrize("protocol", ["tcp", "unix", "mptcp"])
+def test_hits_misses_and_deletes(app: str, protocol: str, netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
     flowops = (
         '<flowop type="delete" options="keys=k"/><flowop type="get" options="keys=k count=2"/>'
         '<flowop type="set" options="keys=k size=10 ttl=3600s flags=7"/>'
     )
-    with memcached() as server:
-        document = netmodel.measure(profile(asking(app, flowops, f"server={server.server}", "nflows='3'", 20, "zipf(1.1)")), "--yes-destroy")
+    with memcached(path=str(tmp_path / "socket") if protocol == "unix" else "") as server:
+        where = f"server={server.server} protocol={protocol}"
+        document = netmodel.measure(profile(asking(app, flowops, where, "nflows='3'", 20, "zipf(1.1)")), "--yes-destroy")
         stats = server.stats()
     assert_complete(document)
     own = counts(document)

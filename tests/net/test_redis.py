@@ -18,14 +18,16 @@ from partners import Redis, memcached, redis
 WriteProfile = Callable[..., Path]
 
 
-@pytest.mark.parametrize("flows", [1, 7])
-def test_redis_counts_the_same(flows: int, netmodel: Netmodel, profile: WriteProfile) -> None:
+@pytest.mark.parametrize(("flows", "way"), [(1, "tcp"), (7, "tcp"), (7, "unix"), (7, "[::1]")])
+def test_redis_counts_the_same(flows: int, way: str, netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
     flowops = (
         '<flowop type="delete" options="keys=k"/><flowop type="get" options="keys=k count=2"/><flowop type="ping"/>'
         '<flowop type="set" options="keys=k size=10"/>'
     )
-    with redis() as server:
-        path = profile(asking("redis", flowops, f"server={server.server}", f"nflows='{flows}'", 95, "zipf(1.1)", "size=10"))
+    args = ("--bind", "127.0.0.1", "::1") if way == "[::1]" else ()
+    with redis(str(tmp_path / "socket") if way == "unix" else "", *args) as server:
+        where = f"server={server.server}".replace("127.0.0.1", way if args else "127.0.0.1") + (" protocol=unix" if way == "unix" else "")
+        path = profile(asking("redis", flowops, where, f"nflows='{flows}'", 95, "zipf(1.1)", "size=10"))
         document = netmodel.measure(path, "--yes-destroy")
         calls = server.calls()
         info = server.cli("INFO", "stats")

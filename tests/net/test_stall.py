@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A server of others that does nothing for a while, in the middle of an open loop: what became due meanwhile has waited, and the result says so."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from keyed import asking
+from nmtest import Json, Netmodel, assert_complete, phase_of
+from partners import Memcached, Nginx, memcached, nginx
+
+WriteProfile = Callable[..., Path]
+
+RATE, LENGTH_S, STALL_S = 1000, 1.5, 0.3
+
+
+@contextmanager
+def serving(app: str, folder: Path) -> Iterator[tuple[Memcached | Nginx, str]]:
+    """The server, and what it is asked."""
+    if app == "memcache":
+        with memcached() as server:
+            yield server, '<flowop type="get" options="keys=k"/>'
+    else:
+        with nginx(folder) as web:
+            yield web, '<flowop type="http" options="path=/"/>'
+
+
+def stall(pid: int) -> float:
+    """How long it certainly was."""
+    os.kill(pid, signal.SIGSTOP)
+    begin = time.monotonic()
+    time.sleep(STALL_S)
+    length = time.monotonic() - begin
+    os.kill(pid, signal.SIGCONT)
+    return length
+
+
+def measured(netmodel: Netmodel, path: Path, pid: int) -> tuple[float, Json]:
+    """How long the stall was at least, and the phase."""
+    with netmodel.started("-m", path, "-v", "--format", "json") as run:
+        run.wait_line("phase 2 of 3 begins")
+        time.sleep(0.4)
+        length = stall(pid)
+        document = run.finish().json()
+    assert_complete(document)
+    return length, phase_of(document, "ask")
+
+
+def figures(length: float) -> dict[str, float]:
+    """Those of response that there must be at least: what is due x after the begin of a stall is answered length - x later at the earliest,
+    so that p * LENGTH_S of a run have had more than length - p * LENGTH_S."""
+    return {"p95": length - 0.05 * LENGTH_S, "p99": length - 0.01 * LENGTH_S, "mean": length**2 / 2 / LENGTH_S}
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("app", ["memcache", "http"])
+def test_what_becomes_due_while_the_server_stands_still(app: str, netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+    """What is more than that is the time to catch up, which is short below the capacity, and that of a machine that is busy: a few times."""
+    how = f'duration="{LENGTH_S}s" arrivals="const({RATE}/s)"'
+    within = 0.98  # the resolution of percentiles, and a request
+    with serving(app, tmp_path) as (server, ask):
+        path = profile(asking(app, ask, f"server={server.server}", "nflows='4'").replace('duration="200ms"', how))
+        for _ in range(8):
+            length, of = measured(netmodel, path, server.pid)
+            response, service, load, least = of["response_s"], of["latency_s"], of["load"], figures(length)
+            assert load["due"] == of["transactions"] == RATE * LENGTH_S and load["unsent"] == load["failed"] == 0
+            assert all(response[figure] > bound * within for figure, bound in least.items()), (length, of)
+            # Four were under way, and the others waited for those.
+            assert service["max"] > 0.8 * length and load["busy_s"] > 0.8 * least["mean"]
+            quiet = all(response[figure] < 1.3 * bound for figure, bound in least.items())
+            if quiet and service["p99"] < 0.1 * length and load["busy_s"] > 5 * load["generator_s"]:
+                break
+        else:
+            pytest.fail(f"{length}, {of}")
