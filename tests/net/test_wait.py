@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workers that spin instead of sleeping, and CPUs that do not sleep while workers do."""
+"""Workers that spin instead of sleeping, those that sleep for no longer than they ask, and CPUs that do not sleep meanwhile."""
 
 from __future__ import annotations
 
 import os
 import re
 import struct
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,20 @@ from pathlib import Path
 import pytest
 
 from failing import IN_PHASE, LONG, started
-from nmtest import Json, Netmodel, Slave, assert_complete, assert_ends_agree, at_most, children, defines, master_of, wait_until
+from nmtest import (
+    PROFILES,
+    Json,
+    Netmodel,
+    Slave,
+    assert_complete,
+    assert_ends_agree,
+    at_most,
+    children,
+    defines,
+    master_of,
+    traced,
+    wait_until,
+)
 
 pytestmark = pytest.mark.alone
 
@@ -71,6 +85,24 @@ def test_limits_of_waits_hold_while_spinning(netmodel: Netmodel, profile: WriteP
     assert document["totals"]["messages"]["timeouts"] >= 8
     assert phases[2]["transactions"] + phases[2]["messages"]["unanswered"] == 10
     assert 0.15 < phases[2]["seconds"]
+
+
+def test_sleeps_are_of_nanoseconds(netmodel: Netmodel, strace: str, tmp_path: Path) -> None:
+    """Until the next arrival, and without the 50 us that Linux may add: a worker asks for that before it waits."""
+    where = tmp_path / "trace"
+    args = defines(test_length="1s", arrivals="const(25/s)")
+    _, lines = traced(netmodel, strace, PROFILES / "tcp_rr.xml", where, "prctl,epoll_wait,epoll_pwait,epoll_pwait2", args=args)
+    waits = Counter[str]()
+    exact = set()
+    for line in lines:
+        thread, _, call = line.partition(" ")
+        if re.match(r"prctl\(PR_SET_TIMERSLACK, 1\) += 0", call):
+            assert not waits[thread]
+            exact.add(thread)
+        elif match := re.search(r"^epoll_pwait2\(.*\{tv_sec=0, tv_nsec=(\d+)\}.* = \d", call):
+            waits[thread] += int(match[1]) % 1000000 > 0
+    assert len(exact) == 2  # the workers of both ends
+    assert max(waits[thread] for thread in exact) > 5, waits
 
 
 def _driver() -> str:
