@@ -183,6 +183,7 @@ ENGINE_TESTS = \
 	tests/unit/engine/test_phase \
 	tests/unit/engine/test_reconnect \
 	tests/unit/engine/test_rcvlowat \
+	tests/unit/engine/test_retry \
 	tests/unit/engine/test_timer \
 	tests/unit/engine/test_waiter
 $(ENGINE_TESTS): LDADD = $(CHECK_LIBS) $(ENGINE_LIBS)
@@ -211,6 +212,10 @@ tests_unit_engine_test_phase_SOURCES = \
 	tests/unit/engine/one_worker.h
 tests_unit_engine_test_reconnect_SOURCES = \
 	tests/unit/engine/test_reconnect.c \
+	tests/unit/engine/one_worker.c \
+	tests/unit/engine/one_worker.h
+tests_unit_engine_test_retry_SOURCES = \
+	tests/unit/engine/test_retry.c \
 	tests/unit/engine/one_worker.c \
 	tests/unit/engine/one_worker.h
 tests_unit_engine_test_pair_SOURCES = \
