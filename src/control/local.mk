@@ -90,6 +90,8 @@ src_libnm_control_la_SOURCES = \
 	src/control/master/servers.h \
 	src/control/master/setup.c \
 	src/control/master/setup.h \
+	src/control/master/spent.c \
+	src/control/master/spent.h \
 	src/control/master/unkept.c \
 	src/control/master/unkept.h \
 	src/control/slave/admission.c \

@@ -151,6 +151,13 @@ bool nm_disconnect_resets(const struct nm_instr *instr)
 	return instr->op == &nm_flowop_disconnect && o->how == CLOSE_RST && o->by == BY_CLIENT;
 }
 
+bool nm_disconnect_keeps_port(const struct nm_instr *instr)
+{
+	const struct disconnect_opts *o = instr->opts;
+
+	return instr->op == &nm_flowop_disconnect && o->how != CLOSE_RST && o->by == BY_CLIENT;
+}
+
 bool nm_disconnect_awaits_reset(const struct nm_instr *instr, bool accepted)
 {
 	const struct disconnect_opts *o = instr->opts;

@@ -44,19 +44,25 @@ unsigned long nm_procfile_somaxconn(void)
 		       : 0;
 }
 
+unsigned long nm_procfile_ports(void)
+{
+	char text[64], *end;
+
+	if (nm_procfile_read("/proc/sys/net/ipv4/ip_local_port_range", text, sizeof text) <= 0)
+		return 0;
+	unsigned long first = strtoul(text, &end, 10), last = strtoul(end, NULL, 10);
+
+	return last >= first ? last - first + 1 : 0;
+}
+
 char *nm_procfile_no_port(char *buf, size_t size)
 {
 	static const char words[] = "no port of this host is free (sysctl "
 				    "net.ipv4.ip_local_port_range";
-	char text[64], *end;
-	unsigned long first = 1, last = 0;
+	unsigned long ports = nm_procfile_ports();
 
-	if (nm_procfile_read("/proc/sys/net/ipv4/ip_local_port_range", text, sizeof text) > 0) {
-		first = strtoul(text, &end, 10);
-		last = strtoul(end, NULL, 10);
-	}
-	if (last >= first)
-		(void)snprintf(buf, size, "%s has %lu)", words, last - first + 1);
+	if (ports)
+		(void)snprintf(buf, size, "%s has %lu)", words, ports);
 	else
 		(void)snprintf(buf, size, "%s)", words);
 	return buf;

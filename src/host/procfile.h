@@ -11,6 +11,9 @@ long nm_procfile_read(const char *path, char *buf, size_t size);
 /* net.core.somaxconn: the most connections that wait at a listening socket; 0: it cannot be
  * read. */
 unsigned long nm_procfile_somaxconn(void);
+/* How many ports the kernel chooses from for connections (net.ipv4.ip_local_port_range); 0: it
+ * cannot be read. */
+unsigned long nm_procfile_ports(void);
 /* The words for a host that has no port left, with how many the kernel chooses from
  * (net.ipv4.ip_local_port_range), where that can be read: "no port of this host is free (sysctl
  * net.ipv4.ip_local_port_range has 64)". Returns buf. */

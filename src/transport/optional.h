@@ -111,6 +111,9 @@ struct nm_transport_socket {
 	/* The address with that number of those from which the connecting end's connections leave
 	 * (localhost=); false: there are no more. NULL: the options cannot name any. */
 	bool (*source)(const void *opts, uint32_t number, struct nm_addr *ret);
+	/* How many ports of this host each flow's connections have in turn (source_ports=); 0: the
+	 * kernel chooses theirs. With source. */
+	uint64_t (*source_ports)(const void *opts);
 	/* Makes connections leave from that address, where the options name none. With source. */
 	void (*leave_from)(void *opts, const struct nm_addr *addr);
 	/* How long, at either end, a wait for its connections polls the network card. NULL: not at

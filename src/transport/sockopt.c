@@ -211,6 +211,13 @@ bool nm_sock_source(const void *opts, uint32_t number, struct nm_addr *ret)
 	return true;
 }
 
+uint64_t nm_sock_source_ports(const void *opts)
+{
+	const struct nm_sock_opts *o = opts;
+
+	return o->source_port ? o->source_ports : 0;
+}
+
 void nm_sock_leave_from(void *opts, const struct nm_addr *addr)
 {
 	struct nm_sock_opts *o = opts;

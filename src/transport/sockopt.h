@@ -149,6 +149,7 @@ int nm_sock_prepare(struct nm_sock_opts *opts, struct nm_why *why);
 int nm_sock_check_group(const struct nm_sock_opts *opts, uint32_t n_flows, struct nm_why *why);
 /* The hooks of struct nm_transport_socket, for option structs that begin so. */
 bool nm_sock_source(const void *opts, uint32_t number, struct nm_addr *ret);
+uint64_t nm_sock_source_ports(const void *opts);
 void nm_sock_leave_from(void *opts, const struct nm_addr *addr);
 uint64_t nm_sock_busy_poll_ns(const void *opts);
 double nm_sock_max_pacing_bps(const void *opts);

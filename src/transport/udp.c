@@ -245,6 +245,7 @@ static const struct nm_transport_shared udp_shared = {
 
 static const struct nm_transport_socket udp_socket = {
 	.source = nm_sock_source,
+	.source_ports = nm_sock_source_ports,
 	.leave_from = nm_sock_leave_from,
 	.busy_poll_ns = nm_sock_busy_poll_ns,
 	.max_pacing_bps = nm_sock_max_pacing_bps,

@@ -13,6 +13,7 @@
 #include "control/master/connect.h"
 #include "control/master/event_loop.h"
 #include "control/master/identify.h"
+#include "control/master/spent.h"
 #include "control/resolve.h"
 #include "engine/engine.h"
 #include "flowop/flowop.h"
@@ -125,6 +126,9 @@ static bool find_servers(struct nm_master *master, uint32_t group, const struct 
 		return false;
 	}
 	char why[512];
+
+	nm_warn_of_spent_ports(master->result, &master->plan->groups[group], connect, found, count);
+
 	int r = nm_engine_set_servers(master->local.engine, group, connect, found, count, why,
 				      sizeof why);
 
