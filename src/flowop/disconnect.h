@@ -10,8 +10,8 @@ struct nm_instr;
  * and the end that has accepted waits for it. */
 bool nm_disconnect_resets(const struct nm_instr *instr);
 
-/* Whether instr is a disconnect at which the end that has connected closes first, in order: its port
- * stays in TIME_WAIT. */
+/* Whether instr is a disconnect at which the end that has connected closes first, in order: its
+ * port stays in TIME_WAIT. */
 bool nm_disconnect_keeps_port(const struct nm_instr *instr);
 
 /* Whether instr is a disconnect at which the end that has accepted the connection, or the other

@@ -18,7 +18,7 @@ from partners import Memcached, Nginx, memcached, nginx
 
 WriteProfile = Callable[..., Path]
 
-RATE, LENGTH_S, STALL_S = 1000, 1.5, 0.3
+RATE, LENGTH_S, STALL_S = 250, 1.5, 0.3
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def serving(app: str, folder: Path) -> Iterator[tuple[Memcached | Nginx, str]]:
         with memcached() as server:
             yield server, '<flowop type="get" options="keys=k"/>'
     else:
-        with nginx(folder) as web:
+        with nginx(folder, "access_log off;") as web:
             yield web, '<flowop type="http" options="path=/"/>'
 
 
@@ -64,18 +64,18 @@ def figures(length: float) -> dict[str, float]:
 def test_what_becomes_due_while_the_server_stands_still(app: str, netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
     """What is more than that is the time to catch up, which is short below the capacity, and that of a machine that is busy: a few times."""
     how = f'duration="{LENGTH_S}s" arrivals="const({RATE}/s)"'
-    within = 0.98  # the resolution of percentiles, and a request
+    within = 0.95  # the resolution of percentiles, and that of arrivals
     with serving(app, tmp_path) as (server, ask):
-        path = profile(asking(app, ask, f"server={server.server}", "nflows='4'").replace('duration="200ms"', how))
+        path = profile(asking(app, ask, f"server={server.server}", "nflows='2'").replace('duration="200ms"', how))
         for _ in range(8):
             length, of = measured(netmodel, path, server.pid)
             response, service, load, least = of["response_s"], of["latency_s"], of["load"], figures(length)
             assert load["due"] == of["transactions"] == RATE * LENGTH_S and load["unsent"] == load["failed"] == 0
             assert all(response[figure] > bound * within for figure, bound in least.items()), (length, of)
-            # Four were under way, and the others waited for those.
+            # Two were under way, and the others waited for those.
             assert service["max"] > 0.8 * length and load["busy_s"] > 0.8 * least["mean"]
             quiet = all(response[figure] < 1.3 * bound for figure, bound in least.items())
-            if quiet and service["p99"] < 0.1 * length and load["busy_s"] > 5 * load["generator_s"]:
+            if quiet and service["p99"] < 0.2 * length and load["busy_s"] > 5 * load["generator_s"]:
                 break
         else:
-            pytest.fail(f"{length}, {of}")
+            pytest.fail(f"{length} s: response {response}, service {service}, {load}")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Warns of a connect rate that takes more ports than this host has: who closes a connection in order
- * keeps its port, so that the kernel has none for a new connection to the same server. */
+/* Warns of a connect rate that takes more ports than this host has: who closes a connection in
+ * order keeps its port, so that the kernel has none for a new connection to the same server. */
 #include "control/master/spent.h"
 
 #include <math.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long a flow pauses between attempts to connect to a server that is away: by chance, so that
- * flows whose server has gone away do not come back at the same moment. A pause lies between what the
- * clock says before and after it was drawn, so that no delay of this program moves it over a bound. */
+ * flows whose server has gone away do not come back at the same moment. A pause lies between what
+ * the clock says before and after it was drawn, so that no delay of this program moves it over a
+ * bound. */
 #include "engine/phase/retry.h"
 
 #include <check.h>
@@ -69,7 +70,8 @@ static struct pause pause_after(struct nm_flow *flow, uint32_t failures)
 	return pause;
 }
 
-/* After the nth failure it is anything below 10 ms, doubled n - 1 times, but for a second at most. */
+/* After the nth failure it is anything below 10 ms, doubled n - 1 times, but for a second at
+ * most. */
 START_TEST(pauses_grow_and_are_by_chance)
 {
 	static const struct {
