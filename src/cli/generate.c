@@ -14,10 +14,6 @@
 #include "report/report.h"
 #include "transport/transport.h"
 
-const char *const nm_cli_generate_words[] = {
-	"man-options", "man-language", "man-library",  "schema",      "result-schema",
-	"figures",     "completion",   "tool-options", "uperf-flags", NULL};
-
 #define FLAGS_OF_UPERF "msPSinaftgTkpeEXRvVh"
 
 /* Prints text in roff, so that nothing of it is read as a request or an escape. */
@@ -271,17 +267,28 @@ static void generate_tool_options(FILE *out)
 	nm_dialect.print_table(out);
 }
 
-/* What is made, by the same place as its word: by a function that cannot fail, or one that can. */
+/* The words, each with what makes it: a function that cannot fail, or one that can. */
+#define GENERATED(X)                                                                               \
+	X("man-options", .make = generate_man_options)                                             \
+	X("man-language", .make = generate_man_language)                                           \
+	X("man-library", .make = generate_man_library)                                             \
+	X("schema", .make = nm_cli_generate_schema)                                                \
+	X("result-schema", .try = nm_result_schema_write)                                          \
+	X("figures", .try = nm_named_write)                                                        \
+	X("completion", .make = generate_completion)                                               \
+	X("tool-options", .make = generate_tool_options)                                           \
+	X("uperf-flags", .make = generate_uperf_flags)
+
+#define WORD(word, maker)  word,
+#define MAKER(word, maker) {maker},
+const char *const nm_cli_generate_words[] = {GENERATED(WORD) NULL};
+
 static const struct {
 	void (*make)(FILE *out);
 	int (*try)(FILE *out);
-} makers[] = {
-	{.make = generate_man_options},	 {.make = generate_man_language},
-	{.make = generate_man_library},	 {.make = nm_cli_generate_schema},
-	{.try = nm_result_schema_write}, {.try = nm_named_write},
-	{.make = generate_completion},	 {.make = generate_tool_options},
-	{.make = generate_uperf_flags},
-};
+} makers[] = {GENERATED(MAKER)};
+#undef WORD
+#undef MAKER
 
 int nm_cli_generate(const char *word, FILE *out, struct nm_diags *diags)
 {
