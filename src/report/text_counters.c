@@ -2,8 +2,6 @@
 /* Counters of the CPU in tables for people. */
 #include "report/text_parts.h"
 
-#include <inttypes.h>
-
 #include "report/quantity.h"
 #include "report/table.h"
 

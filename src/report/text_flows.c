@@ -3,11 +3,9 @@
  * sizes. */
 #include "report/text_parts.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/units.h"
-#include "report/common.h"
 #include "report/table.h"
 #include "report/text_traffic.h"
 

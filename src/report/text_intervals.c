@@ -2,7 +2,6 @@
 /* The rows of the reporting intervals for people, all groups together and each group. */
 #include "report/text_parts.h"
 
-#include "base/units.h"
 #include "report/common.h"
 #include "report/table.h"
 #include "report/text_traffic.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "report/common.h"
 #include "report/table.h"
 #include "report/text_traffic.h"
 #include "report/uperf.h"

@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/units.h"
-#include "report/common.h"
 #include "report/table.h"
 #include "report/text_traffic.h"
 
