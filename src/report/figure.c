@@ -47,18 +47,6 @@ json_t *nm_json_count(uint64_t value)
 	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
 }
 
-json_t *nm_json_texts(char *const *texts, size_t count)
-{
-	json_t *array = json_array();
-
-	for (size_t i = 0; array && i < count; i++)
-		if (json_array_append_new(array, nm_json_text(texts[i])) != 0) {
-			json_decref(array);
-			return NULL;
-		}
-	return array;
-}
-
 json_t *nm_json_join(json_t *into, json_t *from)
 {
 	if (!into || !from || json_object_update(into, from) != 0) {
@@ -178,12 +166,25 @@ json_t *nm_objects_json(const struct nm_object *object, const struct nm_at *at, 
 static json_t *list_json(const struct nm_figure *figure, const struct nm_at *at)
 {
 	const char *item = at->item;
-	const void *at_first = item + figure->offset;
-	const void *first =
-		figure->kind == NM_FIGURE_ARRAY ? at_first : *(const void *const *)at_first;
+	const void *member = item + figure->offset;
+	const void *first = figure->kind == NM_FIGURE_ARRAY ? member : *(const void *const *)member;
 	size_t count = *(const size_t *)(item + figure->count_offset);
 
 	return nm_objects_json(figure->object, at, first, count, figure->item_size);
+}
+
+static json_t *texts_json(const struct nm_figure *figure, const char *item)
+{
+	char *const *texts = *(char *const *const *)(const void *)(item + figure->offset);
+	size_t count = *(const size_t *)(const void *)(item + figure->count_offset);
+	json_t *array = json_array();
+
+	for (size_t i = 0; array && i < count; i++)
+		if (json_array_append_new(array, nm_json_text(texts[i])) != 0) {
+			json_decref(array);
+			return NULL;
+		}
+	return array;
 }
 
 static json_t *object_json(const struct nm_figure *figure, const struct nm_at *at)
@@ -306,9 +307,7 @@ static json_t *figure_json(const struct nm_figure *figure, const struct nm_at *a
 	case NM_FIGURE_ARRAY:
 		return list_json(figure, at);
 	case NM_FIGURE_TEXTS:
-		return nm_json_texts(*(char *const *const *)value,
-				     *(const size_t *)(const void *)((const char *)at->item +
-								     figure->count_offset));
+		return texts_json(figure, at->item);
 	case NM_FIGURE_MADE:
 		return figure->fill ? filled_json(figure, at) : figure->make(at);
 	default:

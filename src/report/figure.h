@@ -194,7 +194,6 @@ json_t *nm_json_text(const char *text);
 json_t *nm_json_known(const char *text);
 json_t *nm_json_real(double value);    /* null unless finite */
 json_t *nm_json_count(uint64_t value); /* at most 2^63 - 1 */
-json_t *nm_json_texts(char *const *texts, size_t count);
 /* Puts all members of `from` (taken) into `into`, which is returned; NULL if either is NULL. */
 json_t *nm_json_join(json_t *into, json_t *from);
 
