@@ -125,10 +125,9 @@ static bool find_servers(struct nm_master *master, uint32_t group, const struct 
 			       *why ? why : strerror(-r));
 		return false;
 	}
-	char why[512];
-
 	nm_warn_of_spent_ports(master->result, &master->plan->groups[group], connect, found, count);
 
+	char why[512];
 	int r = nm_engine_set_servers(master->local.engine, group, connect, found, count, why,
 				      sizeof why);
 

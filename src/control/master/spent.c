@@ -5,6 +5,8 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -16,22 +18,29 @@
 #include "transport/address.h"
 #include "transport/transport.h"
 
-/* Of Linux: how long a port is kept, and after how long another connection may have it where
- * tcp_tw_reuse lets it. */
-#define KEPT_S	 60.0
-#define REUSED_S 1.0
+#define KEPT_S 60.0 /* how long Linux keeps a port */
 
-/* How long the ports of connections to these servers are kept. */
+/* A setting of TCP of this host; if it cannot be read: otherwise. */
+static double setting(const char *name, double otherwise)
+{
+	char path[64], text[32];
+
+	(void)snprintf(path, sizeof path, "/proc/sys/net/ipv4/tcp_%s", name);
+	return nm_procfile_read(path, text, sizeof text) > 0 ? strtod(text, NULL) : otherwise;
+}
+
+/* How long the ports of connections to these servers are kept: Linux may let another connection
+ * have them sooner, which it tells from the former by its timestamps. */
 static double kept_s(const struct nm_addr *servers, uint32_t n)
 {
-	char text[32];
+	double reuse = setting("tw_reuse", 0);
 	bool here = true;
 
-	if (nm_procfile_read("/proc/sys/net/ipv4/tcp_tw_reuse", text, sizeof text) <= 0)
-		return KEPT_S;
 	for (uint32_t i = 0; i < n; i++)
 		here &= nm_addr_is_loopback(&servers[i]);
-	return text[0] == '1' || (text[0] == '2' && here) ? REUSED_S : KEPT_S;
+	return setting("timestamps", 1) > 0 && (reuse == 1 || (reuse == 2 && here))
+		       ? setting("tw_reuse_delay", 1000) / 1000
+		       : KEPT_S;
 }
 
 static uint32_t distinct(const struct nm_addr *servers, uint32_t n)
@@ -56,19 +65,24 @@ static double ports_for(const struct nm_group *group, const struct nm_instr *con
 	const struct nm_transport_socket *socket = connect->transport->socket;
 	const void *opts = connect->open.transport_opts;
 	uint64_t each = socket->source_ports ? socket->source_ports(opts) : 0;
-	uint32_t sources = 0;
+	uint32_t sources = 0, others = distinct(servers, n);
 	struct nm_addr source;
 
-	/* A flow has one of the servers, and one of the addresses. */
 	if (each)
 		return (double)each * group->n_flows;
 	while (socket->source && socket->source(opts, sources, &source))
 		sources++;
-	return (double)nm_procfile_ports() * (sources ? sources : 1) * distinct(servers, n);
+
+	/* A flow has one of the addresses and one of the servers, each in turn. */
+	uint32_t pairs = sources ? sources : 1;
+
+	while (pairs % others)
+		pairs += sources ? sources : 1;
+	return (double)nm_procfile_ports() * fmin(pairs, group->n_flows);
 }
 
-/* How many connections a pass closes in order, on average: by a disconnect, or as their life of so
- * many requests is over. */
+/* How many connections a pass closes in order, at least: by a disconnect, or, on average, as their
+ * life of so many requests is over. */
 static double closings(const struct nm_group *group, const struct nm_phase *phase,
 		       const struct nm_instr *connect)
 {
@@ -109,21 +123,23 @@ void nm_warn_of_spent_ports(struct nm_result *result, const struct nm_group *gro
 	if (!connect->transport->tcp_fields || !connect->transport->socket)
 		return;
 	double kept = kept_s(servers, n), ports = ports_for(group, connect, servers, n);
+	double most = 0;
+	char time[32];
 
-	for (uint32_t k = 0; ports > 0 && k < group->n_phases; k++) {
+	for (uint32_t k = 0; k < group->n_phases; k++) {
 		const struct nm_phase *phase = &group->phases[k];
-		double needed = passes_within(group, phase, kept);
-		char time[32];
 
-		needed = needed > ports ? needed * closings(group, phase, connect) : 0;
-		if (needed <= ports)
-			continue;
-		nm_result_warn(
-			result,
-			"group %.128s: connections that it closes in order keep their ports "
-			"for %s (TIME_WAIT): within that time its rate takes %.0f, and there "
-			"are %.0f (net.ipv4.ip_local_port_range or source_ports, localhost, "
-			"servers): connects will fail; close=rst keeps no port",
-			group->name, nm_format_duration(kept, time, sizeof time), needed, ports);
+		most = fmax(most,
+			    passes_within(group, phase, kept) * closings(group, phase, connect));
 	}
+	/* Beyond max_tw_buckets Linux keeps no port. */
+	if (ports <= 0 || most <= ports || setting("max_tw_buckets", INFINITY) <= ports)
+		return;
+	nm_result_warn(
+		result,
+		"group %.128s: connections that it closes in order keep their ports for %s "
+		"(TIME_WAIT): within that time its rate takes %.0f, and there are %.0f "
+		"(net.ipv4.ip_local_port_range or source_ports, localhost, servers): connects "
+		"will fail; close=rst keeps no port",
+		group->name, nm_format_duration(kept, time, sizeof time), most, ports);
 }
