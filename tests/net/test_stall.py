@@ -36,10 +36,11 @@ def stall(pid: int) -> float:
     """How long it certainly was."""
     os.kill(pid, signal.SIGSTOP)
     begin = time.monotonic()
-    time.sleep(STALL_S)
-    length = time.monotonic() - begin
-    os.kill(pid, signal.SIGCONT)
-    return length
+    try:
+        time.sleep(STALL_S)
+        return time.monotonic() - begin
+    finally:
+        os.kill(pid, signal.SIGCONT)
 
 
 def measured(netmodel: Netmodel, path: Path, pid: int) -> tuple[float, Json]:
@@ -72,10 +73,10 @@ def test_what_becomes_due_while_the_server_stands_still(app: str, netmodel: Netm
             response, service, load, least = of["response_s"], of["latency_s"], of["load"], figures(length)
             assert load["due"] == of["transactions"] == RATE * LENGTH_S and load["unsent"] == load["failed"] == 0
             assert all(response[figure] > bound * within for figure, bound in least.items()), (length, of)
-            # Two were under way, and the others waited for those.
-            assert service["max"] > 0.8 * length and load["busy_s"] > 0.8 * least["mean"]
             quiet = all(response[figure] < 1.3 * bound for figure, bound in least.items())
-            if quiet and service["p99"] < 0.2 * length and load["busy_s"] > 5 * load["generator_s"]:
+            # Two were under way, and the others waited for those.
+            waited = service["max"] > 0.8 * length and load["busy_s"] > 0.8 * least["mean"]
+            if quiet and waited and service["p99"] < 0.2 * length and load["busy_s"] > 5 * load["generator_s"]:
                 break
         else:
             pytest.fail(f"{length} s: response {response}, service {service}, {load}")

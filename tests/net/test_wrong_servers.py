@@ -59,8 +59,8 @@ def test_a_memcached(app: str, ask: str, why: str, netmodel: Netmodel, profile: 
     ("app", "ask", "why"),
     [
         ("memcache", GET, '"$-1" has come, which is no answer of app=memcache'),
-        ("memcache_meta", GET, "\"-ERR unknown command 'mg', with args beginning with: 'k:0000000\" has come, which is no answer of app=memcache_meta"),
-        ("echo", ECHO, "\"-ERR unknown command '"),
+        ("memcache_meta", GET, '"-ERR unknown command '),
+        ("echo", ECHO, '"-ERR unknown command '),
         ("http", HTTP, "Connection reset by peer"),
     ],
 )
