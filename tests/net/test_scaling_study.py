@@ -39,11 +39,11 @@ SHORT = defines(test_length="100ms")
 
 class Study:
     def __init__(self, netmodel: Netmodel) -> None:
-        self._netmodel = netmodel
+        self.program = netmodel
 
     def start(self, *args: object, prefix: Sequence[str] = (), **how: Any) -> Process:
-        argv = [*prefix, str(SCRIPT), "--netmodel", str(self._netmodel.binary), *map(str, args)]
-        return Process(argv, self._netmodel.env, **how)
+        argv = [*prefix, str(SCRIPT), "--netmodel", str(self.program.binary), *map(str, args)]
+        return Process(argv, self.program.env, **how)
 
     def run(self, *args: object, code: int = 0, **how: Any) -> Result:
         process = self.start(*args, **how)
@@ -187,6 +187,14 @@ def test_a_point_that_does_not_meet_a_requirement_is_marked(study: Study) -> Non
         assert wrong.err.startswith("netmodel: --require errors < 1ms")
 
 
+@pytest.mark.parametrize("number", [9, 10])
+def test_each_of_many_requirements_is_told(number: int, study: Study) -> None:
+    """Also where their number has another length than that of the last, and none but those."""
+    required = [word for n in range(1, number) for word in ("--require", f"errors < {n}")] + ["--require", "errors > 0"]
+    result = study.run("-m", "tcp_rr", "--connections", "1", *SHORT, "--", *required, code=4)
+    assert result.err == "scaling-study: num_flows=1: not met: errors > 0: errors is 0\n"
+
+
 def test_a_slave_that_cannot_be_reached_ends_it(study: Study) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
@@ -225,6 +233,12 @@ def test_the_table_does_not_overwrite_what_is_read(study: Study, tmp_path: Path)
     for read, output, more in cases:
         result = study.run("-m", path, "--connections", "1", *SHORT, "-o", output, *more, code=1)
         assert result.err == f"scaling-study: {read} and -o {output}: one file: the output would overwrite it\n"
+    words = [str(SCRIPT), "--netmodel", str(study.program.binary), "-m", "own", "--connections", "1", *SHORT, "-o", str(path)]
+    process = Process(words, study.program.env | {"NETMODEL_PROFILES": str(tmp_path)})
+    try:
+        assert process.finish().err == f"scaling-study: -m {path} and -o {path}: one file: the output would overwrite it\n"
+    finally:
+        process.end()
     assert path.read_text() == text
     assert len(key.read_text()) == 33
 
