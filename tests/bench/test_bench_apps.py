@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import sys
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -146,6 +148,13 @@ def test_options_of_the_applications(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.needs("cc")
+def test_a_server_that_closes_has_no_answer() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=lambda: server.accept()[0].close(), daemon=True).start()
+        with pytest.raises(ConnectionError):
+            APPS["redis_get"].answer_bytes("127.0.0.1:%d" % server.getsockname()[1])
+
+
 @pytest.mark.parametrize("workload", APP_WORKLOADS)
 def test_a_round_of_each_application(workload: str) -> None:
     """netmodel and the loop written by hand get the same answers of the server."""

@@ -62,7 +62,9 @@ class App:
             while some and not answer.endswith(self.tail):
                 some = conn.recv(65536)
                 answer += some
-        return len(answer) if some else 0
+        if not some:
+            raise ConnectionError(f"{server}: closed the connection and has not answered {self.request!r}")
+        return len(answer)
 
 
 APPS = {
