@@ -19,7 +19,7 @@ import pytest
 
 from keyed import asking
 from nmtest import Json, Netmodel, assert_complete, defines, free_port, line_of, phase_of
-from partners import connects, memcached, nginx, nsd, partner, redis
+from partners import Memcached, connects, memcached, nginx, nsd, partner, redis
 from scripted import server_of
 from test_apps import serving
 
@@ -253,6 +253,11 @@ class Failing:
             except OSError:
                 assert self._process.poll() is None
                 time.sleep(0.01)
+
+    @property
+    def running(self) -> Memcached:
+        assert self._process
+        return Memcached(("127.0.0.1", self.port), self._process.pid)
 
     def send(self, number: int) -> None:
         assert self._process

@@ -13,7 +13,7 @@ import pytest
 
 from keyed import asking, counts
 from nmtest import Netmodel, assert_complete, assert_ends_agree, defines, phase_of, wait_until
-from partners import Memcached, memcached, nginx, redis
+from partners import memcached, nginx, redis
 from test_apps import serving
 from test_life import living, opened
 from test_outcomes import CLASSES, Failing, assert_adds_up, begun, failing, pinging
@@ -386,7 +386,7 @@ def test_the_same_seed_has_the_same_arrivals(netmodel: Netmodel, profile: WriteP
 # --- a memcached that fails ---
 
 def answer_some(server: Failing) -> None:
-    wait_until(lambda: Memcached(("127.0.0.1", server.port)).stats()["get_hits"] > 100, what="it has answered some")
+    wait_until(lambda: server.running.stats()["get_hits"] > 100, what="it has answered some")
 
 
 HOW = ['duration="1500ms" pipeline="8"', 'duration="1500ms" pipeline="8" arrivals="const(1k/s)"']
