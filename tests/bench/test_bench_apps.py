@@ -48,6 +48,7 @@ DNSPERF = """\
   Queries sent:         120000
   Queries completed:    119990 (99.99%)
   Queries lost:         0 (0.00%)
+  Response codes:       NOERROR 119990 (100.00%)
   Queries per second:   59995.000000
 """
 MEMTIER = """\
@@ -86,9 +87,11 @@ def test_what_a_client_says(kind: type[Client], case: Case, text: str, count: fl
         (Ab, HTTP, AB.replace("Failed requests:        0", "Failed requests:        7")),
         (Ab, HTTP, AB + "Non-2xx responses:      84000\n"),
         (Dnsperf, DNS, DNSPERF.replace("lost:         0", "lost:         9")),
+        (Dnsperf, DNS, DNSPERF.replace("NOERROR", "REFUSED")),
+        (Dnsperf, DNS, DNSPERF.replace("119990 (100.00%)", "119980 (99.99%), SERVFAIL 10 (0.01%)")),
         (Memtier, MEMCACHE, MEMTIER.replace("41234.50         0.00", "0.00     41234.50")),
     ],
-    ids=["status", "socket", "failed", "not-2xx", "lost", "missed"],
+    ids=["status", "socket", "failed", "not-2xx", "lost", "refused", "some refused", "missed"],
 )
 def test_a_request_that_failed_is_no_figure(kind: type[Client], case: Case, text: str) -> None:
     with pytest.raises(BenchError, match="has [1-9]"):
@@ -114,6 +117,22 @@ def test_a_client_asks_the_server_of_the_case(kind: type[Client], tmp_path: Path
         assert "127.0.0.1:6000" in " ".join(commands.client).replace(" -p ", ":")
         assert (commands.server, commands.env, commands.pins_itself) == (None, env, False)
     assert not kind("/x/client", env).supported(Case("tcp_rr", 16, 2))
+
+
+@pytest.mark.parametrize(("kind", "case", "said"), [(Memtier, MEMCACHE, MEMTIER), (RedisBenchmark, REDIS, REDIS_BENCHMARK)])
+def test_a_number_lasts_as_long_as_a_time(kind: type[Client], case: Case, said: str, tmp_path: Path) -> None:
+    """It is what the tool has done in a first run, which is no figure."""
+    client = tmp_path / "client"
+    client.write_text(f"#!/bin/sh\necho \"$@\" >> {tmp_path}/asked\ncat << 'END'\n{said}END\n")
+    client.chmod(0o755)
+    figures = Figures()
+    for _ in range(2):
+        measure.Measurer(None, (1, 2), "127.0.0.1:6000").throughput(kind(str(client), os.environ), case, figures)
+    asked = [int(words.split(" -n ")[1].split()[0]) for words in (tmp_path / "asked").read_text().splitlines()]
+    whole = [number * case.flows if kind is Memtier else number for number in asked]
+    assert not figures.errors
+    assert len(whole) == 3 and whole[0] == 40000
+    assert whole[1] == whole[2] == pytest.approx(case.seconds * figures.rate[0], abs=case.flows)
 
 
 def test_costs_are_the_clients_alone() -> None:

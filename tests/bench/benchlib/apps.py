@@ -16,6 +16,12 @@ _LABELS = b"".join(bytes([len(label)]) + label.encode() for label in [*NAME.spli
 _PATIENCE_S = 10.0
 
 
+def host_port(server: str) -> tuple[str, int]:
+    """Of HOST:PORT."""
+    host, _, port = server.rpartition(":")
+    return host, int(port)
+
+
 @dataclass(frozen=True)
 class App:
     """One request, as it is on the wire and in a profile."""
@@ -32,7 +38,7 @@ class App:
         return socket.SOCK_DGRAM if self.protocol == "udp" else socket.SOCK_STREAM
 
     def profile(self, server: str, flows: int, seconds: int) -> str:
-        """For netmodel, which checks of an answer what each tool does: that it is a whole one."""
+        """For netmodel, which checks of an answer what most tools do: that it is a whole one of what was asked for."""
         nodelay = " nodelay" if self.protocol == "tcp" else ""
         return f"""<?xml version="1.0"?>
 <profile name="bench">
@@ -53,10 +59,9 @@ class App:
 
     def answer_bytes(self, server: str) -> int:
         """How long the server's answer is."""
-        host, _, port = server.rpartition(":")
         with socket.socket(socket.AF_INET, self.socket_type) as conn:
             conn.settimeout(_PATIENCE_S)
-            conn.connect((host, int(port)))
+            conn.connect(host_port(server))
             conn.sendall(self.request)
             answer = some = conn.recv(65536)
             while some and not answer.endswith(self.tail):

@@ -47,6 +47,7 @@ class Case:
     datagram_bytes: int = 1400
     threads: int = 1
     ends: Ends = Ends.APART
+    per_s: float = 0.0  # what has been found that a tool does; 0: not yet
 
     @property
     def traffic(self) -> str:
@@ -101,8 +102,9 @@ class Case:
 
     @property
     def about_as_many(self) -> int:
-        """Requests that take so many seconds or less, for a tool that takes no time; watched ones take far longer."""
-        return self.seconds * min(self.flows, 2) * _PER_S
+        """Requests that take so many seconds, for a tool that takes no time; less where nothing has been found, which
+        is enough where it is watched."""
+        return int(self.seconds * (self.per_s or min(self.flows, 2) * _PER_S))
 
     @property
     def unit_size(self) -> float:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import partners
 
-from .apps import KEY, NAME, PATH, VALUE
+from .apps import KEY, NAME, PATH, VALUE, host_port
 from .model import BenchError
 
 
@@ -70,8 +70,7 @@ _START: dict[str, Callable[[ExitStack, Path], str]] = {
 
 
 def _store(server: str, command: bytes, answer: bytes) -> None:
-    host, _, port = server.rpartition(":")
-    with socket.create_connection((host, int(port)), 10) as conn:
+    with socket.create_connection(host_port(server), 10) as conn:
         conn.sendall(command)
         if (got := conn.recv(len(answer), socket.MSG_WAITALL)) != answer:
             raise BenchError(f"{server} has answered {got!r} instead of {answer!r}")

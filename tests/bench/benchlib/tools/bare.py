@@ -9,10 +9,10 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..apps import APPS, App
+from ..apps import APPS, App, host_port
 from ..model import Case, Commands, Outcome, Place
 from ..ports import free_ports
-from .base import Tool, host_port, key_values, number
+from .base import Tool, key_values, number
 
 _SOURCE = Path(__file__).resolve().parents[2] / "bare.c"
 
@@ -48,7 +48,7 @@ class Bare(Tool):
     def _ask(self, app: App, case: Case, place: Place) -> Commands:
         request = Path(place.workdir) / "request"
         request.write_bytes(app.request)
-        load = [host_port(place)[1], str(case.flows), str(case.seconds)]
+        load = [str(host_port(place.server)[1]), str(case.flows), str(case.seconds)]
         return Commands([self._program, "ask", app.protocol, *load, str(request), str(app.answer_bytes(place.server))])
 
     def parse(self, case: Case, client: str, server: str) -> Outcome:

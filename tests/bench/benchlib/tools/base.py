@@ -20,6 +20,7 @@ class Tool(ABC):
     """A benchmark program: which cases it can run, its commands, and what its output says."""
 
     name: ClassVar[str]
+    by_number: ClassVar[bool] = False  # does a number of requests, however long they take
 
     @classmethod
     @abstractmethod
@@ -64,12 +65,6 @@ class Client(Tool):
     @abstractmethod
     def arguments(self, case: Case, place: Place) -> list[str]:
         """What follows the program's name."""
-
-
-def host_port(place: Place) -> tuple[str, str]:
-    """Of the server that all tools ask."""
-    host, _, port = place.server.rpartition(":")
-    return host, port
 
 
 def found_number(pattern: str, text: str) -> float:

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from ..apps import KEY, KEY_NUMBER
+from ..apps import KEY, KEY_NUMBER, host_port
 from ..model import Case, Outcome, Place
-from .base import Client, check_failures, found_number, host_port
+from .base import Client, check_failures, found_number
 
 _PROTOCOLS = {"memcache_get": "memcache_text", "redis_get": "redis"}
 
@@ -13,11 +13,12 @@ _PROTOCOLS = {"memcache_get": "memcache_text", "redis_get": "redis"}
 class Memtier(Client):
     name = "memtier_benchmark"
     variable = "MEMTIER_BENCHMARK"
+    by_number = True
     workloads = tuple(_PROTOCOLS)
 
     def arguments(self, case: Case, place: Place) -> list[str]:
-        host, port = host_port(place)
-        address = ["-s", host, "-p", port, "-P", _PROTOCOLS[case.workload]]
+        host, port = host_port(place.server)
+        address = ["-s", host, "-p", str(port), "-P", _PROTOCOLS[case.workload]]
         load = ["-t", "1", "-c", str(case.flows), "-n", str(case.about_as_many // case.flows), "--ratio", "0:1"]
         key = ["--key-prefix", KEY.removesuffix(KEY_NUMBER), "--key-minimum", KEY_NUMBER, "--key-maximum", KEY_NUMBER]
         return [*address, *load, *key, "--hide-histogram"]
