@@ -63,6 +63,11 @@ class Manifest(BaseModel):
     epochs: list[Epoch]
     plan: list[Point]
 
+    @property
+    def identity(self) -> str:
+        """Which study it is, wherever it is kept."""
+        return f"{self.created} {self.study.model_dump_json()}"
+
 
 @dataclass(frozen=True)
 class Attempt:

@@ -28,7 +28,7 @@ class Side:
     """One of the two: its rows by cell, without what was selected."""
 
     text: str
-    source: Path
+    source: str  # which study, or which file, they are of
     rows: list[Row]
     selected: dict[str, str]
     warnings: tuple[str, ...] = ()
@@ -104,7 +104,8 @@ def _side(text: str, source: _Source) -> Side:
     if drift and drift.is_told:
         unsteady = f"the machine was not steady: {drift.change:+.1%} from the first run to the last"
         warnings = (f"{text.partition('@')[0]}: {unsteady}",)
-    return Side(text, source.path.resolve(), rows, selected, warnings)
+    identity = source.manifest.identity if source.manifest else str(source.path.resolve())
+    return Side(text, identity, rows, selected, warnings)
 
 
 def _selected(text: str) -> dict[str, str]:

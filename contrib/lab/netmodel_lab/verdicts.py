@@ -49,7 +49,7 @@ def not_known(table: Table) -> list[str]:
 
 def _side(table: Table, by: str, value: str) -> Side:
     rows = [row for row in table.rows if str(row[f"d.{by}"]) == value]
-    return Side(f"{by}={value}", table.folder.path.resolve(), rows, {by: value})
+    return Side(f"{by}={value}", table.manifest.identity, rows, {by: value})
 
 
 def unmet(rows: Sequence[Row]) -> list[Row]:

@@ -70,7 +70,9 @@ def test_a_study_is_kept_and_found_by_its_hosts(study: Path, kept: Lab, tmp_path
     assert document["a"] == "baseline:before"
     assert {test["a"] == test["b"] for test in document["tests"] if test["cell"]} == {True}
     assert {test["ratio"] for test in document["tests"]} == {1.0}
-    assert kept("compare", "baseline:before@num_flows=2", f"{study}@num_flows=2").returncode == 5
+    assert (done.returncode, document["notes"], {test["verdict"] for test in document["tests"]}) == (0, [], {"same"})
+    done = kept("compare", "baseline:before@num_flows=1", f"{study}@num_flows=2", "--json")
+    assert {test["test"] for test in json.loads(done.stdout)["tests"]} == {"paired t"}
     listed = kept("baseline", "list").stdout.splitlines()
     assert listed[0].split() == ["name", "saved", "hosts", "file"]
     assert (listed[1].split()[0], listed[1].split()[-1], len(listed)) == ("before", str(file), 2)
@@ -182,7 +184,7 @@ def test_kernels_of_two_hosts(study: Path, tmp_path: Path) -> None:
     assert len(side.rows) == 4
 
 
-def test_kernels_beside_each_other(resumed: Path, kept: Lab) -> None:
+def test_kernels_beside_each_other(resumed: Path, kept: Lab, tmp_path: Path) -> None:
     done = kept("compare", f"{resumed}@kernel=6.1", f"{resumed}@kernel=6.12", "--metric", "transactions_per_s")
     assert done.returncode == 5  # one run each
     assert "note: A and B are of other epochs: whatever changed between them is in the ratios\n" in done.stdout
@@ -190,10 +192,11 @@ def test_kernels_beside_each_other(resumed: Path, kept: Lab) -> None:
     kept("baseline", "save", "both", resumed)
     done = kept("compare", "baseline:both@epoch=1", f"{resumed}@epoch=2", "--json")
     assert json.loads(done.stdout)["tests"][0]["runs"] == [1, 1]
-    notes = json.loads(kept("compare", "baseline:both", resumed, "--json").stdout)["notes"]
+    later = planted(resumed, tmp_path / "later", lambda manifest: manifest.update(created="2030-01-01T00:00:00.000Z"))
+    notes = json.loads(kept("compare", "baseline:both", later, "--json").stdout)["notes"]
     assert [note for note in notes if "epochs" in note] == [
         "baseline:both: has runs of 2 epochs",
-        f"{resumed}: has runs of 2 epochs",
+        f"{later}: has runs of 2 epochs",
     ]
 
 
@@ -204,7 +207,7 @@ def of_epochs(name: str, values: dict[int, list[float]], first_block: int = 1) -
         for value in found:
             block = first_block + len(rows)
             rows.append({"ok": True, "epoch": epoch, "block": block, "d.n": "1", "transactions_per_s": value})
-    return Side(name, Path("s"), rows, {})
+    return Side(name, "s", rows, {})
 
 
 def test_epochs_are_blocks() -> None:

@@ -30,7 +30,7 @@ def side(name: str, cells: Mapping[str, Sequence[float | None]], metric: str = M
         for cell, values in cells.items()
         for block, value in enumerate(values, 1)
     ]
-    return Side(name, Path(name), rows, {})
+    return Side(name, name, rows, {})
 
 
 def judged(a: dict[str, list[float]], b: dict[str, list[float]], names: tuple[str, str] = ("A", "B")) -> Comparison:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,7 +50,7 @@ def _side(name: str, logs: Array) -> Side:
         for cell, runs in enumerate(logs)
         for run, value in enumerate(runs)
     ]
-    return Side(name, Path(name), rows, {})
+    return Side(name, name, rows, {})
 
 
 def _compared(a: Array, b: Array, names: str) -> Comparison:
