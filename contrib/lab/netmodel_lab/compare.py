@@ -108,7 +108,7 @@ def compare(a: Side, b: Side, metrics: Sequence[str], by: Sequence[str], *, alph
     lines: list[Line] = []
     for text in chosen:
         lines += _of_metric(a, b, read_metric(text, (a, b), same), keys)
-    _judge(lines, a, b, keys, alpha, same)
+    _judge(lines, alpha, same)
     return Comparison(a, b, [key.removeprefix("d.") for key in keys], lines, alpha, same, _notes(a, b, lines, alpha))
 
 
@@ -159,7 +159,8 @@ def _of_cell(a: Side, b: Side, metric: Metric, cell: Key, rows_a: list[Row] | No
         difference = inference.paired(*pairs) if pairs else _unpaired(a, b, rows_a, rows_b, name)
         line.difference = difference
         lost = max(len(x) - difference.n_a, len(y) - difference.n_b)
-        line.note = f", {lost} runs without a partner" if lost else ""
+        why = "without a partner" if pairs else "of other epochs left out"
+        line.note = f", {lost} runs {why}" if lost else ""
         if a.source == b.source and a.epochs & b.epochs and not epochs_of(rows_a) & epochs_of(rows_b):
             line.note += ", of other epochs"  # of all of A and B it is a note
     return line
@@ -237,7 +238,7 @@ def _overall(
 # --- verdicts ---
 
 
-def _judge(lines: list[Line], a: Side, b: Side, keys: Sequence[str], alpha: float, same: float) -> None:
+def _judge(lines: list[Line], alpha: float, same: float) -> None:
     tested = [line for line in lines if line.difference]
     ps = [line.difference.p for line in tested if line.difference]
     for line, p, q in zip(tested, inference.holm(ps), inference.benjamini_hochberg(ps), strict=True):
@@ -246,7 +247,7 @@ def _judge(lines: list[Line], a: Side, b: Side, keys: Sequence[str], alpha: floa
         line.verdict, line.note = verdict, note + line.note
     for line in tested:
         if line.verdict == "undecided" and line.cell is not None and not line.note.startswith(":"):
-            line.note = _how_many(line, a, b, keys, len(tested), alpha) + line.note
+            line.note = _how_many(line, len(tested), alpha) + line.note
 
 
 def _verdict(line: Line, alpha: float, same: float) -> tuple[str, str]:
@@ -275,17 +276,18 @@ def _verdict(line: Line, alpha: float, same: float) -> tuple[str, str]:
     return "undecided", ""
 
 
-def _how_many(line: Line, a: Side, b: Side, keys: Sequence[str], tests: int, alpha: float) -> str:
-    cell = line.cell
-    rows = [_cells(side, keys).get(cell or (), []) for side in (a, b)]
-    x, y = (_values(part, line.metric.column.name) for part in rows)
-    found = inference.spread(x, y) if min(*x, *y) > 0 else None
+def _how_many(line: Line, tests: int, alpha: float) -> str:
+    difference = line.difference
+    assert difference
+    found = inference.spread(difference)
     if not found:
         return ""
-    runs = inference.runs_needed(*found, math.log1p(2 * line.metric.least), alpha, tests)
+    effect = math.log1p(2 * line.metric.least)
+    runs = inference.runs_needed(*found, effect, alpha, tests, is_paired=difference.is_paired)
     if runs is None:
-        return f": cannot be decided in reason, runs differ by {math.expm1(found[0]):.0%}"
-    if runs <= min(len(x), len(y)):
+        what = "pairs" if difference.is_paired else "runs"
+        return f": cannot be decided in reason, {what} differ by {math.expm1(found[0]):.0%}"
+    if runs <= min(difference.n_a, difference.n_b):
         return ""
     return f": about {runs} runs each would decide"
 

@@ -37,6 +37,10 @@ class Difference:
     se: float | None
     df: float | None
 
+    @property
+    def is_paired(self) -> bool:
+        return self.test in ("paired t", "Wilcoxon")
+
     def interval(self, confidence: float) -> tuple[float, float] | None:
         if self.se is None or self.df is None:
             return None
@@ -161,28 +165,31 @@ def benjamini_hochberg(ps: Sequence[float]) -> list[float]:
     return [float(q) for q in stats.false_discovery_control(list(ps))] if ps else []
 
 
-def spread(a: Sequence[float], b: Sequence[float]) -> tuple[float, int] | None:
-    """The pooled deviation of logarithms, and its degrees of freedom."""
-    groups = [np.log(np.asarray(values, dtype=np.float64)) for values in (a, b)]
-    df = sum(group.size - 1 for group in groups)
-    if df < 1:
+def spread(found: Difference) -> tuple[float, float] | None:
+    """The deviation of the logarithms of runs that the test has seen, of differences in pairs, and its degrees of
+    freedom: without what epochs and blocks differ by."""
+    if found.test == "permutation":
+        return 0.0, 1.0
+    if found.se is None or found.df is None:
         return None
-    return math.sqrt(sum(float(((group - group.mean()) ** 2).sum()) for group in groups) / df), df
+    return found.se / math.sqrt(1 / found.n_a if found.is_paired else 1 / found.n_a + 1 / found.n_b), found.df
 
 
-def runs_needed(sd: float, df: int, effect: float, alpha: float, tests: int = 1) -> int | None:
+def runs_needed(
+    sd: float, df: float, effect: float, alpha: float, tests: int = 1, *, is_paired: bool = False
+) -> int | None:
     """Runs of each side that find such an effect four times of five, as the first of so many tests. sd is an estimate:
     its upper limit is taken. None: more than anyone would do."""
     if df < 30:
         sd *= math.sqrt(df / float(special.chdtri(df, _SURE_OF_SD)))
     offered = range(OFFERED, MAX_OFFERED + 1)
-    found = bisect.bisect_left(offered, True, key=lambda n: _power(n, sd, effect, alpha / tests) >= POWER)
+    found = bisect.bisect_left(offered, True, key=lambda n: _power(n, sd, effect, alpha / tests, 1 if is_paired else 2) >= POWER)
     return offered[found] if found < len(offered) else None
 
 
-def _power(n: int, sd: float, effect: float, alpha: float) -> float:
+def _power(n: int, sd: float, effect: float, alpha: float, groups: int) -> float:
     if sd <= 0:
         return 1.0
-    df = 2 * n - 2
-    shift = abs(effect) / (sd * math.sqrt(2 / n))
+    df = groups * (n - 1)
+    shift = abs(effect) / (sd * math.sqrt(groups / n))
     return float(1 - special.nctdtr(df, shift, special.stdtrit(df, 1 - alpha / 2)))

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from conftest import Lab, call
 
@@ -222,6 +224,21 @@ def test_epochs_are_blocks() -> None:
     assert line.verdict == "same"
 
 
+def test_how_many_runs_are_needed_is_of_one_epoch() -> None:
+    """So many that noise is less than what matters, whatever has changed between epochs and between blocks."""
+    found = {}
+    noise = np.random.default_rng(3).normal(0, 0.025, (2, 12))
+    for name, fast, first_block in (("one", 100, 20), ("two", 200, 20), ("pairs", 200, 1)):
+        a, b = ({1: list(100 * np.exp(one[:6])), 2: list(fast * np.exp(one[6:]))} for one in noise)
+        sides = of_epochs("A", a), of_epochs("B", b, first_block)
+        (line,) = compare(*sides, ["transactions_per_s:1%"], [], alpha=0.05, same=0.001).lines
+        text = re.fullmatch(r"undecided: about (\d+) runs each would decide", line.text)
+        assert text, line.text
+        found[name] = int(text[1])
+    assert found["two"] == pytest.approx(found["one"], rel=0.4)
+    assert found["pairs"] == pytest.approx(found["one"], rel=0.4)
+
+
 @pytest.mark.parametrize(
     ("a", "b", "runs"),
     [
@@ -242,6 +259,7 @@ def test_what_has_changed_between_epochs_is_no_difference(
     assert line.difference
     assert min(line.difference.n_a, line.difference.n_b) == runs
     assert line.verdict == "undecided"
+    assert line.text.endswith("of other epochs left out")
 
 
 def test_a_cell_of_other_epochs_is_told() -> None:
