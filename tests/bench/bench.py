@@ -21,9 +21,10 @@ import os
 import platform
 import resource
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from benchlib.awake import can_keep_awake
 from benchlib.measure import Measurer
@@ -70,6 +71,8 @@ def arguments(
     workloads: tuple[str, ...] = WORKLOADS,
     flows: tuple[int, ...] = (1, 64, 1000),
     tools: tuple[str, ...] = _TOOLS,
+    *,
+    has_threads: bool = True,
 ) -> argparse.Namespace:
     """The options of a bench, which chooses among these workloads and tools."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -80,7 +83,9 @@ def arguments(
     add("--seconds", type=positive, default=3, help="length of a run (%(default)s)")
     add("--workloads", type=list_of(workloads), default=workloads, metavar="A,B", help="all, or of " + ", ".join(workloads))
     add("--flows", type=numbers, default=flows, metavar="N,N", help=f"each workload with so many ({','.join(map(str, flows))})")
-    add("--threads", type=positive, default=1, help="of each end; more than one share both CPUs (1)")
+    if has_threads:
+        add("--threads", type=positive, help="of each end; more than one share both CPUs (1)")
+    parser.set_defaults(threads=1)
     add("--tools", type=list_of(tools), default=tools, metavar="A,B", help="those found, or of " + ", ".join(tools))
     add("--cpus", type=pair, metavar="C,S", help="CPU of the client and of the server, which may be the same")
     add("--count-rounds", type=positive, default=1, help="rounds under strace, callgrind (1)")
@@ -112,8 +117,7 @@ def wrong_choice(options: argparse.Namespace, tools: list[Tool]) -> str | None:
     return None if found else f"found none of {', '.join(options.tools)}"
 
 
-def find_tools(wanted: tuple[str, ...], env: Mapping[str, str]) -> list[Tool]:
-    kinds: tuple[type[Tool], ...] = (Netmodel, *PEERS)
+def find_tools(wanted: tuple[str, ...], kinds: Iterable[type[Tool]], env: Mapping[str, str]) -> list[Tool]:
     found = [kind.find(env) for kind in kinds if kind.name in wanted]
     return [tool for tool in found if tool is not None]
 
@@ -165,25 +169,41 @@ def measure_case(
     return figures
 
 
+def measure_all(
+    cases: Iterable[Case],
+    measure: Callable[[Case], dict[str, Figures]],
+    show: Callable[[Case, dict[str, Figures]], str],
+    facts: Mapping[str, Any],
+    options: argparse.Namespace,
+) -> dict[Case, dict[str, Figures]]:
+    """One after the other, each shown when it has been measured; and all of them as --json."""
+    end_on_signals()
+    raise_file_limit()
+    results = {}
+    for case in cases:
+        results[case] = measure(case)
+        print(show(case, results[case]), flush=True)
+    if options.json:
+        Path(options.json).write_text(json.dumps(document(results, facts), indent=2) + "\n")
+    return results
+
+
+def facts_of(options: argparse.Namespace, tools: list[Tool], cpus: tuple[int, int] | None, missing: list[str]) -> dict[str, Any]:
+    names = [tool.name for tool in tools]
+    host = {"kernel": platform.release(), "machine": platform.machine()}
+    return {**host, "cpus": cpus, "rounds": options.rounds, "tools": names, "missing": missing}
+
+
 def main() -> int:
     options = arguments()
-    tools = find_tools(options.tools, environment(options))
+    tools = find_tools(options.tools, (Netmodel, *PEERS), environment(options))
     if wrong := wrong_choice(options, tools):
         print(f"bench.py: {wrong}", file=sys.stderr)
         return 1
 
-    end_on_signals()
-    raise_file_limit()
     cpus = options.cpus or default_cpus()
     measurer = Measurer(cpus, options.count_seconds)
-    facts = {
-        "kernel": platform.release(),
-        "machine": platform.machine(),
-        "cpus": cpus,
-        "rounds": options.rounds,
-        "tools": [tool.name for tool in tools],
-        "missing": measurer.missing,
-    }
+    facts = facts_of(options, tools, cpus, measurer.missing)
     print(f"tools: {', '.join(facts['tools'])}; rounds: {options.rounds}, of {options.seconds} s")
     print(f"client and server CPU: {cpus or 'not pinned'}; median (min..max) of the rounds")
     for name in measurer.missing:
@@ -193,15 +213,12 @@ def main() -> int:
         print("idle CPUs cannot be kept awake here: no cpuidle driver, or no right to write to /dev/cpu_dma_latency")
     print()
 
-    results: dict[Case, dict[str, Figures]] = {}
-    for case in cases_of(options, others):
-        results[case] = measure_case(case, tools, measurer, options)
-        print(case_text(case, results[case]), flush=True)
+    results = measure_all(
+        cases_of(options, others), lambda case: measure_case(case, tools, measurer, options), case_text, facts, options
+    )
     measured = any(f.rate for figures in results.values() for f in figures.values())
     if SUBJECT in facts["tools"] and measured:
         print(verdict(results, options.rounds), end="")
-    if options.json:
-        Path(options.json).write_text(json.dumps(document(results, facts), indent=2) + "\n")
     return 0 if measured else 2
 
 

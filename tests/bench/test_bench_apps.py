@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -24,7 +25,7 @@ from benchlib.tools.dnsperf import Dnsperf
 from benchlib.tools.memtier import Memtier
 from benchlib.tools.redis_benchmark import RedisBenchmark
 from benchlib.tools.wrk import Wrk
-from nmtest import locate_binary
+from nmtest import TOP, locate_binary
 
 MEMCACHE, REDIS, HTTP, DNS = (Case(workload, 16, 2) for workload in APP_WORKLOADS)
 
@@ -164,6 +165,31 @@ def test_options_of_the_applications(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["apps", "--workloads", "tcp_rr"])
     with pytest.raises(SystemExit):
         bench.arguments("", APP_WORKLOADS, (1, 16), ("netmodel",))
+
+
+def prove_apps(*words: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, TOP / "tests" / "prove" / "apps", *words]
+    return subprocess.run(argv, env={**os.environ, **env}, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_threads_are_no_option_of_the_applications() -> None:
+    done = prove_apps("--threads", "2")
+    assert (done.returncode, "unrecognized arguments: --threads 2" in done.stderr) == (2, True)
+
+
+def test_all_figures_of_the_applications_and_no_client_that_nobody_asked_for(tmp_path: Path) -> None:
+    """A compiler that tells when it is asked for the loop written by hand."""
+    compiler = tmp_path / "cc"
+    compiler.write_text(f"#!/bin/sh\ntouch {tmp_path}/compiled\nexit 1\n")
+    compiler.chmod(0o755)
+    words = ("--rounds", "1", "--seconds", "1", "--workloads", "redis_get", "--flows", "65", "--no-strace", "--no-callgrind")
+    file = tmp_path / "all.json"
+    done = prove_apps(*words, "--tools", "netmodel", "--json", file, NETMODEL=str(locate_binary()), CC=str(compiler))
+    assert done.returncode == 77, done.stderr  # nothing to compare with
+    document = json.loads(file.read_text())
+    assert [(case["workload"], case["flows"], list(case["tools"])) for case in document["cases"]] == [("redis_get", 65, ["netmodel"])]
+    assert document["facts"]["tools"] == ["netmodel"]
+    assert not (tmp_path / "compiled").exists()
 
 
 @pytest.mark.needs("cc")

@@ -74,7 +74,7 @@ class Case:
         """uperf has a thread for each strand of a profile, and other ways are the same with any number of flows."""
         if self.is_profile and self.threads > 1:
             return False
-        return self.threads <= self.flows <= (_MANY if self.workload in OWN_WORKLOADS else _MOST_STRANDS)
+        return self.threads <= self.flows <= (_MANY if self.workload in OWN_WORKLOADS or self.is_app else _MOST_STRANDS)
 
     @property
     def wakes(self) -> bool:

@@ -146,13 +146,7 @@ def _interval(spread: Spread | None, text: Callable[[float], str]) -> str:
 
 def dearer(results: Mapping[Case, Mapping[str, Figures]]) -> list[str]:
     """The cases and peers where a request costs netmodel more CPU time."""
-    found = []
-    for case, figures in results.items():
-        for name, by_metric in ratios(figures).items():
-            cost = by_metric["cpu_s"]
-            if cost is not None and cost.median_low > 1:
-                found.append(f"{case.label}: {_ratio_text(cost)} of the CPU time of {name}")
-    return found
+    return _judged(results, "cpu_s", "the CPU time of ", lambda cost, _: cost.median_low > 1)
 
 
 def verdict(results: Mapping[Case, Mapping[str, Figures]], rounds: int) -> str:
@@ -170,23 +164,23 @@ def verdict(results: Mapping[Case, Mapping[str, Figures]], rounds: int) -> str:
 
 def behind(results: Mapping[Case, Mapping[str, Figures]]) -> list[str]:
     """The cases and peers where netmodel's throughput is lower than it should be."""
-    return _judged(results, lambda rate, bound: rate.median_high < bound)
+    return _judged(results, "rate", "", lambda rate, bound: rate.median_high < bound)
 
 
 def undecided(results: Mapping[Case, Mapping[str, Figures]]) -> list[str]:
     """Those where the rounds cannot tell whether it is."""
-    return _judged(results, lambda rate, bound: rate.median_low < bound <= rate.median_high)
+    return _judged(results, "rate", "", lambda rate, bound: rate.median_low < bound <= rate.median_high)
 
 
 def _judged(
-    results: Mapping[Case, Mapping[str, Figures]], verdict: Callable[[Spread, float], bool]
+    results: Mapping[Case, Mapping[str, Figures]], metric: str, of: str, verdict: Callable[[Spread, float], bool]
 ) -> list[str]:
     found = []
     for case, figures in results.items():
         for name, by_metric in ratios(figures).items():
-            rate = by_metric["rate"]
-            if rate is not None and verdict(rate, BOUNDS.get(name, 1)):
-                found.append(f"{case.label}: {_ratio_text(rate)} of {name}")
+            ratio = by_metric[metric]
+            if ratio is not None and verdict(ratio, BOUNDS.get(name, 1)):
+                found.append(f"{case.label}: {_ratio_text(ratio)} of {of}{name}")
     return found
 
 
