@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from netmodel_lab.columns import figures, texts
+from netmodel_lab.columns import figures, lacks_costs, texts
 from netmodel_lab.plan import Point
 from netmodel_lab.problems import EnvironmentProblem, UsageProblem
 from netmodel_lab.study import Study
@@ -82,6 +82,7 @@ class Attempt:
     run: Json
     requirements: list[Json]
     figures: dict[str, float | str | None]
+    lacks_costs: bool
 
     @property
     def result(self) -> Json | None:
@@ -270,6 +271,7 @@ def read_attempt(path: Path, seq: int, number: int, point: str) -> Attempt:
         _of_run(result, run) if result and isinstance(run, dict) else {},
         [one for one in (result or {}).get("requirements") or [] if isinstance(one, dict)],
         {**dict(figures(result)), **dict(texts(result))} if result and why is None else {},
+        bool(result and why is None and lacks_costs(result)),
     )
 
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from netmodel_lab import spread
-from netmodel_lab.columns import lacks_costs
 from netmodel_lab.table import Table
 from netmodel_lab.words import percent
 
@@ -35,7 +34,7 @@ def warnings(table: Table) -> list[str]:
         found.append("The order was as given: differences between cells contain whatever changed meanwhile")
     if len(table.manifest.epochs) > 1:
         found.append("The study was resumed after a change of the host or of the program: see epoch in its facts")
-    before = _before_costs(table)
+    before = sum(attempt.lacks_costs for tried in table.attempts.values() for attempt in tried)
     if before:
         found.append(
             f"{before} runs are of a netmodel that told no costs of hosts (hosts[].costs): they have no figures of the "
@@ -47,14 +46,3 @@ def warnings(table: Table) -> list[str]:
     if len(far) > _MOST_FAR:
         found.append(f"So do {len(far) - _MOST_FAR} more, see the statistics of the cells")
     return found
-
-
-def _before_costs(table: Table) -> int:
-    """Runs that lack figures as their results are too old to have them."""
-    lacking = [
-        attempt
-        for tried in table.attempts.values()
-        for attempt in tried
-        if attempt.is_good and not any(name.startswith("wire_") and value for name, value in attempt.figures.items())
-    ]
-    return sum(lacks_costs(attempt.result or {}) for attempt in lacking)
