@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 FAR_IQR, NEAR_IQR = 3.0, 1.5
-# Quartiles of few values are seldom where the distribution has them: with this, one cell of a thousand at most has such
-# a run where runs lie normally, however many they are (test_summary.py).
+# Quartiles of few values are seldom where the distribution has them: with this, less than one cell of five hundred has
+# such a run in a figure where runs lie normally, however many they are (test_summary.py).
 FAR_IQR_OF_FEW = 42.0
 LEAST_WIDTH = 0.01  # of the value: percentiles come in steps of about that much, and below it nobody is concerned
 FAR_WIDTHS = 10.0  # so many of these are far from runs that are alike, however few they are
