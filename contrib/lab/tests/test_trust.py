@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 import socketserver
 import threading
 from collections.abc import Iterator
@@ -53,3 +54,15 @@ def test_what_destroys_is_told_so(lab: Lab, tmp_path: Path, server: str) -> None
         done = lab("run", *study, "--yes-destroy", "-o", f"{study[0]}.done", "--no-report")
         assert done.returncode == 0, done.stderr
         assert rows(tmp_path / f"{study[0]}.done")[0]["ok"]
+        # What is missing is done with the same right.
+        shutil.rmtree(tmp_path / f"{study[0]}.done" / "runs" / "000001-a1")
+        done = lab("resume", f"{study[0]}.done", "--no-report")
+        assert done.returncode == 0, done.stderr
+        assert rows(tmp_path / f"{study[0]}.done")[0]["ok"]
+
+
+def test_a_file_gives_no_right(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text("study: 1\nprofile: tcp_rr\nyes_destroy: yes\n")
+    done = lab("plan", "s.yaml")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "s.yaml:3:1: yes_destroy: " in done.stderr
