@@ -102,8 +102,8 @@ def test_power_at_the_runs_that_are_recommended() -> None:
     draw = np.random.default_rng(8)
     pilots, found, runs = (1500 if IS_LONG else 300), 0, []
     for _ in range(pilots):
-        pilots = np.exp(draw.normal(5, _sd(0.05), (2, 5)))
-        sd, df = inference.spread(inference.unpaired(*pilots)) or (0.0, 1.0)
+        a, b = np.exp(draw.normal(5, _sd(0.05), (2, 5)))
+        sd, df = inference.spread(inference.unpaired(a, b)) or (0.0, 1.0)
         n = inference.runs_needed(sd, df, math.log(1.05), 0.05)
         n = inference.MAX_OFFERED if n is None else n
         runs.append(n)
