@@ -65,11 +65,16 @@ class Comparison:
         return sum(line.verdict == verdict for line in self.lines if line.cell is not None)
 
     @property
+    def telling(self) -> list[Line]:
+        """Those that make the exit code other than 0."""
+        worse = [line for line in self.lines if line.verdict in ("worse", "failed")]
+        return worse or [line for line in self.lines if line.verdict == "undecided"]
+
+    @property
     def exit(self) -> Exit:
-        verdicts = {line.verdict for line in self.lines}
-        if verdicts & {"worse", "failed"}:
-            return Exit.WORSE
-        return Exit.UNDECIDED if "undecided" in verdicts else Exit.DONE
+        if not self.telling:
+            return Exit.DONE
+        return Exit.UNDECIDED if self.telling[0].verdict == "undecided" else Exit.WORSE
 
 
 # --- what is compared ---

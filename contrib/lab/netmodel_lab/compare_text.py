@@ -35,11 +35,10 @@ def as_text(comparison: Comparison) -> str:
 
 def told(comparison: Comparison) -> list[str]:
     """What makes the exit code other than 0, a line each."""
-    asked = [line for line in comparison.lines if line.verdict in ("worse", "failed", "undecided")]
     return [
         f"verdict on {line.metric.column.name}: {comparison.b.text} beside {comparison.a.text}"
         f"{''.join(f', {cell}' for cell in _cell(comparison, line))}: {line.text}"
-        for line in asked
+        for line in comparison.telling
     ]
 
 

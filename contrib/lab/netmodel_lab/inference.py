@@ -183,7 +183,8 @@ def runs_needed(
     if df < 30:
         sd *= math.sqrt(df / float(special.chdtri(df, _SURE_OF_SD)))
     offered = range(OFFERED, MAX_OFFERED + 1)
-    found = bisect.bisect_left(offered, True, key=lambda n: _power(n, sd, effect, alpha / tests, 1 if is_paired else 2) >= POWER)
+    groups = 1 if is_paired else 2
+    found = bisect.bisect_left(offered, True, key=lambda n: _power(n, sd, effect, alpha / tests, groups) >= POWER)
     return offered[found] if found < len(offered) else None
 
 

@@ -276,8 +276,9 @@ def _conclude(folder: Folder, counts: Tally, options: argparse.Namespace) -> Exi
         print(f"verdict on {name}: undecided: no run has this figure", file=sys.stderr)
     found = verdicts.comparisons(table)
     if options.quiet or not options.report:  # else the whole tables have been told
-        for line in (line for comparison in found for line in compare_text.told(comparison)):
-            print(line, file=sys.stderr)
+        for comparison in found:
+            for line in compare_text.told(comparison):
+                print(line, file=sys.stderr)
     return verdicts.exit_code(table, found)
 
 

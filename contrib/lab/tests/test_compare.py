@@ -108,6 +108,7 @@ def test_better_worse_same_and_undecided() -> None:
     found = judged(a, b)
     assert verdicts(found) == ["better", "worse", "same", "undecided", "only in A", "only in B"]
     assert found.exit == Exit.WORSE
+    assert {line.verdict for line in found.telling} == {"worse"}
     assert judged({"3": a["3"]}, {"3": b["3"]}).exit == Exit.DONE
     assert judged({"4": a["4"]}, {"4": b["4"]}).exit == Exit.UNDECIDED
 
