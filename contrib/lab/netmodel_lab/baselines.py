@@ -89,21 +89,26 @@ def _place() -> Path:
     return Path(data) / "netmodel-lab" / "baselines"
 
 
-def everything() -> list[Baseline]:
+def everything(name: str = "*") -> list[Baseline]:
     """By name; what is no baseline is left alone."""
     found = []
-    for path in sorted(_place().glob("*/*.json"), key=lambda path: (path.name, path.parent.name)):
+    for path in sorted(_place().glob(f"*/{name}.json"), key=lambda path: (path.name, path.parent.name)):
         with contextlib.suppress(UsageProblem):
             found.append(read(path))
     return found
+
+
+def neither(path: Path, error: OSError | ValueError) -> UsageProblem:
+    """It cannot be put beside anything."""
+    why = f": {error.strerror}" if isinstance(error, OSError) else ""
+    return UsageProblem([f"{path}: is neither a study, a baseline nor rows (.jsonl, .csv){why}"])
 
 
 def read(path: Path) -> Baseline:
     try:
         found = Baseline.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
-        why = error.strerror if isinstance(error, OSError) else "its text is another"
-        raise UsageProblem([f"{path}: is no baseline: {why}"]) from None
+        raise neither(path, error) from None
     return found.model_copy(update={"path": path})
 
 
@@ -136,13 +141,7 @@ def save(name: str, table: Table, *, is_replaced: bool) -> Baseline:
 def find(names: Sequence[str], beside: Sequence[tuple[str, Identity]]) -> list[Baseline]:
     """Those of these names, of the hosts of what they are compared with; of one and the same hosts where that is
     another baseline."""
-    place = _place()
-    there = sorted({path.stem for path in place.glob("*/*.json")})
-    for name in names:
-        if name not in there:
-            other = instead(name, there) if there else "; netmodel-lab baseline save keeps one"
-            raise UsageProblem([f"baseline:{name}: there is none{other}"])
-    having = [{path.parent.name for path in place.glob(f"*/{name}.json")} for name in names]
+    having = [{path.parent.name for path in _files(name)} for name in names]
     common = set.intersection(*having)
     if beside:
         text, hosts = beside[0]
@@ -153,10 +152,29 @@ def find(names: Sequence[str], beside: Sequence[tuple[str, Identity]]) -> list[B
         which = " and ".join(f"baseline:{name}" for name in names)
         raise UsageProblem([f"{which}: are of {'no' if not common else 'several'} hosts in common: name their files"])
     (digest,) = common
-    return [read(place / digest / f"{name}.json") for name in names]
+    return [read(_place() / digest / f"{name}.json") for name in names]
+
+
+def remove(name: str) -> Path:
+    """By its name, or by its file where several hosts have one of that name."""
+    found = _files(name)
+    if len(found) > 1:
+        raise UsageProblem([f"baseline:{name}: several hosts have one; name its file:", *(f"  {one}" for one in found)])
+    found[0].unlink()
+    return found[0]
+
+
+def _files(name: str) -> list[Path]:
+    """At least one."""
+    there = sorted(_place().glob("*/*.json"))
+    found = [path for path in there if name in (path.stem, str(path))]
+    if not found:
+        known = sorted({path.stem for path in there})
+        other = instead(name, known) if known else "; netmodel-lab baseline save keeps one"
+        raise UsageProblem([f"baseline:{name}: there is none{other}"])
+    return found
 
 
 def _of_others(name: str, text: str, hosts: Identity) -> list[str]:
     lines = [f"baseline:{name}: is of other hosts than {text}, which is of {hosts.text}; to compare all the same:"]
-    kept = [one for one in everything() if one.path.stem == name]
-    return lines + [f"  of {one.hosts}: netmodel-lab compare {one.path} {text}" for one in kept]
+    return lines + [f"  of {one.hosts}: netmodel-lab compare {one.path} {text}" for one in everything(name)]

@@ -7,7 +7,7 @@
   netmodel-lab status  FOLDER                     how far it is
   netmodel-lab report  FOLDER...                  makes the report again, or one of several studies
   netmodel-lab compare A B                        which cells are better, worse or the same
-  netmodel-lab baseline save NAME FOLDER          keeps a study for compare baseline:NAME
+  netmodel-lab baseline save NAME FOLDER          keeps a study for compare baseline:NAME; also list, remove NAME
   netmodel-lab export  FOLDER csv|json|parquet    one row for each run
   netmodel-lab import  TOOL FILE...               rows of other tools' results, for compare
   netmodel-lab hosts check HOST...                what is there, and which figures will be missing
@@ -178,11 +178,14 @@ def _compare(parser: Parser) -> None:
 
 
 def _baseline(parser: Parser) -> None:
-    add = parser.add_argument
-    add("what", choices=("save", "list"), help="keep a study under a name, or tell what is kept")
-    add("name", metavar="NAME", nargs="?", help="of letters, digits, dots, underscores and hyphens")
-    add("folder", metavar="FOLDER", nargs="?", help="a study")
-    add("--replace", action="store_true", help="also where these hosts have a baseline of this name")
+    what = parser.add_subparsers(dest="what", required=True)
+    save = what.add_parser("save", help="keep a study under a name", allow_abbrev=False)
+    save.add_argument("name", metavar="NAME", help="of letters, digits, dots, underscores and hyphens")
+    save.add_argument("folder", metavar="FOLDER", help="a study")
+    save.add_argument("--replace", action="store_true", help="also where these hosts have a baseline of this name")
+    what.add_parser("list", help="tell what is kept", allow_abbrev=False)
+    remove = what.add_parser("remove", help="keep it no longer", allow_abbrev=False)
+    remove.add_argument("name", metavar="NAME|FILE", help="the file, where several hosts have a baseline of this name")
 
 
 def _import(parser: Parser) -> None:
@@ -241,7 +244,8 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     add, action = VERBS[verb]
     parser = Parser(prog=f"netmodel-lab {verb}", description=action.__doc__, allow_abbrev=False)
     add(parser)
-    options = parser.parse_intermixed_args(argv[1:])
+    parse = parser.parse_args if verb == "baseline" else parser.parse_intermixed_args
+    options = parse(argv[1:])
     options.action = action
     options.argv = list(argv)
     return options

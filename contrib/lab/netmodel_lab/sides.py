@@ -176,7 +176,7 @@ def _read_rows(path: Path) -> list[Row]:
             ]
         return [json.loads(line) for line in text.splitlines() if line.strip()]
     except (OSError, ValueError) as error:
-        raise UsageProblem([f"{path}: is neither a study nor rows (.jsonl, .csv): {error}"]) from None
+        raise baselines.neither(path, error) from None
 
 
 def _typed(name: str, value: str) -> Any:

@@ -439,13 +439,12 @@ def baseline(options: argparse.Namespace) -> Exit:
     from netmodel_lab.text import aligned
 
     if options.what == "list":
-        if options.name:
-            raise UsageProblem([f"baseline list {options.name}: takes no name"])
         lines = [[one.name, one.saved, one.hosts, str(one.path)] for one in baselines.everything()]
         sys.stdout.write(aligned([["name", "saved", "hosts", "file"], *lines], 4))
         return Exit.DONE
-    if not options.folder:
-        raise UsageProblem(["baseline save NAME FOLDER: names the baseline, and a study"])
+    if options.what == "remove":
+        print(f"baseline:{options.name}: removed: {baselines.remove(options.name)}", file=sys.stderr)
+        return Exit.DONE
     table = Table(Folder.open(Path(options.folder)))
     kept = baselines.save(options.name, table, is_replaced=options.replace)
     missing = table.tally.points - table.tally.good

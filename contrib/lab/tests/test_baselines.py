@@ -128,21 +128,39 @@ def test_one_of_other_hosts_is_refused(has_id: bool, study: Path, kept: Lab, tmp
     assert kept("baseline", "save", "before", study).returncode == 0
     done = kept("compare", "baseline:before", "baseline:before")
     assert (done.returncode, "are of several hosts in common: name their files" in done.stderr) == (2, True)
+    # So it is not told either which of them is to go.
+    done = kept("baseline", "remove", "before")
+    assert (done.returncode, f"  {file}\n" in done.stderr) == (2, True)
+    assert kept("baseline", "remove", file).returncode == 0
+    assert [path != file for path in tmp_path.glob("data/netmodel-lab/baselines/*/before.json")] == [True]
+    done = kept("baseline", "remove", "before")
+    assert (done.returncode, done.stderr.startswith("baseline:before: removed: ")) == (0, True)
+    assert len(kept("baseline", "list").stdout.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
         (("baseline", "save", "../x", "STUDY"), '"../x": a baseline has a name of letters, digits'),
-        (("baseline", "save", "x"), "baseline save NAME FOLDER: names the baseline, and a study"),
+        (("baseline", "save", "x"), "the following arguments are required: FOLDER"),
         (("baseline", "save", "x", "nowhere"), "nowhere: is no study"),
-        (("baseline", "list", "x"), "baseline list x: takes no name"),
+        (("baseline", "list", "x"), "unrecognized arguments: x"),
+        (("baseline", "list", "--replace"), "unrecognized arguments: --replace"),
+        (("baseline", "keep", "x"), "invalid choice: 'keep'"),
+        (("baseline", "remove", "befor"), "baseline:befor: there is none; did you mean before?"),
         (("compare", "baseline:befor", "STUDY"), "baseline:befor: there is none; did you mean before?"),
         (("compare", "baseline:before", "rows.jsonl"), "rows.jsonl: rows do not say of which hosts they are"),
         (("compare", "STUDY@num_flows", "STUDY"), '"num_flows": must be NAME=VALUE'),
         (("compare", "STUDY@kernal=6", "STUDY"), "kernal was not varied there; did you mean kernel?"),
         (("compare", "rows.jsonl@kernel=6", "STUDY"), "rows do not say which kernel they were measured with"),
-        (("compare", "STUDY/manifest.json", "STUDY"), "is no baseline: its text is another"),
+        (
+            ("compare", "STUDY/manifest.json", "STUDY"),
+            "manifest.json: is neither a study, a baseline nor rows (.jsonl, .csv)\n",
+        ),
+        (
+            ("compare", "STUDY/rows.csv", "nowhere.jsonl"),
+            "nowhere.jsonl: is neither a study, a baseline nor rows (.jsonl, .csv)",
+        ),
     ],
 )
 def test_wrong_use(words: tuple[str, ...], says: str, study: Path, kept: Lab, tmp_path: Path) -> None:
