@@ -178,7 +178,7 @@ def _compare(parser: Parser) -> None:
 
 
 def _baseline(parser: Parser) -> None:
-    what = parser.add_subparsers(dest="what", required=True)
+    what = parser.add_subparsers(dest="what", metavar="save|list|remove", required=True)
     save = what.add_parser("save", help="keep a study under a name", allow_abbrev=False)
     save.add_argument("name", metavar="NAME", help="of letters, digits, dots, underscores and hyphens")
     save.add_argument("folder", metavar="FOLDER", help="a study")
