@@ -30,6 +30,7 @@ class Suite(Protocol):
     """Tests that are run by one command."""
 
     title: str
+    cpu_s: float  # that it has taken so far
 
     def run(self) -> list[Outcome]:
         """Runs all of them. None at all is a failure of the suite."""
@@ -84,7 +85,7 @@ def _run(lane: Lane, say: Callable[[str], None], over: Event) -> list[tuple[Suit
             break
         say(suite.title)
         outcomes = suite.run() or [Outcome(suite.title, FAILED, why="no test was run")]
-        say(f"{suite.title}: ended")
+        say(f"{suite.title}: ended, {suite.cpu_s:.0f} s of CPU time")
         ends.append((suite, outcomes))
         for outcome in outcomes:
             if outcome.end == FAILED:

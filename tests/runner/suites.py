@@ -8,9 +8,11 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TextIO
 
 from outcome import FAILED, PASSED, SKIPPED, Outcome
 
@@ -22,11 +24,32 @@ def _last_line(text: str) -> str:
     return lines[-1][:300] if lines else "it said nothing"
 
 
+class Commands:
+    """A suite whose tests are run by commands."""
+
+    cpu_s = 0.0  # of its commands and of what they have waited for; not of what goes on behind them
+
+    def run_command(self, command: Sequence[str], said: TextIO, env: Mapping[str, str] | None = None) -> int:
+        """Runs a command that writes to `said`; its exit code."""
+        process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.cpu_s += usage.ru_utime + usage.ru_stime
+        return process.returncode
+
+    def text_of_command(self, command: Sequence[str], env: Mapping[str, str] | None = None) -> tuple[int, str]:
+        """Its exit code, and what it said."""
+        with tempfile.TemporaryFile("w+", errors="replace") as said:
+            code = self.run_command(command, said, env)
+            said.seek(0)
+            return code, said.read()
+
+
 def _file(title: str, kind: str) -> str:
     return f"{re.sub(r'[^a-zA-Z0-9]+', '-', title)}.{kind}"
 
 
-class Step:
+class Step(Commands):
     """A command that counts as one test. What it says is shown where it fails."""
 
     def __init__(self, title: str, command: Sequence[str | Path], logs: Path) -> None:
@@ -37,7 +60,7 @@ class Step:
     def run(self) -> list[Outcome]:
         began = time.monotonic()
         with self._log.open("w") as log:
-            code = subprocess.run(self._command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False).returncode
+            code = self.run_command(self._command, log)
         seconds = time.monotonic() - began
         said = self._log.read_text(errors="replace")
         if code == 0:
@@ -51,7 +74,7 @@ class Step:
         return self.run()
 
 
-class Units:
+class Units(Commands):
     """The unit tests of a build, and its runs in a simulated world: programs of check, which make runs."""
 
     # file.c:12:P:case:test_name:0: what it says
@@ -82,20 +105,12 @@ class Units:
         for old in self._build.glob("tests/**/test_*.trs"):
             old.unlink()
         command = ["make", "-k", "-s", "-C", str(self._build), f"-j{jobs}", "check", "CHECKS=", *words]
-        done = subprocess.run(
-            command,
-            env=os.environ | {"CK_VERBOSITY": "verbose", "CK_DEFAULT_TIMEOUT": "60"},  # seconds: much else may run beside it
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            check=False,
-        )
+        limits = {"CK_VERBOSITY": "verbose", "CK_DEFAULT_TIMEOUT": "60"}  # seconds: much else may run beside it
+        code, said = self.text_of_command(command, os.environ | limits)
         outcomes = [one for trs in sorted(self._build.glob("tests/**/test_*.trs")) for one in self._program(trs)]
-        if done.returncode != 0 and not any(outcome.end == FAILED for outcome in outcomes):
-            print(done.stdout[-6000:], flush=True)
-            outcomes.append(Outcome(self.title, FAILED, why=f"make ended with exit code {done.returncode}"))
+        if code != 0 and not any(outcome.end == FAILED for outcome in outcomes):
+            print(said[-6000:], flush=True)
+            outcomes.append(Outcome(self.title, FAILED, why=f"make ended with exit code {code}"))
         return outcomes
 
     def _program(self, trs: Path) -> list[Outcome]:
@@ -114,7 +129,7 @@ class Units:
         return outcomes
 
 
-class Style:
+class Style(Commands):
     """The mechanical checks: they say PASS, FAIL or SKIP, one a line."""
 
     title = "style"
@@ -123,20 +138,20 @@ class Style:
         self._command = ["make", "-s", "-C", str(build), "check-style"]
 
     def run(self) -> list[Outcome]:
-        done = subprocess.run(self._command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        code, said = self.text_of_command(self._command)
         outcomes = [
             Outcome(f"style: {name}", {"PASS": PASSED, "FAIL": FAILED, "SKIP": SKIPPED}[word])
-            for word, name in re.findall(r"^(PASS|FAIL|SKIP): (\S+)$", done.stdout, re.MULTILINE)
+            for word, name in re.findall(r"^(PASS|FAIL|SKIP): (\S+)$", said, re.MULTILINE)
         ]
-        if done.returncode != 0:
-            print(done.stdout + done.stderr, flush=True)
+        if code != 0:
+            print(said, flush=True)
         return outcomes
 
     def again(self, names: Sequence[str]) -> list[Outcome]:
         return self.run()
 
 
-class Pytest:
+class Pytest(Commands):
     """Tests in Python. `command` runs pytest and takes its words; `together` are words for the first run alone."""
 
     def __init__(
@@ -160,7 +175,7 @@ class Pytest:
         began = time.monotonic()
         command = [*self._command, f"--record-outcomes={self._record}", *words]
         with self._log.open("w") as log:
-            code = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False).returncode
+            code = self.run_command(command, log)
         print(self._log.read_text(errors="replace"), flush=True)  # as a whole: others run beside it
         lines = self._record.read_text().splitlines() if self._record.exists() else []
         outcomes = [Outcome(**json.loads(line)) for line in lines]
