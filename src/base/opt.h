@@ -56,6 +56,13 @@ struct nm_opt {
 	 * other options: then an empty value is none. 0: nobody asks. */
 	size_t given;
 };
+/* An entry of a table: its type, without NM_TYPE_, the option struct and its field, the option's
+ * name, and what else there is to say. */
+#define NM_OPT(kind, owner, field, word, ...)                                                      \
+	{                                                                                          \
+		.name = (word), .type = NM_TYPE_##kind, .offset = offsetof(owner, field),          \
+		__VA_ARGS__                                                                        \
+	}
 /* A table ends with an entry whose name is NULL. */
 #define NM_OPT_END                                                                                 \
 	{                                                                                          \

@@ -15,10 +15,9 @@
 
 /* Its law may have a table, which goes with its options. */
 static const struct nm_opt kept_opts[] = {
-	{.name = "ranks",
-	 .type = NM_TYPE_SIZES,
-	 .offset = offsetof(struct nm_ir_keyspace, keyspace.ranks)},
-	NM_OPT_END};
+	NM_OPT(SIZES, struct nm_ir_keyspace, keyspace.ranks, "ranks"),
+	NM_OPT_END,
+};
 
 struct nm_ir_keyspace *nm_ir_keyspace_find(const struct nm_ir *ir, const char *name)
 {

@@ -32,63 +32,56 @@ struct nm_inet_opts {
 extern const char *const nm_quickack_words[];
 
 /* The table of its options begins with these. */
-/* clang-format off */
-#define NM_INET_OPTS \
-	{.name = "nodelay", .alias = "tcp_nodelay", .type = NM_TYPE_FLAG, \
-	 .offset = offsetof(struct nm_inet_opts, nodelay), \
-	 .help = "send small segments at once (TCP_NODELAY), at both ends"}, \
-	{.name = "cc", .alias = "congestion_control", .type = NM_TYPE_STRING, \
-	 .offset = offsetof(struct nm_inet_opts, congestion_control), \
-	 .help = "congestion control algorithm (TCP_CONGESTION), at both ends; unset leaves it " \
-		 "to " \
-		 "the kernel"}, \
-	{.name = "num_ports", .type = NM_TYPE_COUNT, .min = 1, .max = NM_INET_PORTS, .def = "1", \
-	 .offset = offsetof(struct nm_inet_opts, num_ports), \
-	 .help = "ports at which each listener of the accepting end listens, one behind the " \
-		 "other: of " \
-		 "n of them flow i connects to number i modulo n, at each of its connections"}, \
-	{.name = "listen_backlog", .type = NM_TYPE_COUNT, .max = INT32_MAX, \
-	 .offset = offsetof(struct nm_inet_opts, backlog), \
-	 .help = "connections that wait to be accepted at each listening socket, at most; no " \
-		 "more than net.core.somaxconn of that host; 0: 4096, or what that allows"}, \
-	{.name = "tcp_fastopen", .type = NM_TYPE_FLAG, \
-	 .offset = offsetof(struct nm_inet_opts, fastopen), \
-	 .help = "where a write follows the connect in the same transaction: send it with the " \
-		 "first " \
-		 "packet (TCP_FASTOPEN_CONNECT), and take such at the accepting end " \
-		 "(TCP_FASTOPEN), where " \
-		 "net.ipv4.tcp_fastopen must have its bit 2; the result tells how often it was " \
-		 "so"}, \
-	{.name = "tcp_tx_delay", .type = NM_TYPE_DURATION, .max = NM_TX_DELAY_MAX_NS, \
-	 .offset = offsetof(struct nm_inet_opts, tx_delay_ns), \
-	 .help = "delay what is sent once the connection is open by so much (TCP_TX_DELAY), at " \
-		 "both " \
-		 "ends; needs the queueing discipline fq; 0: no delay"}, \
-	{.name = "mss", .type = NM_TYPE_SIZE, .max = 65535, \
-	 .offset = offsetof(struct nm_inet_opts, mss_bytes), \
-	 .help = "the largest segment (TCP_MAXSEG), at both ends; 0 leaves it to the kernel"}, \
-	{.name = "notsent_lowat", .type = NM_TYPE_SIZE, .max = INT32_MAX, \
-	 .offset = offsetof(struct nm_inet_opts, notsent_lowat_bytes), \
-	 .help = "bytes that may wait to be sent before a write finds no room " \
-		 "(TCP_NOTSENT_LOWAT), at " \
-		 "both ends; 0: what max_pacing_rate sends in 20 ms, or without it what the " \
-		 "kernel allows"}, \
-	{.name = "user_timeout", .type = NM_TYPE_DURATION, .max = UINT64_C(2000000000000000), \
-	 .offset = offsetof(struct nm_inet_opts, user_timeout_ns), \
-	 .help = "how long what is sent may remain unacknowledged before the connection fails " \
-		 "(TCP_USER_TIMEOUT), at both ends; 0 leaves it to the kernel"}, \
-	{.name = "keepalive", .type = NM_TYPE_DURATION, .max = UINT64_C(32767000000000), \
-	 .offset = offsetof(struct nm_inet_opts, keepalive_ns), \
-	 .help = "ask a silent peer for a sign of life after this time, and as often " \
-		 "(SO_KEEPALIVE, " \
-		 "TCP_KEEPIDLE, TCP_KEEPINTVL, in whole seconds), at both ends; 0: never"}, \
-	{.name = "quickack", .type = NM_TYPE_ENUM, .choices = nm_quickack_words, .def = "kernel", \
-	 .offset = offsetof(struct nm_inet_opts, quickack), \
-	 .help = "whether an open connection begins with acknowledging at once or late " \
-		 "(TCP_QUICKACK), " \
-		 "at both ends; the kernel may change it later"}, \
-	NM_SOCK_OPTS
-/* clang-format on */
+#define NM_INET_OPTS                                                                               \
+	NM_OPT(FLAG, struct nm_inet_opts, nodelay, "nodelay", .alias = "tcp_nodelay",              \
+	       .help = "send small segments at once (TCP_NODELAY), at both ends"),                 \
+		NM_OPT(STRING, struct nm_inet_opts, congestion_control, "cc",                      \
+		       .alias = "congestion_control",                                              \
+		       .help = "congestion control algorithm (TCP_CONGESTION), at both ends; "     \
+			       "unset leaves it to the kernel"),                                   \
+		NM_OPT(COUNT, struct nm_inet_opts, num_ports, "num_ports", .min = 1,               \
+		       .max = NM_INET_PORTS, .def = "1",                                           \
+		       .help = "ports at which each listener of the accepting end listens, one "   \
+			       "behind the other: of n of them flow i connects to number i "       \
+			       "modulo n, at each of its connections"),                            \
+		NM_OPT(COUNT, struct nm_inet_opts, backlog, "listen_backlog", .max = INT32_MAX,    \
+		       .help = "connections that wait to be accepted at each listening socket, "   \
+			       "at most; no more than net.core.somaxconn of that host; 0: 4096, "  \
+			       "or what that allows"),                                             \
+		NM_OPT(FLAG, struct nm_inet_opts, fastopen, "tcp_fastopen",                        \
+		       .help = "where a write follows the connect in the same transaction: send "  \
+			       "it with the first packet (TCP_FASTOPEN_CONNECT), and take such "   \
+			       "at the accepting end (TCP_FASTOPEN), where net.ipv4.tcp_fastopen " \
+			       "must have its bit 2; the result tells how often it was so"),       \
+		NM_OPT(DURATION, struct nm_inet_opts, tx_delay_ns, "tcp_tx_delay",                 \
+		       .max = NM_TX_DELAY_MAX_NS,                                                  \
+		       .help = "delay what is sent once the connection is open by so much "        \
+			       "(TCP_TX_DELAY), at both ends; needs the queueing discipline fq; "  \
+			       "0: no delay"),                                                     \
+		NM_OPT(SIZE, struct nm_inet_opts, mss_bytes, "mss", .max = 65535,                  \
+		       .help = "the largest segment (TCP_MAXSEG), at both ends; 0 leaves it to "   \
+			       "the kernel"),                                                      \
+		NM_OPT(SIZE, struct nm_inet_opts, notsent_lowat_bytes, "notsent_lowat",            \
+		       .max = INT32_MAX,                                                           \
+		       .help = "bytes that may wait to be sent before a write finds no room "      \
+			       "(TCP_NOTSENT_LOWAT), at both ends; 0: what max_pacing_rate sends " \
+			       "in 20 ms, or without it what the kernel allows"),                  \
+		NM_OPT(DURATION, struct nm_inet_opts, user_timeout_ns, "user_timeout",             \
+		       .max = UINT64_C(2000000000000000),                                          \
+		       .help = "how long what is sent may remain unacknowledged before the "       \
+			       "connection fails (TCP_USER_TIMEOUT), at both ends; 0 leaves it "   \
+			       "to the kernel"),                                                   \
+		NM_OPT(DURATION, struct nm_inet_opts, keepalive_ns, "keepalive",                   \
+		       .max = UINT64_C(32767000000000),                                            \
+		       .help = "ask a silent peer for a sign of life after this time, and as "     \
+			       "often (SO_KEEPALIVE, TCP_KEEPIDLE, TCP_KEEPINTVL, in whole "       \
+			       "seconds), at both ends; 0: never"),                                \
+		NM_OPT(ENUM, struct nm_inet_opts, quickack, "quickack",                            \
+		       .choices = nm_quickack_words, .def = "kernel",                              \
+		       .help = "whether an open connection begins with acknowledging at once or "  \
+			       "late (TCP_QUICKACK), at both ends; the kernel may change it "      \
+			       "later"),                                                           \
+		NM_SOCK_OPTS
 
 /* The hooks of struct nm_transport, for option structs that begin as above. */
 int nm_inet_prepare(void *opts, struct nm_why *why);

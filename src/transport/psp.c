@@ -31,14 +31,12 @@
 
 static const struct nm_opt psp_opts[] = {
 	NM_INET_OPTS,
-	{.name = "version",
-	 .type = NM_TYPE_ENUM,
-	 .offset = offsetof(struct nm_psp_opts, version),
-	 .choices = nm_psp_version_words,
-	 .def = "aes-gcm-128",
-	 .help = "how segments are protected, at both ends; those with gmac encrypt nothing, they "
-		 "only prove who has sent them"},
-	NM_OPT_END};
+	NM_OPT(ENUM, struct nm_psp_opts, version, "version", .choices = nm_psp_version_words,
+	       .def = "aes-gcm-128",
+	       .help = "how segments are protected, at both ends; those with gmac encrypt nothing, "
+		       "they only prove who has sent them"),
+	NM_OPT_END,
+};
 
 enum stage {
 	STAGE_TCP,     /* connects, and sends its preamble */

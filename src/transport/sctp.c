@@ -13,6 +13,7 @@
 #include "host/syscalls.h"
 #include "transport/address.h"
 #include "transport/socket.h"
+#include "transport/sockopt.h"
 #include "transport/transport.h"
 
 /* The longest message that is sent as one. The kernel takes none that is longer than the send
@@ -32,24 +33,19 @@ struct sctp_opts {
 	struct nm_addr bind; /* of localhost; len 0: none */
 };
 
-#define FIELD(field) offsetof(struct sctp_opts, field)
-
-/* clang-format off */
-#define NUMBER(word, field, most, text) \
-	{.name = (word), .type = NM_TYPE_COUNT, .offset = FIELD(field), .max = (most), \
-	 .help = (text ", at both ends; 0 leaves it to the kernel")}
+#define NUMBER(word, field, most, text)                                                            \
+	NM_OPT(COUNT, struct sctp_opts, field, word, .max = (most),                                \
+	       .help = text ", at both ends; 0 leaves it to the kernel")
 
 static const struct nm_opt sctp_opts[] = {
-	{.name = "sctp_nodelay", .alias = "nodelay", .type = NM_TYPE_FLAG, .offset = FIELD(nodelay),
-	 .help = "send small messages at once (SCTP_NODELAY), at both ends"},
-	{.name = "sctp_in_streams", .type = NM_TYPE_COUNT, .offset = FIELD(in_streams),
-	 .max = 65535,
-	 .help = "streams on which the master receives, and the slave sends (SCTP_INITMSG); 0 "
-		 "leaves it to the kernel"},
-	{.name = "sctp_out_streams", .type = NM_TYPE_COUNT, .offset = FIELD(out_streams),
-	 .max = 65535,
-	 .help = "streams on which the master sends, and the slave receives (SCTP_INITMSG); 0 "
-		 "leaves it to the kernel"},
+	NM_OPT(FLAG, struct sctp_opts, nodelay, "sctp_nodelay", .alias = "nodelay",
+	       .help = "send small messages at once (SCTP_NODELAY), at both ends"),
+	NM_OPT(COUNT, struct sctp_opts, in_streams, "sctp_in_streams", .max = 65535,
+	       .help = "streams on which the master receives, and the slave sends (SCTP_INITMSG); "
+		       "0 leaves it to the kernel"),
+	NM_OPT(COUNT, struct sctp_opts, out_streams, "sctp_out_streams", .max = 65535,
+	       .help = "streams on which the master sends, and the slave receives (SCTP_INITMSG); "
+		       "0 leaves it to the kernel"),
 	NUMBER("sctp_rto_min", rto_min_ms, UINT32_MAX,
 	       "the least time until a retransmission, in ms (SCTP_RTOINFO)"),
 	NUMBER("sctp_rto_max", rto_max_ms, UINT32_MAX,
@@ -68,21 +64,15 @@ static const struct nm_opt sctp_opts[] = {
 	       "time between heartbeats of an idle connection, in ms (SCTP_PEER_ADDR_PARAMS)"),
 	NUMBER("sctp_path_mtu", path_mtu, 65535,
 	       "bytes of a packet, which then is not discovered (SCTP_PEER_ADDR_PARAMS)"),
-	{.name = "encaps", .type = NM_TYPE_COUNT, .offset = FIELD(encaps), .max = 65535,
-	 .help = "port of the accepting end to which packets go in UDP datagrams "
-		 "(SCTP_REMOTE_UDP_ENCAPS_PORT); both hosts need sysctl net.sctp.udp_port; 0: "
-		 "none"},
-	{.name = "wndsz", .type = NM_TYPE_SIZE, .offset = FIELD(wndsz_bytes), .max = INT32_MAX,
-	 .help = "size of the send and the receive buffer (SO_SNDBUF, SO_RCVBUF), at both ends; "
-		 "unset or 0 leaves it to the kernel"},
-	{.name = "sndbuf", .type = NM_TYPE_SIZE, .offset = FIELD(sndbuf_bytes), .max = INT32_MAX,
-	 .help = "size of the send buffer (SO_SNDBUF), at both ends; stronger than wndsz"},
-	{.name = "rcvbuf", .type = NM_TYPE_SIZE, .offset = FIELD(rcvbuf_bytes), .max = INT32_MAX,
-	 .help = "size of the receive buffer (SO_RCVBUF), at both ends; stronger than wndsz"},
-	{.name = "localhost", .alias = "bind", .type = NM_TYPE_HOST, .offset = FIELD(localhost),
-	 .help = "IPv4 or IPv6 address that the connecting end binds before it connects"},
-	NM_OPT_END};
-/* clang-format on */
+	NM_OPT(COUNT, struct sctp_opts, encaps, "encaps", .max = 65535,
+	       .help = "port of the accepting end to which packets go in UDP datagrams "
+		       "(SCTP_REMOTE_UDP_ENCAPS_PORT); both hosts need sysctl net.sctp.udp_port; "
+		       "0: none"),
+	NM_BUFFER_OPTS(struct sctp_opts),
+	NM_OPT(HOST, struct sctp_opts, localhost, "localhost", .alias = "bind",
+	       .help = "IPv4 or IPv6 address that the connecting end binds before it connects"),
+	NM_OPT_END,
+};
 
 /* As uperf's profiles have it, "rtt" is a word without effect. */
 enum policy { POLICY_NONE, POLICY_TTL, POLICY_RTX, POLICY_BUF, POLICY_RTT };
@@ -97,30 +87,20 @@ struct sctp_message_opts {
 };
 
 static const struct nm_opt sctp_message_opts[] = {
-	{.name = "sctp_stream_id",
-	 .type = NM_TYPE_COUNT,
-	 .offset = offsetof(struct sctp_message_opts, stream_id),
-	 .max = 65534,
-	 .help = "the stream on which the message is sent, from 0"},
-	{.name = "sctp_unordered",
-	 .type = NM_TYPE_FLAG,
-	 .offset = offsetof(struct sctp_message_opts, unordered),
-	 .help = "the message may overtake others"},
-	{.name = "sctp_pr_policy",
-	 .type = NM_TYPE_ENUM,
-	 .offset = offsetof(struct sctp_message_opts, policy),
-	 .choices = policy_words,
-	 .def = "none",
-	 .help = "when the message may be given up: after a time (ttl), a number of "
-		 "retransmissions (rtx), or when the send buffer is full (buf); rtt, as none, "
-		 "has no effect"},
-	{.name = "sctp_pr_value",
-	 .type = NM_TYPE_COUNT,
-	 .offset = offsetof(struct sctp_message_opts, value),
-	 .max = UINT32_MAX,
-	 .help = "of that policy: milliseconds, retransmissions, or a priority, of which the "
-		 "greatest is given up first"},
-	NM_OPT_END};
+	NM_OPT(COUNT, struct sctp_message_opts, stream_id, "sctp_stream_id", .max = 65534,
+	       .help = "the stream on which the message is sent, from 0"),
+	NM_OPT(FLAG, struct sctp_message_opts, unordered, "sctp_unordered",
+	       .help = "the message may overtake others"),
+	NM_OPT(ENUM, struct sctp_message_opts, policy, "sctp_pr_policy", .choices = policy_words,
+	       .def = "none",
+	       .help = "when the message may be given up: after a time (ttl), a number of "
+		       "retransmissions (rtx), or when the send buffer is full (buf); rtt, as "
+		       "none, has no effect"),
+	NM_OPT(COUNT, struct sctp_message_opts, value, "sctp_pr_value", .max = UINT32_MAX,
+	       .help = "of that policy: milliseconds, retransmissions, or a priority, of which the "
+		       "greatest is given up first"),
+	NM_OPT_END,
+};
 
 static bool sctp_may_lose(const void *message_opts)
 {

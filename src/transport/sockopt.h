@@ -40,87 +40,72 @@ struct nm_sock_opts {
 
 extern const char *const nm_dont_fragment_words[];
 
+/* Sizes of buffers, for any option struct with these members. */
+#define NM_BUFFER_OPTS(owner)                                                                      \
+	NM_OPT(SIZE, owner, wndsz_bytes, "wndsz", .max = INT32_MAX,                                \
+	       .help = "size of the send and the receive buffer (SO_SNDBUF, SO_RCVBUF), at both "  \
+		       "ends; unset or 0 leaves it to the kernel"),                                \
+		NM_OPT(SIZE, owner, sndbuf_bytes, "sndbuf", .max = INT32_MAX,                      \
+		       .help = "size of the send buffer (SO_SNDBUF), at both ends; stronger than " \
+			       "wndsz"),                                                           \
+		NM_OPT(SIZE, owner, rcvbuf_bytes, "rcvbuf", .max = INT32_MAX,                      \
+		       .help = "size of the receive buffer (SO_RCVBUF), at both ends; stronger "   \
+			       "than wndsz")
+
 /* The table of its options begins with these. */
-/* clang-format off */
-#define NM_SOCK_OPTS \
-	{.name = "wndsz", .type = NM_TYPE_SIZE, \
-	 .offset = offsetof(struct nm_sock_opts, wndsz_bytes), .max = INT32_MAX, \
-	 .help = "size of the send and the receive buffer (SO_SNDBUF, SO_RCVBUF), at both ends; " \
-		 "unset or 0 leaves it to the kernel"}, \
-	{.name = "sndbuf", .type = NM_TYPE_SIZE, \
-	 .offset = offsetof(struct nm_sock_opts, sndbuf_bytes), .max = INT32_MAX, \
-	 .help = "size of the send buffer (SO_SNDBUF), at both ends; stronger than wndsz"}, \
-	{.name = "rcvbuf", .type = NM_TYPE_SIZE, \
-	 .offset = offsetof(struct nm_sock_opts, rcvbuf_bytes), .max = INT32_MAX, \
-	 .help = "size of the receive buffer (SO_RCVBUF), at both ends; stronger than wndsz"}, \
-	{.name = "localhost", .alias = "bind", .type = NM_TYPE_STRING, \
-	 .offset = offsetof(struct nm_sock_opts, localhost), \
-	 .help = "IPv4 or IPv6 address that the connecting end binds before it connects, or " \
-		 "several, " \
-		 "separated by commas: of n of them flow i binds number i modulo n, at each of " \
-		 "its " \
-		 "connections"}, \
-	{.name = "source_port", .type = NM_TYPE_PORT, \
-	 .offset = offsetof(struct nm_sock_opts, source_port), \
-	 .help = "port that flow 0 of the connecting end binds, with SO_REUSEADDR; the others " \
-		 "bind those behind it, each its own, at each of its connections; 0 leaves it " \
-		 "to the kernel"}, \
-	{.name = "source_ports", .type = NM_TYPE_COUNT, .min = 1, .max = 65535, .def = "1", \
-	 .offset = offsetof(struct nm_sock_opts, source_ports), \
-	 .help = "with source_port: how many ports each flow has, which it takes in turn; more " \
-		 "than one " \
-		 "where a port that waits in TIME_WAIT must not hold up the next connection"}, \
-	{.name = "source_skip", .type = NM_TYPE_COUNT, .max = UINT32_MAX, \
-	 .offset = offsetof(struct nm_sock_opts, source_skip), \
-	 .help = "with source_port: how many ports flow 0 lies behind it; they belong to flows " \
-		 "of another group"}, \
-	{.name = "reuseaddr", .type = NM_TYPE_FLAG, \
-	 .offset = offsetof(struct nm_sock_opts, reuseaddr), \
-	 .help = "SO_REUSEADDR, before sockets are bound, at both ends"}, \
-	{.name = "freebind", .type = NM_TYPE_FLAG, \
-	 .offset = offsetof(struct nm_sock_opts, freebind), \
-	 .help = "bind addresses that the host does not have, too (IP_FREEBIND), at both ends"}, \
-	{.name = "bind_to_device", .type = NM_TYPE_STRING, \
-	 .offset = offsetof(struct nm_sock_opts, device), \
-	 .help = "network interface over which alone the connecting end sends and receives " \
-		 "(SO_BINDTODEVICE)"}, \
-	{.name = "max_pacing_rate", .type = NM_TYPE_BITRATE, \
-	 .offset = offsetof(struct nm_sock_opts, max_pacing_bps), \
-	 .help = "the most that the kernel sends over a connection (SO_MAX_PACING_RATE), at " \
-		 "both ends; " \
-		 "over udp only queueing disciplines as fq keep to it; unset or 0: no limit"}, \
-	{.name = "mark", .type = NM_TYPE_INTEGER, .max = UINT32_MAX, \
-	 .offset = offsetof(struct nm_sock_opts, mark), \
-	 .help = "mark of the packets for routing and filters (SO_MARK), at both ends; needs " \
-		 "CAP_NET_ADMIN; 0: none"}, \
-	{.name = "tos", .type = NM_TYPE_INTEGER, .max = 255, \
-	 .offset = offsetof(struct nm_sock_opts, tos), \
-	 .help = "type of service, or traffic class of IPv6 (IP_TOS, IPV6_TCLASS), at both ends; " \
-		 "over TCP without the two lowest bits"}, \
-	{.name = "dscp", .type = NM_TYPE_INTEGER, .max = 63, \
-	 .offset = offsetof(struct nm_sock_opts, dscp), \
-	 .help = "the upper six bits of tos alone: 46 is tos=184"}, \
-	{.name = "ttl", .type = NM_TYPE_INTEGER, .max = 255, \
-	 .offset = offsetof(struct nm_sock_opts, ttl), \
-	 .help = "time to live, or hop limit of IPv6 (IP_TTL, IPV6_UNICAST_HOPS), at both " \
-		 "ends; 0 " \
-		 "leaves it to the kernel"}, \
-	{.name = "dont_fragment", .type = NM_TYPE_ENUM, \
-	 .choices = nm_dont_fragment_words, .def = "kernel", \
-	 .offset = offsetof(struct nm_sock_opts, dont_fragment), \
-	 .help = "whether packets must not be fragmented on the way (IP_MTU_DISCOVER), at both " \
-		 "ends"}, \
-	{.name = "busy_poll", .type = NM_TYPE_DURATION, .max = UINT64_C(1000000000), \
-	 .offset = offsetof(struct nm_sock_opts, busy_poll_ns), \
-	 .help = "how long a wait for the connection polls the network card before it sleeps " \
-		 "(SO_BUSY_POLL, " \
-		 "and since Linux 6.9 EPIOCSPARAMS of the worker's epoll), at both ends; more " \
-		 "than the " \
-		 "system's needs CAP_NET_ADMIN; 0 leaves it to the kernel"}, \
-	{.name = "debug", .type = NM_TYPE_FLAG, \
-	 .offset = offsetof(struct nm_sock_opts, debug), \
-	 .help = "SO_DEBUG, at both ends; needs CAP_NET_ADMIN"}
-/* clang-format on */
+#define NM_SOCK_OPTS                                                                               \
+	NM_BUFFER_OPTS(struct nm_sock_opts),                                                       \
+		NM_OPT(STRING, struct nm_sock_opts, localhost, "localhost", .alias = "bind",       \
+		       .help = "IPv4 or IPv6 address that the connecting end binds before it "     \
+			       "connects, or several, separated by commas: of n of them flow i "   \
+			       "binds number i modulo n, at each of its connections"),             \
+		NM_OPT(PORT, struct nm_sock_opts, source_port, "source_port",                      \
+		       .help = "port that flow 0 of the connecting end binds, with SO_REUSEADDR; " \
+			       "the others bind those behind it, each its own, at each of its "    \
+			       "connections; 0 leaves it to the kernel"),                          \
+		NM_OPT(COUNT, struct nm_sock_opts, source_ports, "source_ports", .min = 1,         \
+		       .max = 65535, .def = "1",                                                   \
+		       .help = "with source_port: how many ports each flow has, which it takes "   \
+			       "in turn; more than one where a port that waits in TIME_WAIT must " \
+			       "not hold up the next connection"),                                 \
+		NM_OPT(COUNT, struct nm_sock_opts, source_skip, "source_skip", .max = UINT32_MAX,  \
+		       .help = "with source_port: how many ports flow 0 lies behind it; they "     \
+			       "belong to flows of another group"),                                \
+		NM_OPT(FLAG, struct nm_sock_opts, reuseaddr, "reuseaddr",                          \
+		       .help = "SO_REUSEADDR, before sockets are bound, at both ends"),            \
+		NM_OPT(FLAG, struct nm_sock_opts, freebind, "freebind",                            \
+		       .help = "bind addresses that the host does not have, too (IP_FREEBIND), "   \
+			       "at both ends"),                                                    \
+		NM_OPT(STRING, struct nm_sock_opts, device, "bind_to_device",                      \
+		       .help = "network interface over which alone the connecting end sends and "  \
+			       "receives (SO_BINDTODEVICE)"),                                      \
+		NM_OPT(BITRATE, struct nm_sock_opts, max_pacing_bps, "max_pacing_rate",            \
+		       .help = "the most that the kernel sends over a connection "                 \
+			       "(SO_MAX_PACING_RATE), at both ends; over udp only queueing "       \
+			       "disciplines as fq keep to it; unset or 0: no limit"),              \
+		NM_OPT(INTEGER, struct nm_sock_opts, mark, "mark", .max = UINT32_MAX,              \
+		       .help = "mark of the packets for routing and filters (SO_MARK), at both "   \
+			       "ends; needs CAP_NET_ADMIN; 0: none"),                              \
+		NM_OPT(INTEGER, struct nm_sock_opts, tos, "tos", .max = 255,                       \
+		       .help = "type of service, or traffic class of IPv6 (IP_TOS, IPV6_TCLASS), " \
+			       "at both ends; over TCP without the two lowest bits"),              \
+		NM_OPT(INTEGER, struct nm_sock_opts, dscp, "dscp", .max = 63,                      \
+		       .help = "the upper six bits of tos alone: 46 is tos=184"),                  \
+		NM_OPT(INTEGER, struct nm_sock_opts, ttl, "ttl", .max = 255,                       \
+		       .help = "time to live, or hop limit of IPv6 (IP_TTL, IPV6_UNICAST_HOPS), "  \
+			       "at both ends; 0 leaves it to the kernel"),                         \
+		NM_OPT(ENUM, struct nm_sock_opts, dont_fragment, "dont_fragment",                  \
+		       .choices = nm_dont_fragment_words, .def = "kernel",                         \
+		       .help = "whether packets must not be fragmented on the way "                \
+			       "(IP_MTU_DISCOVER), at both ends"),                                 \
+		NM_OPT(DURATION, struct nm_sock_opts, busy_poll_ns, "busy_poll",                   \
+		       .max = UINT64_C(1000000000),                                                \
+		       .help = "how long a wait for the connection polls the network card before " \
+			       "it sleeps (SO_BUSY_POLL, and since Linux 6.9 EPIOCSPARAMS of the " \
+			       "worker's epoll), at both ends; more than the system's needs "      \
+			       "CAP_NET_ADMIN; 0 leaves it to the kernel"),                        \
+		NM_OPT(FLAG, struct nm_sock_opts, debug, "debug",                                  \
+		       .help = "SO_DEBUG, at both ends; needs CAP_NET_ADMIN")
 
 /* One socket whose options are being set: the first failure counts, and ends it. */
 struct nm_setting {

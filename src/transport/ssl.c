@@ -15,87 +15,51 @@
 #include "transport/tcp_fields.h"
 #include "transport/transport.h"
 
-#define AT(field) offsetof(struct nm_ssl_opts, field)
-
 static const struct nm_opt ssl_opts[] = {
 	NM_INET_OPTS,
-	{.name = "cert",
-	 .type = NM_TYPE_STRING,
-	 .offset = AT(cert),
-	 .is_file = true,
-	 .help = "file (PEM) with the certificate of the accepting end, and those that lead to its "
-		 "root; read there; without it, one is made that only it has signed"},
-	{.name = "key",
-	 .type = NM_TYPE_STRING,
-	 .offset = AT(key),
-	 .is_file = true,
-	 .help = "file (PEM) with the key of cert; without it, the file of cert"},
-	{.name = "password",
-	 .type = NM_TYPE_STRING,
-	 .offset = AT(password),
-	 .secret = true,
-	 .help = "of the key"},
-	{.name = "verify",
-	 .type = NM_TYPE_FLAG,
-	 .offset = AT(verify),
-	 .given = AT(verify_given),
-	 .help = "the connecting end checks the certificate and the name in it; with server= it "
-		 "does so unless this is no"},
-	{.name = "ca",
-	 .type = NM_TYPE_STRING,
-	 .offset = AT(ca),
-	 .is_file = true,
-	 .help = "file (PEM) with the certificates that verify trusts; read by the connecting end; "
-		 "without it, those that its system trusts"},
-	{.name = "name",
-	 .type = NM_TYPE_HOST,
-	 .offset = AT(name),
-	 .help = "name or address that the certificate must be for, and a name also what the other "
-		 "end is told (SNI); without it, that of server, or remotehost on the master "
-		 "(localhost for local), and the master's address on a slave"},
-	{.name = "client_cert",
-	 .type = NM_TYPE_STRING,
-	 .offset = AT(client_cert),
-	 .is_file = true,
-	 .help = "file (PEM) with a certificate of the connecting end, which the accepting end "
-		 "then "
-		 "asks for"},
-	{.name = "client_key",
-	 .type = NM_TYPE_STRING,
-	 .offset = AT(client_key),
-	 .is_file = true,
-	 .help = "file (PEM) with the key of client_cert; without it, the file of client_cert"},
-	{.name = "client_ca",
-	 .type = NM_TYPE_STRING,
-	 .offset = AT(client_ca),
-	 .is_file = true,
-	 .help = "file (PEM) with the certificates by which the accepting end checks client_cert; "
-		 "without it, it takes any"},
-	{.name = "method",
-	 .type = NM_TYPE_STRING,
-	 .offset = AT(method),
-	 .help = "version: TLSv1.2, TLSv1.3, or TLS (SSLv23) for the newest that both ends have, "
-		 "which is what they use without it"},
-	{.name = "cipher",
-	 .type = NM_TYPE_STRING,
-	 .offset = AT(cipher),
-	 .help = "suites of TLS 1.3 or ciphers of TLS 1.2, as OpenSSL calls them, separated by "
-		 "colons; if all are of one version, that version is used"},
-	{.name = "ktls",
-	 .type = NM_TYPE_FLAG,
-	 .offset = AT(ktls),
-	 .help = "let the kernel make and open the records, where it can; the result tells whether "
-		 "it does"},
-	{.name = "session_reuse",
-	 .type = NM_TYPE_FLAG,
-	 .offset = AT(session_reuse),
-	 .help = "all connections after the first continue its session, which spares most of the "
-		 "handshake"},
-	{.name = "engine",
-	 .type = NM_TYPE_STRING,
-	 .offset = AT(engine),
-	 .help = "has no effect: OpenSSL 3 does without engines"},
-	NM_OPT_END};
+	NM_OPT(STRING, struct nm_ssl_opts, cert, "cert", .is_file = true,
+	       .help = "file (PEM) with the certificate of the accepting end, and those that lead "
+		       "to its root; read there; without it, one is made that only it has signed"),
+	NM_OPT(STRING, struct nm_ssl_opts, key, "key", .is_file = true,
+	       .help = "file (PEM) with the key of cert; without it, the file of cert"),
+	NM_OPT(STRING, struct nm_ssl_opts, password, "password", .secret = true,
+	       .help = "of the key"),
+	NM_OPT(FLAG, struct nm_ssl_opts, verify, "verify",
+	       .given = offsetof(struct nm_ssl_opts, verify_given),
+	       .help = "the connecting end checks the certificate and the name in it; with server= "
+		       "it does so unless this is no"),
+	NM_OPT(STRING, struct nm_ssl_opts, ca, "ca", .is_file = true,
+	       .help = "file (PEM) with the certificates that verify trusts; read by the "
+		       "connecting end; without it, those that its system trusts"),
+	NM_OPT(HOST, struct nm_ssl_opts, name, "name",
+	       .help = "name or address that the certificate must be for, and a name also what the "
+		       "other end is told (SNI); without it, that of server, or remotehost on the "
+		       "master (localhost for local), and the master's address on a slave"),
+	NM_OPT(STRING, struct nm_ssl_opts, client_cert, "client_cert", .is_file = true,
+	       .help = "file (PEM) with a certificate of the connecting end, which the accepting "
+		       "end then asks for"),
+	NM_OPT(STRING, struct nm_ssl_opts, client_key, "client_key", .is_file = true,
+	       .help = "file (PEM) with the key of client_cert; without it, the file of "
+		       "client_cert"),
+	NM_OPT(STRING, struct nm_ssl_opts, client_ca, "client_ca", .is_file = true,
+	       .help = "file (PEM) with the certificates by which the accepting end checks "
+		       "client_cert; without it, it takes any"),
+	NM_OPT(STRING, struct nm_ssl_opts, method, "method",
+	       .help = "version: TLSv1.2, TLSv1.3, or TLS (SSLv23) for the newest that both ends "
+		       "have, which is what they use without it"),
+	NM_OPT(STRING, struct nm_ssl_opts, cipher, "cipher",
+	       .help = "suites of TLS 1.3 or ciphers of TLS 1.2, as OpenSSL calls them, separated "
+		       "by colons; if all are of one version, that version is used"),
+	NM_OPT(FLAG, struct nm_ssl_opts, ktls, "ktls",
+	       .help = "let the kernel make and open the records, where it can; the result tells "
+		       "whether it does"),
+	NM_OPT(FLAG, struct nm_ssl_opts, session_reuse, "session_reuse",
+	       .help = "all connections after the first continue its session, which spares most of "
+		       "the handshake"),
+	NM_OPT(STRING, struct nm_ssl_opts, engine, "engine",
+	       .help = "has no effect: OpenSSL 3 does without engines"),
+	NM_OPT_END,
+};
 
 static int outcome(struct nm_ssl_conn *conn, int returned)
 {

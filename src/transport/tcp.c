@@ -20,21 +20,16 @@ struct tcp_opts {
 
 static const struct nm_opt tcp_opts[] = {
 	NM_INET_OPTS,
-	{.name = "stack",
-	 .type = NM_TYPE_STRING,
-	 .offset = offsetof(struct tcp_opts, stack),
-	 .help = "the TCP stack (FreeBSD's TCP_FUNCTION_BLK); no effect on Linux, which has one"},
-	{.name = "bblog",
-	 .type = NM_TYPE_STRING,
-	 .offset = offsetof(struct tcp_opts, bblog),
-	 .help = "black box logging (FreeBSD's TCP_LOG); no effect on Linux, which has none"},
-	{.name = "encaps",
-	 .type = NM_TYPE_COUNT,
-	 .offset = offsetof(struct tcp_opts, encaps),
-	 .max = 65535,
-	 .help = "port of the peer to which segments go in UDP datagrams; must be 0 (none), as "
-		 "Linux cannot do that with TCP"},
-	NM_OPT_END};
+	NM_OPT(STRING, struct tcp_opts, stack, "stack",
+	       .help = "the TCP stack (FreeBSD's TCP_FUNCTION_BLK); no effect on Linux, which has "
+		       "one"),
+	NM_OPT(STRING, struct tcp_opts, bblog, "bblog",
+	       .help = "black box logging (FreeBSD's TCP_LOG); no effect on Linux, which has none"),
+	NM_OPT(COUNT, struct tcp_opts, encaps, "encaps", .max = 65535,
+	       .help = "port of the peer to which segments go in UDP datagrams; must be 0 (none), "
+		       "as Linux cannot do that with TCP"),
+	NM_OPT_END,
+};
 
 static int tcp_prepare(void *opts, struct nm_why *why)
 {

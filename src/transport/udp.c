@@ -21,26 +21,19 @@ struct udp_opts {
 
 static const struct nm_opt udp_opts[] = {
 	NM_SOCK_OPTS,
-	{.name = "gso",
-	 .type = NM_TYPE_FLAG,
-	 .offset = offsetof(struct udp_opts, gso),
-	 .def = "yes",
-	 .help = "hand the messages of a batch_size to the kernel as one batch that it or the "
-		 "network "
-		 "card takes apart (UDP_SEGMENT), where the path allows it; otherwise one by one, "
-		 "still with one call; at both ends"},
-	{.name = "gro",
-	 .type = NM_TYPE_FLAG,
-	 .offset = offsetof(struct udp_opts, gro),
-	 .def = "yes",
-	 .help = "where reads have a batch_size, take such batches as they come (UDP_GRO); at both "
-		 "ends"},
-	{.name = "shared_socket",
-	 .type = NM_TYPE_FLAG,
-	 .offset = offsetof(struct udp_opts, shared),
-	 .help = "the accepting end has one socket for all flows of a worker, which tells them "
-		 "apart by where a message comes from, instead of a connected one for each"},
-	NM_OPT_END};
+	NM_OPT(FLAG, struct udp_opts, gso, "gso", .def = "yes",
+	       .help = "hand the messages of a batch_size to the kernel as one batch that it or "
+		       "the network card takes apart (UDP_SEGMENT), where the path allows it; "
+		       "otherwise one by one, still with one call; at both ends"),
+	NM_OPT(FLAG, struct udp_opts, gro, "gro", .def = "yes",
+	       .help = "where reads have a batch_size, take such batches as they come (UDP_GRO); "
+		       "at both ends"),
+	NM_OPT(FLAG, struct udp_opts, shared, "shared_socket",
+	       .help = "the accepting end has one socket for all flows of a worker, which tells "
+		       "them apart by where a message comes from, instead of a connected one for "
+		       "each"),
+	NM_OPT_END,
+};
 
 static int udp_prepare(void *opts, struct nm_why *why)
 {

@@ -15,13 +15,12 @@ struct unix_opts {
 	uint64_t wndsz_bytes;
 };
 
-static const struct nm_opt unix_opts[] = {{.name = "wndsz",
-					   .type = NM_TYPE_SIZE,
-					   .offset = offsetof(struct unix_opts, wndsz_bytes),
-					   .max = INT32_MAX,
-					   .help = "size of the send buffer (SO_SNDBUF), at both "
-						   "ends; unset or 0 leaves it to the kernel"},
-					  NM_OPT_END};
+static const struct nm_opt unix_opts[] = {
+	NM_OPT(SIZE, struct unix_opts, wndsz_bytes, "wndsz", .max = INT32_MAX,
+	       .help = "size of the send buffer (SO_SNDBUF), at both ends; unset or 0 leaves it to "
+		       "the kernel"),
+	NM_OPT_END,
+};
 
 static int open_socket(const struct unix_opts *o)
 {

@@ -19,13 +19,11 @@ struct vsock_opts {
 };
 
 static const struct nm_opt vsock_opts[] = {
-	{.name = "wndsz",
-	 .type = NM_TYPE_SIZE,
-	 .offset = offsetof(struct vsock_opts, wndsz_bytes),
-	 .max = INT32_MAX,
-	 .help = "bytes that may be on the way to a socket (SO_VM_SOCKETS_BUFFER_SIZE), at both "
-		 "ends; unset or 0 leaves it to the kernel"},
-	NM_OPT_END};
+	NM_OPT(SIZE, struct vsock_opts, wndsz_bytes, "wndsz", .max = INT32_MAX,
+	       .help = "bytes that may be on the way to a socket (SO_VM_SOCKETS_BUFFER_SIZE), at "
+		       "both ends; unset or 0 leaves it to the kernel"),
+	NM_OPT_END,
+};
 
 static struct sockaddr_vm *as_vm(struct nm_addr *addr)
 {
