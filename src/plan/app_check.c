@@ -66,7 +66,7 @@ static void check_servers(struct nm_ir *ir, const struct nm_ir_step *step)
 			snprintf(why, sizeof why, "has more than %u servers", NM_SERVERS_MAX);
 		else if (r == 0)
 			continue;
-		nm_origin_option(nm_step_error(ir, step, " server: %s", why), step, "server");
+		nm_option_error(ir, step, "server", " server: %s", why);
 		return;
 	}
 }
@@ -81,13 +81,10 @@ static void unknown_app(struct nm_ir *ir, const struct nm_ir_step *step, const c
 		names[count++] = (*app)->name;
 	const char *nearest = nm_nearest(name, names, count);
 
-	nm_origin_option(nm_step_error(ir, step,
-				       " app=\"%s\": unknown application protocol%s%s%s; must be "
-				       "one of: %s",
-				       name, nearest ? ", did you mean \"" : "",
-				       nearest ? nearest : "", nearest ? "\"?" : "",
-				       nm_app_names(list, sizeof list)),
-			 step, "app");
+	nm_option_error(ir, step, "app",
+			" app=\"%s\": unknown application protocol%s%s%s; must be one of: %s", name,
+			nearest ? ", did you mean \"" : "", nearest ? nearest : "",
+			nearest ? "\"?" : "", nm_app_names(list, sizeof list));
 }
 
 /* Checks what connections to a server begin with. */
@@ -120,7 +117,7 @@ static void check_session(struct nm_ir *ir, const struct nm_ir_step *step)
 		why = "needs server=...: netmodel's own server has no users, one database and "
 		      "RESP2";
 	if (option)
-		nm_origin_option(nm_step_error(ir, step, " %s: %s", option, why), step, option);
+		nm_option_error(ir, step, option, " %s: %s", option, why);
 }
 
 static void refuse_life(struct nm_ir *ir, const struct nm_ir_step *connect, const char *why)
@@ -128,7 +125,7 @@ static void refuse_life(struct nm_ir *ir, const struct nm_ir_step *connect, cons
 	const struct nm_opts_open *opts = connect->opts;
 	const char *option = opts->requests.max ? "requests" : "lifetime";
 
-	nm_origin_option(nm_step_error(ir, connect, " %s: %s", option, why), connect, option);
+	nm_option_error(ir, connect, option, " %s: %s", option, why);
 }
 
 /* Checks how long connections last. */
@@ -177,8 +174,7 @@ void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step)
 	const char *why = NULL;
 
 	if (opts->reconnect_ns && (step->op->flags & NM_FLOWOP_FOLLOWS))
-		nm_origin_option(nm_step_error(ir, step, " reconnect: only of connect"), step,
-				 "reconnect");
+		nm_option_error(ir, step, "reconnect", " reconnect: only of connect");
 	if (is_given(opts->app)) {
 		step->ask.app = nm_app_find(opts->app);
 		if (!step->ask.app) {
@@ -198,8 +194,7 @@ void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step)
 			why = "not with shared_socket, which keeps no more of a message than its "
 			      "beginning";
 		if (why)
-			nm_origin_option(nm_step_error(ir, step, " app=\"%s\": %s", opts->app, why),
-					 step, "app");
+			nm_option_error(ir, step, "app", " app=\"%s\": %s", opts->app, why);
 	}
 	nm_ir_check_public(ir, step);
 	check_session(ir, step);
@@ -207,18 +202,15 @@ void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step)
 	if (!is_given(opts->server))
 		return;
 	if (opts->reconnect_ns && (step->transport->caps & NM_TRANSPORT_UDP))
-		nm_origin_option(nm_step_error(ir, step,
-					       " reconnect: not over %s, where a connection "
-					       "neither fails nor ends",
-					       step->transport->name),
-				 step, "reconnect");
+		nm_option_error(
+			ir, step, "reconnect",
+			" reconnect: not over %s, where a connection neither fails nor ends",
+			step->transport->name);
 	if (opts->reconnect_ns && step->common->can_fail)
-		nm_origin_option(nm_step_error(ir, step, " reconnect: not with canfail"), step,
-				 "reconnect");
+		nm_option_error(ir, step, "reconnect", " reconnect: not with canfail");
 	why = why_no_server(step);
 	if (why)
-		nm_origin_option(nm_step_error(ir, step, " server=\"%s\": %s", opts->server, why),
-				 step, "server");
+		nm_option_error(ir, step, "server", " server=\"%s\": %s", opts->server, why);
 	else
 		check_servers(ir, step);
 }
@@ -255,15 +247,12 @@ static void check_verb(struct nm_ir *ir, struct nm_ir_step *step)
 			      opened->line, step->ask.app->name,
 			      nm_app_verbs(nm_app_served_verbs(step->ask.app), list, sizeof list));
 	if (((const struct nm_opts_ask *)step->opts)->flags && !step->ask.app->has_flags)
-		nm_origin_option(nm_step_error(ir, step,
-					       " flags: app=%s has no number beside a value",
-					       step->ask.app->name),
-				 step, "flags");
+		nm_option_error(ir, step, "flags", " flags: app=%s has no number beside a value",
+				step->ask.app->name);
 	if (step->common->can_fail)
-		nm_origin_option(nm_step_error(ir, step,
-					       " canfail: what is asked next would be answered "
-					       "by the answer to this"),
-				 step, "canfail");
+		nm_option_error(
+			ir, step, "canfail",
+			" canfail: what is asked next would be answered by the answer to this");
 }
 
 /* Why answers that were cut cannot be asked for over a stream; NULL: they can. */
@@ -302,8 +291,7 @@ static void give_fallback(struct nm_ir *ir, struct nm_ir_group *group, struct nm
 	if (!why && group->n_conns == NM_PLAN_MAX_CONNS)
 		why = "a flow would have too many connections";
 	if (why) {
-		nm_origin_option(nm_step_error(ir, step, " tcp_fallback: %s", why), step,
-				 "tcp_fallback");
+		nm_option_error(ir, step, "tcp_fallback", " tcp_fallback: %s", why);
 		return;
 	}
 	for (const struct nm_ir_step *other = group->steps; other < step; other++)

@@ -30,11 +30,10 @@ void nm_ir_read_backlog(struct nm_ir *ir, const struct nm_node *node, struct nm_
 
 	for (size_t i = 0; i < sizeof attrs / sizeof *attrs; i++)
 		if (nm_node_attr(node, attrs[i]) && !nm_node_attr(node, "arrivals"))
-			nm_origin_of_attr(nm_node_error(ir, node,
-							" %s=\"%s\": only with arrivals, which "
-							"become due whether or not a flow is free",
-							attrs[i], nm_node_attr(node, attrs[i])),
-					  node, attrs[i]);
+			nm_attr_error(ir, node, attrs[i],
+				      " %s=\"%s\": only with arrivals, which become due whether or "
+				      "not a flow is free",
+				      attrs[i], nm_node_attr(node, attrs[i]));
 	/* Centuries are as good as for ever, and can still be added to. */
 	if (t->attrs.drain_ns > NM_PLAN_MAX_WAIT_NS)
 		t->attrs.drain_ns = NM_PLAN_MAX_WAIT_NS;
@@ -43,9 +42,8 @@ void nm_ir_read_backlog(struct nm_ir *ir, const struct nm_node *node, struct nm_
 					  .queue = (uint32_t)t->attrs.queue,
 					  .drain_ns = t->attrs.drain_ns};
 	if (t->attrs.late && read_late(t->attrs.late, &t->arrivals.backlog.late_ns) != 0)
-		nm_origin_of_attr(nm_node_error(ir, node,
-						" late=\"%s\": must be send, or drop(TIME) with a "
-						"time above 0, as drop(5ms)",
-						t->attrs.late),
-				  node, "late");
+		nm_attr_error(ir, node, "late",
+			      " late=\"%s\": must be send, or drop(TIME) with a time above 0, as "
+			      "drop(5ms)",
+			      t->attrs.late);
 }

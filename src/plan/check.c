@@ -221,8 +221,7 @@ static void check_openings(struct nm_ir *ir, const struct nm_ir_group *group)
 		if (nm_transport_check_group(step->transport, step->transport_opts,
 					     (uint32_t)group->attrs.nflows, (uint32_t)opening->port,
 					     &why) < 0)
-			nm_origin_option(nm_step_error(ir, step, " %s", why.text), step,
-					 why.option);
+			nm_option_error(ir, step, why.option, " %s", why.text);
 	}
 }
 
@@ -263,11 +262,9 @@ static void check_fastopen(struct nm_ir *ir, struct nm_ir_group *group,
 	if (sent || opens->transport->send)
 		group->opens_fast |= closes; /* which is when it is counted */
 	else
-		nm_origin_named(
-			nm_step_warn(ir, opens,
-				     ": tcp_fastopen has no effect: nothing is sent right after "
-				     "it, in the same transaction, by the end that connects"),
-			opens, "tcp_fastopen", NULL);
+		nm_option_vain(ir, opens, "tcp_fastopen",
+			       ": tcp_fastopen has no effect: nothing is sent right after it, in "
+			       "the same transaction, by the end that connects");
 }
 
 /* The flowop of the handshake stands right behind the one that opens the connection, so that no

@@ -33,10 +33,8 @@ void nm_ir_check_command(struct nm_ir *ir, struct nm_ir_step *step)
 	if (nm_command_read(text, step->ask.keyspace, command, why, sizeof why) < 0)
 		nm_step_error(ir, step, " text=\"%.128s\": %s", text, why);
 	else if (command->has_data != (step->size > 0))
-		nm_origin_option(nm_step_error(ir, step,
-					       command->has_data
-						       ? " size: __data__ needs size=..., its bytes"
-						       : " size: has no effect without __data__ in "
-							 "the text"),
-				 step, "size");
+		nm_option_error(ir, step, "size",
+				command->has_data
+					? " size: __data__ needs size=..., its bytes"
+					: " size: has no effect without __data__ in the text");
 }

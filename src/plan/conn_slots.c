@@ -102,7 +102,7 @@ static void check_data_host(struct nm_ir *ir, const struct nm_ir_step *step)
 			 step->transport->name);
 	else if (nm_addr_option("data_host", opts->data_host, &unused, why, sizeof why) == 0)
 		return;
-	nm_origin_option(nm_step_error(ir, step, " %s", why), step, "data_host");
+	nm_option_error(ir, step, "data_host", " %s", why);
 }
 
 /* In the first pass over a step: reads what its options say about the connection. */
@@ -121,22 +121,17 @@ static void bind_opening(struct pool *pool, struct nm_ir_step *step)
 	    nm_ir_is_public(step))
 		return;
 	if (opts->port && !step->transport->preamble)
-		nm_origin_option(nm_step_error(ir, step, " port=\"%llu\": %s has no ports",
-					       (unsigned long long)opts->port,
-					       step->transport->name),
-				 step, "port");
+		nm_option_error(ir, step, "port", " port=\"%llu\": %s has no ports",
+				(unsigned long long)opts->port, step->transport->name);
 	if ((step->transport->caps & NM_TRANSPORT_ONE_HOST) &&
 	    strcmp(opts->remotehost, "local") != 0)
-		nm_origin_option(
-			nm_step_error(ir, step,
-				      " remotehost=\"%s\": %s connections stay on one host; "
-				      "remotehost must be local",
-				      opts->remotehost, step->transport->name),
-			step, "remotehost");
+		nm_option_error(ir, step, "remotehost",
+				" remotehost=\"%s\": %s connections stay on one host; remotehost "
+				"must be local",
+				opts->remotehost, step->transport->name);
 	if (nm_transport_check_host(step->transport, opts->remotehost, why, sizeof why) < 0)
-		nm_origin_option(
-			nm_step_error(ir, step, " remotehost=\"%s\": %s", opts->remotehost, why),
-			step, "remotehost");
+		nm_option_error(ir, step, "remotehost", " remotehost=\"%s\": %s", opts->remotehost,
+				why);
 	if (!(step->transport->caps & NM_TRANSPORT_NO_PEER))
 		step->host = find_host(ir, opts->remotehost, step->line);
 }
@@ -251,11 +246,9 @@ static void check_size(struct pool *pool, const struct nm_ir_step *step)
 			      : 0;
 
 	if (most && step->size > most)
-		nm_origin_option(
-			nm_step_error(pool->ir, step,
-				      " size=\"%llu\": a message over %s has at most %zu bytes",
-				      (unsigned long long)step->size, step->transport->name, most),
-			step, "size");
+		nm_option_error(pool->ir, step, "size",
+				" size=\"%llu\": a message over %s has at most %zu bytes",
+				(unsigned long long)step->size, step->transport->name, most);
 }
 
 static void use(struct pool *pool, struct nm_ir_step *step, unsigned pass)
@@ -402,13 +395,10 @@ static void mark_lossy(struct nm_ir *ir, struct nm_ir_group *group,
 			continue;
 		step->lossy = true;
 		if (most && step->size > most)
-			nm_origin_option(
-				nm_step_error(ir, step,
-					      " size=\"%llu\": where messages may be lost, one "
-					      "over %s has at most %zu bytes",
-					      (unsigned long long)step->size, transport->name,
-					      most),
-				step, "size");
+			nm_option_error(ir, step, "size",
+					" size=\"%llu\": where messages may be lost, one over %s "
+					"has at most %zu bytes",
+					(unsigned long long)step->size, transport->name, most);
 	}
 }
 
@@ -420,7 +410,7 @@ static void check_message(struct nm_ir *ir, const struct nm_ir_step *step)
 	if (step->transport->message->check &&
 	    step->transport->message->check(step->opened->transport_opts, step->message.opts,
 					    by_master, &why) < 0)
-		nm_origin_option(nm_step_error(ir, step, " %s", why.text), step, why.option);
+		nm_option_error(ir, step, why.option, " %s", why.text);
 }
 
 static void check_message_options(struct nm_ir *ir, struct nm_ir_group *group)

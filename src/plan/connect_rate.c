@@ -32,9 +32,7 @@ void nm_ir_pace_connects(struct nm_ir *ir, struct nm_ir_group *group)
 		paces = true;
 	}
 	if (per_s > 0 && !paces)
-		nm_origin_of_attr(nm_node_error(ir, group->node,
-						" connect_rate: no transaction does nothing but "
-						"open connections, without a duration or a rate of "
-						"its own"),
-				  group->node, "connect_rate");
+		nm_attr_error(ir, group->node, "connect_rate",
+			      " connect_rate: no transaction does nothing but open connections, "
+			      "without a duration or a rate of its own");
 }

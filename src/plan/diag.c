@@ -31,57 +31,78 @@ static enum nm_severity unknown(const struct nm_ir *ir)
 	return ir->diags->lenient ? NM_SEV_WARNING : NM_SEV_ERROR;
 }
 
-#define ABOUT_STEP(severity)                                                                       \
+/* Declares `diag`, which has the text of the variable arguments. */
+#define ABOUT(severity, element, type, line)                                                       \
 	va_list args;                                                                              \
                                                                                                    \
 	va_start(args, fmt);                                                                       \
-	struct nm_diag *diag =                                                                     \
-		about(ir, severity, "flowop", step->op->name, step->line, fmt, args);              \
-	va_end(args);                                                                              \
-	return diag
+	struct nm_diag *diag = about(ir, severity, element, type, line, fmt, args);                \
+	va_end(args)
 
-#define ABOUT_NODE(severity)                                                                       \
-	va_list args;                                                                              \
-                                                                                                   \
-	va_start(args, fmt);                                                                       \
-	struct nm_diag *diag = about(ir, severity, node->name, NULL, node->line, fmt, args);       \
-	va_end(args);                                                                              \
-	return diag
+#define ABOUT_STEP(severity) ABOUT(severity, "flowop", step->op->name, step->line)
+#define ABOUT_NODE(severity) ABOUT(severity, node->name, NULL, node->line)
 
 struct nm_diag *nm_step_error(const struct nm_ir *ir, const struct nm_ir_step *step,
 			      const char *fmt, ...)
 {
 	ABOUT_STEP(NM_SEV_ERROR);
+	return diag;
 }
 
 struct nm_diag *nm_step_warn(const struct nm_ir *ir, const struct nm_ir_step *step, const char *fmt,
 			     ...)
 {
 	ABOUT_STEP(NM_SEV_WARNING);
+	return diag;
 }
 
 struct nm_diag *nm_step_unknown(const struct nm_ir *ir, const struct nm_ir_step *step,
 				const char *fmt, ...)
 {
 	ABOUT_STEP(unknown(ir));
+	return diag;
 }
 
 struct nm_diag *nm_node_error(const struct nm_ir *ir, const struct nm_node *node, const char *fmt,
 			      ...)
 {
 	ABOUT_NODE(NM_SEV_ERROR);
+	return diag;
 }
 
 struct nm_diag *nm_node_warn(const struct nm_ir *ir, const struct nm_node *node, const char *fmt,
 			     ...)
 {
 	ABOUT_NODE(NM_SEV_WARNING);
+	return diag;
 }
 
 struct nm_diag *nm_node_unknown(const struct nm_ir *ir, const struct nm_node *node, const char *fmt,
 				...)
 {
 	ABOUT_NODE(unknown(ir));
+	return diag;
+}
+
+void nm_option_error(const struct nm_ir *ir, const struct nm_ir_step *step, const char *option,
+		     const char *fmt, ...)
+{
+	ABOUT_STEP(NM_SEV_ERROR);
+	(void)nm_origin_option(diag, step, option);
+}
+
+void nm_option_vain(const struct nm_ir *ir, const struct nm_ir_step *step, const char *option,
+		    const char *fmt, ...)
+{
+	ABOUT_STEP(NM_SEV_WARNING);
+	nm_origin_named(diag, step, option, NULL);
+}
+
+void nm_attr_error(const struct nm_ir *ir, const struct nm_node *node, const char *attr,
+		   const char *fmt, ...)
+{
+	ABOUT_NODE(NM_SEV_ERROR);
+	(void)nm_origin_of_attr(diag, node, attr);
 }
 
 /* --- origins --- */

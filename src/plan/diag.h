@@ -27,6 +27,17 @@ struct nm_diag *nm_node_warn(const struct nm_ir *ir, const struct nm_node *node,
 struct nm_diag *nm_node_unknown(const struct nm_ir *ir, const struct nm_node *node, const char *fmt,
 				...) __attribute__((format(printf, 3, 4)));
 
+/* An error about the value of an option of a flowop, with the parameter that gives it, when one
+ * gives all of it. */
+void nm_option_error(const struct nm_ir *ir, const struct nm_ir_step *step, const char *option,
+		     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* A warning about an option that has no effect, with the parameters of nm_origin_named. */
+void nm_option_vain(const struct nm_ir *ir, const struct nm_ir_step *step, const char *option,
+		    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* An error about the value of an attribute, with the parameter that gives it. */
+void nm_attr_error(const struct nm_ir *ir, const struct nm_node *node, const char *attr,
+		   const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
 /* For an error about the value of an attribute: adds the parameter that gives the value, when one
  * gives all of it. False: none does. A warning stays as it is: its value is not wrong. */
 bool nm_origin_attr(struct nm_diag *diag, const struct nm_attr *attr);

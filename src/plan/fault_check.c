@@ -23,11 +23,8 @@ void nm_ir_check_faults(struct nm_ir *ir, struct nm_ir_step *step)
 	}
 	step->ask.faults = faults;
 	if (nm_faults_read(text, faults, why, sizeof why) < 0)
-		nm_origin_option(nm_step_error(ir, step, " fault=\"%.128s\": %s", text, why), step,
-				 "fault");
+		nm_option_error(ir, step, "fault", " fault=\"%.128s\": %s", text, why);
 	else if (nm_faults_has(faults, NM_FAULT_ERROR) && !step->ask.app->fail)
-		nm_origin_option(nm_step_error(ir, step,
-					       " fault: app=%s has no answer that is an error",
-					       step->ask.app->name),
-				 step, "fault");
+		nm_option_error(ir, step, "fault", " fault: app=%s has no answer that is an error",
+				step->ask.app->name);
 }

@@ -77,11 +77,9 @@ void nm_ir_read_keyspace(struct nm_ir *ir, const struct nm_node *node)
 		return;
 	}
 	if (attrs->trace && !*attrs->trace)
-		nm_origin_of_attr(nm_node_error(ir, node,
-						" trace=\"\": must be a file of recorded "
-						"requests; that of a stock profile is given by -D "
-						"trace=FILE"),
-				  node, "trace");
+		nm_attr_error(ir, node, "trace",
+			      " trace=\"\": must be a file of recorded requests; that of a stock "
+			      "profile is given by -D trace=FILE");
 	if (attrs->trace) {
 		/* Only the master has the file, which is read later. */
 		own->keyspace.law = NM_KEYS_RECORDED;
@@ -94,10 +92,11 @@ void nm_ir_read_keyspace(struct nm_ir *ir, const struct nm_node *node)
 	if (r == -ENOMEM)
 		nm_node_error(ir, node, " out of memory");
 	else if (r < 0)
-		nm_origin_of_attr(nm_node_error(ir, node, " %s", why), node,
-				  r == -ERANGE	? "length"
-				  : r == -E2BIG ? "prefix"
-						: "law");
+		nm_attr_error(ir, node,
+			      r == -ERANGE  ? "length"
+			      : r == -E2BIG ? "prefix"
+					    : "law",
+			      " %s", why);
 	if (attrs->length.kind != NM_LAW_CONST)
 		own->keyspace.lengths = &attrs->length;
 	declare(ir, own, attrs);
@@ -127,7 +126,7 @@ const struct nm_keyspace *nm_ir_find_keys(struct nm_ir *ir, const struct nm_ir_s
 	if (found || !name)
 		return found ? &found->keyspace : NULL;
 	nm_ir_keyspace_nearest(ir, name, why, sizeof why);
-	nm_origin_option(nm_step_error(ir, step, " keys=\"%s\": %s", name, why), step, "keys");
+	nm_option_error(ir, step, "keys", " keys=\"%s\": %s", name, why);
 	return NULL;
 }
 
@@ -172,9 +171,7 @@ void nm_ir_set_fill(struct nm_ir *ir, struct nm_ir_group *group, struct nm_ir_tr
 	else
 		nm_ir_keyspace_nearest(ir, t->attrs.fill, unknown, sizeof unknown);
 	if (why) {
-		nm_origin_of_attr(
-			nm_node_error(ir, t->node, " fill=\"%s\": %s", t->attrs.fill, why), t->node,
-			"fill");
+		nm_attr_error(ir, t->node, "fill", " fill=\"%s\": %s", t->attrs.fill, why);
 		return;
 	}
 	step->ask.fills = true;

@@ -66,9 +66,7 @@ static void check_rcvlowat(struct nm_ir *ir, const struct nm_ir_group *group)
 
 			if (!vain)
 				continue;
-			nm_origin_named(
-				nm_step_warn(ir, step, ": rcvlowat has no effect: %s", vain), step,
-				"rcvlowat", NULL);
+			nm_option_vain(ir, step, "rcvlowat", ": rcvlowat has no effect: %s", vain);
 		}
 	}
 }
@@ -138,19 +136,14 @@ static void check_more(struct nm_ir *ir, const struct nm_ir_group *group)
 				continue;
 			next = turn_after(group, transaction, step);
 			if (varies(group, transaction))
-				nm_origin_named(
-					nm_step_warn(ir, step,
-						     ": more has no effect in a transaction with a "
-						     "mix or a sequence: what follows may be "
-						     "another flowop"),
-					step, "more", NULL);
+				nm_option_vain(ir, step, "more",
+					       ": more has no effect in a transaction with a mix "
+					       "or a sequence: what follows may be another flowop");
 			else if (next)
-				nm_origin_named(
-					nm_step_warn(ir, step,
-						     ": more has no effect: what follows on its "
-						     "connection is a %s",
-						     next->op->name),
-					step, "more", NULL);
+				nm_option_vain(ir, step, "more",
+					       ": more has no effect: what follows on its "
+					       "connection is a %s",
+					       next->op->name);
 		}
 	}
 }
@@ -178,11 +171,9 @@ static void check_special(struct nm_ir *ir, const struct nm_ir_step *step)
 		else if (step->op->flags & NM_FLOWOP_BOTH)
 			nm_step_warn(ir, step, ": %s has no effect", flags[i].name);
 		else if (!(step->transport->caps & (flags[i].caps | NM_TRANSPORT_TCP)))
-			nm_origin_named(
-				nm_step_warn(ir, step,
-					     ": %s has no effect: its connection is one over %s",
-					     flags[i].name, step->transport->name),
-				step, flags[i].name, NULL);
+			nm_option_vain(ir, step, flags[i].name,
+				       ": %s has no effect: its connection is one over %s",
+				       flags[i].name, step->transport->name);
 }
 
 /* How much the slave takes at once of data that go one way without an rsize, or as much as wakes
@@ -225,8 +216,7 @@ void nm_ir_check_messages(struct nm_ir *ir, struct nm_ir_group *group)
 			check_special(ir, step);
 		if (!vain)
 			continue;
-		nm_origin_named(nm_step_warn(ir, step, ": rsize has no effect: %s", vain), step,
-				"rsize", NULL);
+		nm_option_vain(ir, step, "rsize", ": rsize has no effect: %s", vain);
 		step->rsize = 0;
 	}
 }
@@ -238,8 +228,7 @@ static void find_files(struct nm_ir *ir, struct nm_ir_step *step)
 	char why[256];
 
 	if (nm_files_find(opts->dir, &files, why, sizeof why) < 0)
-		nm_origin_option(nm_step_error(ir, step, " dir=\"%s\": %s", opts->dir, why), step,
-				 "dir");
+		nm_option_error(ir, step, "dir", " dir=\"%s\": %s", opts->dir, why);
 	else if (nm_arena_keep(ir->arena, files) < 0)
 		nm_diag_error(ir->diags, ir->file, step->line, "out of memory");
 	else

@@ -97,11 +97,9 @@ static bool check_counts(struct nm_ir *ir, const struct nm_ir_group *group,
 		     common->repeat <= NM_ROUNDS_MAX / common->batch &&
 		     common->count * common->repeat * common->batch <= NM_ROUNDS_MAX))
 			continue;
-		nm_origin_option(nm_step_error(ir, step,
-					       " count=\"%llu\" in a sequence: at most %u "
-					       "messages in each round",
-					       (unsigned long long)common->count, NM_ROUNDS_MAX),
-				 step, "count");
+		nm_option_error(ir, step, "count",
+				" count=\"%llu\" in a sequence: at most %u messages in each round",
+				(unsigned long long)common->count, NM_ROUNDS_MAX);
 		return false;
 	}
 	return true;

@@ -144,18 +144,14 @@ static void unknown_option(struct reading *r, const char *name)
 		return;
 	if (*others) {
 		/* uperf takes every option everywhere, and so profiles have them everywhere. */
-		nm_origin_named(
-			nm_step_warn(r->ir, r->step,
-				     ": \"%s\" has no effect: it is not an option of %s%s%s, "
-				     "but of %s",
-				     name, op->name,
-				     (op->flags & NM_FLOWOP_OPENS) && r->step->transport ? " over "
-											 : "",
-				     (op->flags & NM_FLOWOP_OPENS) && r->step->transport
-					     ? r->step->transport->name
-					     : "",
-				     others),
-			r->step, name, NULL);
+		nm_option_vain(r->ir, r->step, name,
+			       ": \"%s\" has no effect: it is not an option of %s%s%s, but of %s",
+			       name, op->name,
+			       (op->flags & NM_FLOWOP_OPENS) && r->step->transport ? " over " : "",
+			       (op->flags & NM_FLOWOP_OPENS) && r->step->transport
+				       ? r->step->transport->name
+				       : "",
+			       others);
 		return;
 	}
 	const struct nm_element *owner = nm_element_of_attr(name);
@@ -405,10 +401,8 @@ static void read_word(struct reading *r, char *word)
 	}
 	note_seen(r, opt, word);
 	if (set_option(r, opt, base, value, why, sizeof why) < 0)
-		nm_origin_option(nm_step_error(r->ir, r->step, " %s%s%s%s: %s", word,
-					       value ? "=\"" : "", value ? value : "",
-					       value ? "\"" : "", why),
-				 r->step, word);
+		nm_option_error(r->ir, r->step, word, " %s%s%s%s: %s", word, value ? "=\"" : "",
+				value ? value : "", value ? "\"" : "", why);
 	else {
 		if (*why)
 			nm_step_warn(r->ir, r->step, " %s=\"%s\": %s", word, value, why);
@@ -434,9 +428,8 @@ static void unknown_protocol(struct reading *r, const char *name)
 	for (size_t i = 0; i < sizeof of_uperf / sizeof *of_uperf; i++) {
 		if (!nm_ascii_equals(name, of_uperf[i].name))
 			continue;
-		nm_origin_option(nm_step_error(r->ir, r->step, " protocol=\"%s\": %s", name,
-					       of_uperf[i].why),
-				 r->step, "protocol");
+		nm_option_error(r->ir, r->step, "protocol", " protocol=\"%s\": %s", name,
+				of_uperf[i].why);
 		return;
 	}
 	for (const struct nm_transport *const *t = nm_transports; *t; t++) {
@@ -447,12 +440,10 @@ static void unknown_protocol(struct reading *r, const char *name)
 	const char *nearest = nm_nearest(name, names, count);
 
 	list_names(names, count, allowed, sizeof allowed);
-	nm_origin_option(
-		nm_step_error(r->ir, r->step,
-			      " protocol=\"%s\": unknown protocol%s%s%s; must be one of: %s", name,
-			      nearest ? ", did you mean \"" : "", nearest ? nearest : "",
-			      nearest ? "\"?" : "", allowed),
-		r->step, "protocol");
+	nm_option_error(r->ir, r->step, "protocol",
+			" protocol=\"%s\": unknown protocol%s%s%s; must be one of: %s", name,
+			nearest ? ", did you mean \"" : "", nearest ? nearest : "",
+			nearest ? "\"?" : "", allowed);
 }
 
 /* The protocol decides which other options there are, so it is looked up first. */
@@ -513,9 +504,7 @@ static bool count_flags(struct reading *r, const char *name, const char *text, s
 			word[length] = '\0';
 		}
 		if (nm_opt_set(&one, &yes, word, why, sizeof why) < 0) {
-			nm_origin_option(
-				nm_step_error(r->ir, r->step, " %s=\"%s\": %s", name, text, why),
-				r->step, name);
+			nm_option_error(r->ir, r->step, name, " %s=\"%s\": %s", name, text, why);
 			return false;
 		}
 		*ret_yes += yes;
@@ -566,8 +555,7 @@ static void check_whole(struct reading *r)
 	if ((nm_flowop_is_to_server(op, r->opts) &&
 	     nm_transport_set_server(r->step->transport, r->transport_opts, &complaint) < 0) ||
 	    nm_transport_prepare(r->step->transport, r->transport_opts, &complaint) < 0)
-		nm_origin_option(nm_step_error(r->ir, r->step, " %s", complaint.text), r->step,
-				 complaint.option);
+		nm_option_error(r->ir, r->step, complaint.option, " %s", complaint.text);
 	else if (*complaint.text)
 		nm_step_warn(r->ir, r->step, " %s", complaint.text);
 }

@@ -96,9 +96,8 @@ bool nm_ir_is_queue(const struct nm_ir_group *group, const struct nm_ir_transact
 
 static void refuse(struct nm_ir *ir, const struct nm_ir_transaction *t, const char *why)
 {
-	nm_origin_of_attr(nm_node_error(ir, t->node, " pipeline=\"%llu\": %s",
-					(unsigned long long)t->attrs.pipeline, why),
-			  t->node, "pipeline");
+	nm_attr_error(ir, t->node, "pipeline", " pipeline=\"%llu\": %s",
+		      (unsigned long long)t->attrs.pipeline, why);
 }
 
 /* Behind a request that has the server close the connection none is answered. */
@@ -110,12 +109,10 @@ static void check_kept(struct nm_ir *ir, const struct nm_ir_group *group,
 
 		if (step->common->count && step->op->verb == NM_VERB_HTTP && step->ask.http &&
 		    step->ask.http->close)
-			nm_origin_option(
-				nm_step_error(ir, step,
-					      " keep=no in a transaction with pipeline=\"%llu\": "
-					      "the server takes no request behind this one",
-					      (unsigned long long)t->attrs.pipeline),
-				step, "keep");
+			nm_option_error(ir, step, "keep",
+					" keep=no in a transaction with pipeline=\"%llu\": the "
+					"server takes no request behind this one",
+					(unsigned long long)t->attrs.pipeline);
 	}
 }
 

@@ -90,14 +90,11 @@ void nm_plan_check_posts(const struct nm_plan *plan, const struct nm_ir *ir)
 				 hinders->op->name, hinders->line);
 		const struct nm_node *node = ir->groups[g].node;
 
-		nm_origin_of_attr(
-			nm_node_error(
-				ir, node,
-				" engine=\"io_uring\": none of its transactions can use it: that "
-				"takes reads and writes of a fixed size over tcp or unix, without "
-				"pipeline, timeout, canfail, zerocopy and the like, and one host "
-				"that begins each pass%s",
-				which),
-			node, "engine");
+		nm_attr_error(ir, node, "engine",
+			      " engine=\"io_uring\": none of its transactions can use it: that "
+			      "takes reads and writes of a fixed size over tcp or unix, without "
+			      "pipeline, timeout, canfail, zerocopy and the like, and one host "
+			      "that begins each pass%s",
+			      which);
 	}
 }

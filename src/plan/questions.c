@@ -28,29 +28,25 @@ static bool check_labels(struct nm_ir *ir, const struct nm_ir_step *step,
 	const char *prefix = single->questions.keys.prefix;
 
 	if (memchr(prefix, '.', single->questions.keys.prefix_length)) {
-		nm_origin_option(nm_step_error(ir, step,
-					       " keys=\"%s\": the prefix of its keys has a dot, "
-					       "and each key is one label; what is behind a dot "
-					       "belongs to name",
-					       opts->keys),
-				 step, "keys");
+		nm_option_error(ir, step, "keys",
+				" keys=\"%s\": the prefix of its keys has a dot, and each key is "
+				"one label; what is behind a dot belongs to name",
+				opts->keys);
 		return false;
 	}
 	if (single->questions.keys.lengths) {
-		nm_origin_option(nm_step_error(ir, step,
-					       " keys=\"%s\": its keys have several lengths, and "
-					       "labels of names must have one",
-					       opts->keys),
-				 step, "keys");
+		nm_option_error(ir, step, "keys",
+				" keys=\"%s\": its keys have several lengths, and labels of names "
+				"must have one",
+				opts->keys);
 		return false;
 	}
 	if (length <= NM_LABEL_MAX && 1 + length + name <= NM_NAME_MAX)
 		return true;
-	nm_origin_option(nm_step_error(ir, step,
-				       " keys=\"%s\": its keys have %u bytes; a label must have 63 "
-				       "at most, and the whole name 255 on the wire",
-				       opts->keys, length),
-			 step, "keys");
+	nm_option_error(ir, step, "keys",
+			" keys=\"%s\": its keys have %u bytes; a label must have 63 at most, and "
+			"the whole name 255 on the wire",
+			opts->keys, length);
 	return false;
 }
 
@@ -263,8 +259,7 @@ void nm_ir_read_names(struct nm_ir *ir, struct nm_ir_step *step)
 	if (r == -ENOMEM || (r == 0 && nm_arena_keep(ir->arena, many) < 0))
 		nm_diag_error(ir->diags, ir->file, step->line, "out of memory");
 	else if (r < 0)
-		nm_origin_option(nm_step_error(ir, step, " names=\"%s\": %s", opts->names, why),
-				 step, "names");
+		nm_option_error(ir, step, "names", " names=\"%s\": %s", opts->names, why);
 	else
 		step->ask.keyspace = &many->questions.keys;
 }

@@ -47,8 +47,7 @@ static void check_step(struct nm_ir *ir, const struct nm_ir_group *group,
 		why = "its keys are those of recorded requests: it must be in a <mix "
 		      "replay=\"...\"> of their keyspace";
 	if (why)
-		nm_origin_option(nm_step_error(ir, step, "%s: %s", mix ? " in a replay" : "", why),
-				 step, "keys");
+		nm_option_error(ir, step, "keys", "%s: %s", mix ? " in a replay" : "", why);
 }
 
 static void check_mix(struct nm_ir *ir, const struct nm_ir_mix *mix)
@@ -59,9 +58,7 @@ static void check_mix(struct nm_ir *ir, const struct nm_ir_mix *mix)
 	if (!keyspace)
 		nm_ir_keyspace_nearest(ir, mix->replay, why, sizeof why);
 	if (!keyspace || !keyspace->trace)
-		nm_origin_of_attr(
-			nm_node_error(ir, mix->node, " replay=\"%s\": %s", mix->replay, why),
-			mix->node, "replay");
+		nm_attr_error(ir, mix->node, "replay", " replay=\"%s\": %s", mix->replay, why);
 }
 
 void nm_ir_check_replays(struct nm_ir *ir, const struct nm_ir_group *group)

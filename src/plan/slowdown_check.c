@@ -150,6 +150,5 @@ void nm_ir_set_slowdown(struct nm_ir *ir, const struct nm_ir_group *group,
 		why = wrong;
 	}
 	if (why)
-		nm_origin_of_attr(nm_node_error(ir, t->node, " slowdown=\"%s\": %s", text, why),
-				  t->node, "slowdown");
+		nm_attr_error(ir, t->node, "slowdown", " slowdown=\"%s\": %s", text, why);
 }

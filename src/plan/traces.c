@@ -291,7 +291,6 @@ void nm_ir_read_trace(struct nm_ir *ir, struct nm_ir_transaction *t,
 	else if (r == -ENOMEM)
 		nm_diag_error(ir->diags, ir->file, t->line, "out of memory");
 	else
-		nm_origin_of_attr(nm_node_error(ir, t->node, " arrivals=\"%s\": %s: %s",
-						t->attrs.arrivals, arrivals->file, why),
-				  t->node, "arrivals");
+		nm_attr_error(ir, t->node, "arrivals", " arrivals=\"%s\": %s: %s",
+			      t->attrs.arrivals, arrivals->file, why);
 }
