@@ -31,20 +31,12 @@ enum quickack { QUICKACK_KERNEL, QUICKACK_YES, QUICKACK_NO };
 
 const char *const nm_quickack_words[] = {"kernel", "yes", "no", NULL};
 
-static int set_congestion_control(int fd, const char *name)
+static void put_congestion_control(struct nm_setting *setting, const char *name)
 {
-	return setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name)) < 0
-		       ? -errno
-		       : 0;
+	nm_setting_put_text(setting, "cc", IPPROTO_TCP, TCP_CONGESTION, name);
 }
 
-/* A list of congestion controls of this host, in one line; "": it cannot be read. */
-static void read_controls(const char *path, char *list, size_t size)
-{
-	if (nm_procfile_read(path, list, size) < 0)
-		*list = '\0';
-	list[strcspn(list, "\n")] = '\0';
-}
+#define CONTROLS "/proc/sys/net/ipv4/tcp_%s_congestion_control"
 
 /* Both ends set it, so that a host without it cannot take part; the kernel may load it as a
  * module. */
@@ -55,13 +47,16 @@ static int check_congestion_control(const char *name, struct nm_why *why)
 
 	if (fd < 0)
 		return 0; /* the connection itself will tell what is wrong */
-	int r = set_congestion_control(fd, name);
+	struct nm_setting setting = {.fd = fd};
 
+	put_congestion_control(&setting, name);
 	(void)close(fd);
+	const int r = setting.error;
+
 	if (r == 0)
 		return 0;
-	read_controls("/proc/sys/net/ipv4/tcp_available_congestion_control", has, sizeof has);
-	read_controls("/proc/sys/net/ipv4/tcp_allowed_congestion_control", all, sizeof all);
+	nm_procfile_line(has, sizeof has, CONTROLS, "available");
+	nm_procfile_line(all, sizeof all, CONTROLS, "allowed");
 	why->option = "cc";
 	const char *more =
 		nm_privileges_has(CAP_NET_ADMIN)
@@ -142,14 +137,6 @@ static void put_keepalive(struct nm_setting *setting, uint64_t ns)
 	nm_setting_put(setting, ns, "keepalive", SOL_SOCKET, SO_KEEPALIVE, 1);
 	nm_setting_put(setting, ns, "keepalive", IPPROTO_TCP, TCP_KEEPIDLE, s);
 	nm_setting_put(setting, ns, "keepalive", IPPROTO_TCP, TCP_KEEPINTVL, s);
-}
-
-static void put_congestion_control(struct nm_setting *setting, const char *name)
-{
-	if (setting->error || !name || !*name)
-		return;
-	setting->error = set_congestion_control(setting->fd, name);
-	setting->name = "cc";
 }
 
 /* A paced connection need not hold more bytes than it sends in a moment: it ends only when it has
@@ -269,11 +256,14 @@ static int limit_receives(int fd)
 	return setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) < 0 ? -errno : 0;
 }
 
-static int bind_and_listen(int fd, const struct nm_inet_opts *o, struct nm_addr *at, bool fixed,
-			   int backlog)
+static int open_listening(const void *opts, int family, bool fixed)
 {
-	struct nm_setting setting = {.fd = fd, .family = at->sa.ss_family};
+	const struct nm_inet_opts *o = opts;
+	struct nm_setting setting = {.family = family};
 
+	setting.fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, o->protocol);
+	if (setting.fd < 0)
+		return -errno;
 	put_early(&setting, o, false);
 	nm_setting_put(&setting, o->fastopen, "tcp_fastopen", IPPROTO_TCP, TCP_FASTOPEN,
 		       FASTOPEN_QUEUE);
@@ -281,37 +271,17 @@ static int bind_and_listen(int fd, const struct nm_inet_opts *o, struct nm_addr 
 	 * that the profile names must not be shared with another program. */
 	nm_setting_put(&setting, true, "port", SOL_SOCKET, fixed ? SO_REUSEADDR : SO_REUSEPORT, 1);
 	if (setting.error == 0 && !o->protocol)
-		setting.error = limit_receives(fd);
-	if (setting.error)
-		return setting.error;
-	if (bind(fd, (const struct sockaddr *)&at->sa, at->len) < 0 ||
-	    listen(fd, o->backlog ? (int)o->backlog : backlog) < 0 ||
-	    getsockname(fd, (struct sockaddr *)&at->sa, &at->len) < 0)
-		return -errno;
-	return 0;
+		setting.error = limit_receives(setting.fd);
+	return nm_socket_keep(setting.fd, setting.error);
 }
 
 int nm_inet_listen(const void *opts, const struct nm_addr *local, enum nm_listen how, int backlog,
 		   char text[NM_ENDPOINT_TEXT], int *ret_fd)
 {
-	struct nm_addr at = *local;
-	uint16_t port = 0;
-
-	if (how != NM_LISTEN_FIRST && nm_addr_parse_port(text, &port) < 0)
-		return -EINVAL;
 	const struct nm_inet_opts *o = opts;
-	int fd = socket(at.sa.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, o->protocol);
-	if (fd < 0)
-		return -errno;
-	nm_addr_set_port(&at, port);
-	int r = bind_and_listen(fd, o, &at, how == NM_LISTEN_FIXED, backlog);
-	if (r < 0) {
-		(void)close(fd);
-		return r;
-	}
-	snprintf(text, NM_ENDPOINT_TEXT, "%u", nm_addr_port(&at));
-	*ret_fd = fd;
-	return 0;
+
+	return nm_socket_listen(opts, local, how, o->backlog ? (int)o->backlog : backlog, text,
+				ret_fd, open_listening);
 }
 
 static int connect_port(int fd, const struct nm_addr *to, uint32_t further)
@@ -335,10 +305,7 @@ int nm_inet_make(const void *opts, const struct nm_addr *to)
 	if (setting.fd < 0)
 		return -errno;
 	put_early(&setting, o, true);
-	if (setting.error == 0)
-		return setting.fd;
-	(void)close(setting.fd);
-	return setting.error;
+	return nm_socket_keep(setting.fd, setting.error);
 }
 
 /* A socket that connects, or -errno; *ret_state: the result of connect. */
@@ -360,10 +327,7 @@ static int open_one(struct nm_conn *conn, const struct nm_inet_opts *o, const st
 		r = connect_port(setting.fd, to,
 				 o->num_ports > 1 ? conn->number % (uint32_t)o->num_ports : 0);
 	*ret_state = r;
-	if (r == 0 || r == -EINPROGRESS)
-		return setting.fd;
-	(void)close(setting.fd);
-	return r;
+	return nm_socket_keep(setting.fd, r == -EINPROGRESS ? 0 : r);
 }
 
 /* What is looked at later: when the connection is open, or before it is closed. */
@@ -416,10 +380,8 @@ int nm_inet_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 
 	if (r == 0 && has_late(o))
 		r = set_late(fd, o);
-	if (r < 0) {
-		(void)close(fd);
-		return r;
-	}
+	if (r < 0)
+		return nm_socket_keep(fd, r);
 	nm_socket_begin(conn, fd, true);
 	note_traits(conn, o);
 	return 0;

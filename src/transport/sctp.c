@@ -170,19 +170,19 @@ static int sctp_available(const char *host, char *why, size_t why_size)
 	return r;
 }
 
-static int set(int fd, int option, const void *value, size_t size)
+static void put(struct nm_setting *setting, bool wanted, int option, const void *value, size_t size)
 {
-	return setsockopt(fd, IPPROTO_SCTP, option, value, (socklen_t)size) < 0 ? -errno : 0;
+	nm_setting_put_data(setting, wanted, "sctp", IPPROTO_SCTP, option, value, size);
 }
 
-static int set_value(int fd, int option, uint64_t value)
+static void put_value(struct nm_setting *setting, int option, uint64_t value)
 {
 	const struct sctp_assoc_value of_all = {.assoc_value = (uint32_t)value};
 
-	return value ? set(fd, option, &of_all, sizeof of_all) : 0;
+	put(setting, value, option, &of_all, sizeof of_all);
 }
 
-static int set_path(int fd, const struct sctp_opts *o)
+static void put_path(struct nm_setting *setting, const struct sctp_opts *o)
 {
 	struct sctp_paddrparams path = {.spp_hbinterval = (uint32_t)o->hb_interval_ms,
 					.spp_pathmtu = (uint32_t)o->path_mtu};
@@ -191,7 +191,7 @@ static int set_path(int fd, const struct sctp_opts *o)
 		path.spp_flags |= SPP_HB_ENABLE;
 	if (o->path_mtu)
 		path.spp_flags |= SPP_PMTUD_DISABLE;
-	return path.spp_flags ? set(fd, SCTP_PEER_ADDR_PARAMS, &path, sizeof path) : 0;
+	put(setting, path.spp_flags, SCTP_PEER_ADDR_PARAMS, &path, sizeof path);
 }
 
 /* Sets the options that must be set before listen or connect; accepted sockets inherit them. */
@@ -206,74 +206,44 @@ static int set_options(int fd, const struct sctp_opts *o)
 					    .sack_freq = (uint32_t)o->sack_frequency};
 	uint64_t sndbuf = o->sndbuf_bytes ? o->sndbuf_bytes : o->wndsz_bytes;
 	uint64_t rcvbuf = o->rcvbuf_bytes ? o->rcvbuf_bytes : o->wndsz_bytes;
-	int r = 0;
+	struct nm_setting setting = {.fd = fd};
 
-	if (sndbuf)
-		r = nm_socket_set(fd, SOL_SOCKET, SO_SNDBUF, (int)sndbuf);
-	if (r == 0 && rcvbuf)
-		r = nm_socket_set(fd, SOL_SOCKET, SO_RCVBUF, (int)rcvbuf);
-	if (r == 0 && o->nodelay)
-		r = nm_socket_set(fd, IPPROTO_SCTP, SCTP_NODELAY, 1);
-	if (r == 0 && (o->in_streams || o->out_streams))
-		r = set(fd, SCTP_INITMSG, &init, sizeof init);
-	if (r == 0 && (o->rto_initial_ms || o->rto_max_ms || o->rto_min_ms))
-		r = set(fd, SCTP_RTOINFO, &rto, sizeof rto);
-	if (r == 0 && (o->sack_delay_ms || o->sack_frequency))
-		r = set(fd, SCTP_DELAYED_SACK, &sack, sizeof sack);
-	if (r == 0)
-		r = set_value(fd, SCTP_MAX_BURST, o->max_burst);
-	if (r == 0)
-		r = set_value(fd, SCTP_MAXSEG, o->max_fragment_bytes);
-	if (r == 0)
-		r = set_path(fd, o);
-	return r;
+	nm_setting_put(&setting, sndbuf, "sndbuf", SOL_SOCKET, SO_SNDBUF, (int)sndbuf);
+	nm_setting_put(&setting, rcvbuf, "rcvbuf", SOL_SOCKET, SO_RCVBUF, (int)rcvbuf);
+	nm_setting_put(&setting, o->nodelay, "nodelay", IPPROTO_SCTP, SCTP_NODELAY, 1);
+	put(&setting, o->in_streams || o->out_streams, SCTP_INITMSG, &init, sizeof init);
+	put(&setting, o->rto_initial_ms || o->rto_max_ms || o->rto_min_ms, SCTP_RTOINFO, &rto,
+	    sizeof rto);
+	put(&setting, o->sack_delay_ms || o->sack_frequency, SCTP_DELAYED_SACK, &sack, sizeof sack);
+	put_value(&setting, SCTP_MAX_BURST, o->max_burst);
+	put_value(&setting, SCTP_MAXSEG, o->max_fragment_bytes);
+	put_path(&setting, o);
+	return setting.error;
 }
 
-static int bind_and_listen(int fd, const struct sctp_opts *o, struct nm_addr *at, bool fixed,
-			   int backlog)
-{
-	int r = set_options(fd, o);
-
-	/* As for TCP: sockets of one listener share a port that the kernel has chosen, and no
-	 * other. */
-	if (r == 0)
-		r = nm_socket_set(fd, SOL_SOCKET, fixed ? SO_REUSEADDR : SO_REUSEPORT, 1);
-	if (r == 0 && bind(fd, (const struct sockaddr *)&at->sa, at->len) < 0)
-		r = -errno;
-	if (r == 0 && listen(fd, backlog) < 0)
-		r = -errno;
-	if (r == 0 && getsockname(fd, (struct sockaddr *)&at->sa, &at->len) < 0)
-		r = -errno;
-	return r;
-}
-
-static int open_socket(int family)
+/* A socket with its options, or -errno. */
+static int open_socket(const struct sctp_opts *o, int family)
 {
 	int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_SCTP);
 
-	return fd < 0 ? -errno : fd;
+	return fd < 0 ? -errno : nm_socket_keep(fd, set_options(fd, o));
+}
+
+static int open_listening(const void *opts, int family, bool fixed)
+{
+	int fd = open_socket(opts, family);
+
+	/* As for TCP: sockets of one listener share a port that the kernel has chosen, and no
+	 * other. */
+	return fd < 0 ? fd
+		      : nm_socket_keep(fd, nm_socket_set(fd, SOL_SOCKET,
+							 fixed ? SO_REUSEADDR : SO_REUSEPORT, 1));
 }
 
 static int sctp_listen(const void *opts, const struct nm_addr *local, enum nm_listen how,
 		       int backlog, char text[NM_ENDPOINT_TEXT], int *ret_fd)
 {
-	struct nm_addr at = *local;
-	uint16_t port = 0;
-
-	if (how != NM_LISTEN_FIRST && nm_addr_parse_port(text, &port) < 0)
-		return -EINVAL;
-	int fd = open_socket(at.sa.ss_family);
-	if (fd < 0)
-		return fd;
-	nm_addr_set_port(&at, port);
-	int r = bind_and_listen(fd, opts, &at, how == NM_LISTEN_FIXED, backlog);
-	if (r < 0) {
-		(void)close(fd);
-		return r;
-	}
-	snprintf(text, NM_ENDPOINT_TEXT, "%u", nm_addr_port(&at));
-	*ret_fd = fd;
-	return 0;
+	return nm_socket_listen(opts, local, how, backlog, text, ret_fd, open_listening);
 }
 
 static bool sctp_source(const void *opts, uint32_t number, struct nm_addr *ret)
@@ -293,13 +263,6 @@ static void sctp_leave_from(void *opts, const struct nm_addr *addr)
 	o->bind = *addr;
 }
 
-static int set_encapsulation(int fd, uint64_t port)
-{
-	const struct sctp_udpencaps encaps = {.sue_port = htons((uint16_t)port)};
-
-	return port ? set(fd, SCTP_REMOTE_UDP_ENCAPS_PORT, &encaps, sizeof encaps) : 0;
-}
-
 static int start(struct nm_conn *conn, int fd, bool accepted)
 {
 	nm_socket_begin(conn, fd, accepted);
@@ -311,23 +274,21 @@ static int start(struct nm_conn *conn, int fd, bool accepted)
 static int sctp_connect(struct nm_conn *conn, const void *opts, const struct nm_addr *to)
 {
 	const struct sctp_opts *o = opts;
-	int fd = open_socket(to->sa.ss_family);
+	const struct sctp_udpencaps encaps = {.sue_port = htons((uint16_t)o->encaps)};
+	struct nm_setting setting = {.fd = open_socket(o, to->sa.ss_family)};
 
-	if (fd < 0)
-		return fd;
-	int r = set_options(fd, o);
-	if (r == 0)
-		r = set_encapsulation(fd, o->encaps);
-	if (r == 0 && o->bind.len &&
-	    bind(fd, (const struct sockaddr *)&o->bind.sa, o->bind.len) < 0)
-		r = -errno;
-	if (r < 0) {
-		(void)close(fd);
-		return r;
-	}
-	r = nm_socket_connect(fd, to);
+	if (setting.fd < 0)
+		return setting.fd;
+	put(&setting, o->encaps, SCTP_REMOTE_UDP_ENCAPS_PORT, &encaps, sizeof encaps);
+	if (setting.error == 0 && o->bind.len &&
+	    bind(setting.fd, (const struct sockaddr *)&o->bind.sa, o->bind.len) < 0)
+		setting.error = -errno;
+	if (setting.error)
+		return nm_socket_keep(setting.fd, setting.error);
+	int r = nm_socket_connect(setting.fd, to);
+
 	if (r == 0 || r == -EINPROGRESS)
-		(void)start(conn, fd, false);
+		(void)start(conn, setting.fd, false);
 	return r;
 }
 

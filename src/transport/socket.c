@@ -6,12 +6,44 @@
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "transport/address.h"
 #include "transport/peers.h"
+
+int nm_socket_keep(int fd, int r)
+{
+	if (r == 0)
+		return fd;
+	(void)close(fd);
+	return r;
+}
+
+int nm_socket_listen(const void *opts, const struct nm_addr *local, enum nm_listen how, int backlog,
+		     char text[NM_ENDPOINT_TEXT], int *ret_fd,
+		     int (*open)(const void *opts, int family, bool fixed))
+{
+	struct nm_addr at = *local;
+	uint16_t port = 0;
+
+	if (how != NM_LISTEN_FIRST && nm_addr_parse_port(text, &port) < 0)
+		return -EINVAL;
+	int fd = open(opts, at.sa.ss_family, how == NM_LISTEN_FIXED);
+
+	if (fd < 0)
+		return fd;
+	nm_addr_set_port(&at, port);
+	if (bind(fd, (const struct sockaddr *)&at.sa, at.len) < 0 || listen(fd, backlog) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&at.sa, &at.len) < 0)
+		return nm_socket_keep(fd, -errno);
+	snprintf(text, NM_ENDPOINT_TEXT, "%u", nm_addr_port(&at));
+	*ret_fd = fd;
+	return 0;
+}
 
 int nm_socket_connect(int fd, const struct nm_addr *to)
 {
@@ -30,11 +62,7 @@ int nm_socket_accept(int listen_fd, const struct nm_peers *peers)
 
 	if (fd < 0)
 		return -errno;
-	if (!nm_peers_admit(peers, &peer)) {
-		(void)close(fd);
-		return -ECONNABORTED;
-	}
-	return fd;
+	return nm_socket_keep(fd, nm_peers_admit(peers, &peer) ? 0 : -ECONNABORTED);
 }
 
 static void forget(struct nm_conn *conn)

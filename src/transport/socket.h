@@ -7,8 +7,7 @@
 #include <stdbool.h>
 
 #include "transport/conn.h"
-
-struct nm_peers;
+#include "transport/transport.h"
 
 /* Gives conn fd, and the flags and traits of a connection that has just been opened. */
 static inline void nm_socket_begin(struct nm_conn *conn, int fd, bool accepted)
@@ -30,6 +29,13 @@ void nm_socket_finish(struct nm_conn *conn);
 int nm_socket_established(struct nm_conn *conn);
 /* Whether there can be such sockets: 0 or -errno. */
 int nm_socket_probe(int family, int type, int protocol);
+/* fd where r is 0; otherwise r, and fd is closed. */
+int nm_socket_keep(int fd, int r);
+/* The hook `listen` of a transport whose listeners have ports of the internet: `open` makes a
+ * socket with the options, or returns -errno; fixed: the profile names the port. */
+int nm_socket_listen(const void *opts, const struct nm_addr *local, enum nm_listen how, int backlog,
+		     char text[NM_ENDPOINT_TEXT], int *ret_fd,
+		     int (*open)(const void *opts, int family, bool fixed));
 /* setsockopt of an int: 0 or -errno. */
 int nm_socket_set(int fd, int level, int option, int value);
 /* Lets the connection send with MSG_ZEROCOPY: 0 or -errno. */

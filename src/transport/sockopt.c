@@ -19,14 +19,27 @@ enum dont_fragment { FRAGMENT_KERNEL, FRAGMENT_NEVER, FRAGMENT_MAY };
 
 const char *const nm_dont_fragment_words[] = {"kernel", "yes", "no", NULL};
 
+void nm_setting_put_data(struct nm_setting *setting, bool wanted, const char *name, int level,
+			 int option, const void *value, size_t size)
+{
+	if (!wanted || setting->error ||
+	    setsockopt(setting->fd, level, option, value, (socklen_t)size) == 0)
+		return;
+	setting->error = -errno;
+	setting->name = name;
+}
+
+void nm_setting_put_text(struct nm_setting *setting, const char *name, int level, int option,
+			 const char *text)
+{
+	nm_setting_put_data(setting, text && *text, name, level, option, text,
+			    text ? strlen(text) : 0);
+}
+
 void nm_setting_put(struct nm_setting *setting, bool wanted, const char *name, int level,
 		    int option, int value)
 {
-	if (!wanted || setting->error)
-		return;
-	setting->error = nm_socket_set(setting->fd, level, option, value);
-	if (setting->error)
-		setting->name = name;
+	nm_setting_put_data(setting, wanted, name, level, option, &value, sizeof value);
 }
 
 /* An option of IPv4 and its counterpart; a socket of IPv6 may speak to addresses of IPv4, too. */
@@ -38,36 +51,14 @@ static void put_both(struct nm_setting *setting, bool wanted, const char *name, 
 	nm_setting_put(setting, wanted, name, IPPROTO_IP, option, value);
 }
 
-static void put_pacing(struct nm_setting *setting, double bps)
-{
-	/* 64 bits since Linux 4.20; in bytes. All ones is no limit. */
-	uint64_t rate = (uint64_t)(bps / 8);
-
-	if (setting->error || bps <= 0)
-		return;
-	if (setsockopt(setting->fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof rate) == 0)
-		return;
-	setting->error = -errno;
-	setting->name = "max_pacing_rate";
-}
-
-static void put_device(struct nm_setting *setting, const char *device)
-{
-	if (setting->error || !device || !*device)
-		return;
-	if (setsockopt(setting->fd, SOL_SOCKET, SO_BINDTODEVICE, device,
-		       (socklen_t)strlen(device)) == 0)
-		return;
-	setting->error = -errno;
-	setting->name = "bind_to_device";
-}
-
 void nm_setting_common(struct nm_setting *setting, const struct nm_sock_opts *o, bool connecting)
 {
 	uint64_t sndbuf = o->sndbuf_bytes ? o->sndbuf_bytes : o->wndsz_bytes;
 	uint64_t rcvbuf = o->rcvbuf_bytes ? o->rcvbuf_bytes : o->wndsz_bytes;
 	int tos = (int)(o->tos ? o->tos : o->dscp << 2);
 	int discover = o->dont_fragment == FRAGMENT_NEVER ? IP_PMTUDISC_DO : IP_PMTUDISC_DONT;
+	/* 64 bits since Linux 4.20; in bytes. All ones is no limit. */
+	uint64_t pace = (uint64_t)(o->max_pacing_bps / 8);
 
 	nm_setting_put(setting, sndbuf, "sndbuf", SOL_SOCKET, SO_SNDBUF, (int)sndbuf);
 	nm_setting_put(setting, rcvbuf, "rcvbuf", SOL_SOCKET, SO_RCVBUF, (int)rcvbuf);
@@ -82,9 +73,11 @@ void nm_setting_common(struct nm_setting *setting, const struct nm_sock_opts *o,
 	put_both(setting, o->ttl, "ttl", IP_TTL, IPV6_UNICAST_HOPS, (int)o->ttl);
 	put_both(setting, o->dont_fragment != FRAGMENT_KERNEL, "dont_fragment", IP_MTU_DISCOVER,
 		 IPV6_MTU_DISCOVER, discover);
-	put_pacing(setting, o->max_pacing_bps);
+	nm_setting_put_data(setting, o->max_pacing_bps > 0, "max_pacing_rate", SOL_SOCKET,
+			    SO_MAX_PACING_RATE, &pace, sizeof pace);
 	if (connecting)
-		put_device(setting, o->device);
+		nm_setting_put_text(setting, "bind_to_device", SOL_SOCKET, SO_BINDTODEVICE,
+				    o->device);
 }
 
 /* The kernel doubles what it grants, for its own needs, and tells that. */

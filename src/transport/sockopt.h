@@ -117,6 +117,11 @@ struct nm_setting {
 /* Sets an option, if it is wanted and none has failed before. */
 void nm_setting_put(struct nm_setting *setting, bool wanted, const char *name, int level,
 		    int option, int value);
+/* The same for an option that is no int, and for a text: one that is empty, or NULL, is not wanted. */
+void nm_setting_put_data(struct nm_setting *setting, bool wanted, const char *name, int level,
+			 int option, const void *value, size_t size);
+void nm_setting_put_text(struct nm_setting *setting, const char *name, int level, int option,
+			 const char *text);
 /* Sets all of struct nm_sock_opts that is set before a socket is bound. connecting: it is the
  * connecting end's. */
 void nm_setting_common(struct nm_setting *setting, const struct nm_sock_opts *opts,

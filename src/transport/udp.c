@@ -81,10 +81,7 @@ static int make_socket(const struct udp_opts *o, int family, bool connecting)
 	if (setting.fd < 0)
 		return -errno;
 	nm_setting_common(&setting, &o->sock, connecting);
-	if (!setting.error)
-		return setting.fd;
-	(void)close(setting.fd);
-	return setting.error;
+	return nm_socket_keep(setting.fd, setting.error);
 }
 
 /* A bound socket of the accepting end, or -errno. Several sockets may share a port: a connected one
@@ -100,10 +97,7 @@ static int open_socket(const struct udp_opts *o, const struct nm_addr *at)
 		r = nm_socket_set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	if (r == 0 && bind(fd, (const struct sockaddr *)&at->sa, at->len) < 0)
 		r = -errno;
-	if (r == 0)
-		return fd;
-	(void)close(fd);
-	return r;
+	return nm_socket_keep(fd, r);
 }
 
 static int udp_listen(const void *opts, const struct nm_addr *local, enum nm_listen how,
@@ -132,12 +126,8 @@ static int udp_listen(const void *opts, const struct nm_addr *local, enum nm_lis
 	int fd = open_socket(opts, &at);
 	if (fd < 0)
 		return fd;
-	if (getsockname(fd, (struct sockaddr *)&at.sa, &at.len) < 0) {
-		int r = -errno;
-
-		(void)close(fd);
-		return r;
-	}
+	if (getsockname(fd, (struct sockaddr *)&at.sa, &at.len) < 0)
+		return nm_socket_keep(fd, -errno);
 	snprintf(text, NM_ENDPOINT_TEXT, "%u", nm_addr_port(&at));
 	*ret_fd = fd;
 	return 0;
@@ -172,11 +162,7 @@ static int udp_connect(struct nm_conn *conn, const void *opts, const struct nm_a
 	if (fd < 0)
 		return fd;
 	r = nm_sock_bind(fd, &o->sock, conn, to->sa.ss_family);
-	if (r < 0) {
-		(void)close(fd);
-		return r;
-	}
-	return start(conn, fd, o, 0);
+	return r < 0 ? nm_socket_keep(fd, r) : start(conn, fd, o, 0);
 }
 
 static int udp_retarget(struct nm_conn *conn, const struct nm_addr *to, uint32_t port)
@@ -201,12 +187,8 @@ static int udp_accept_datagram(int listen_fd, bool same_port, const void *opts,
 		nm_addr_set_port(&at, 0);
 	int fd = open_socket(opts, &at);
 
-	if (fd >= 0 && connect(fd, (const struct sockaddr *)&peer->sa, peer->len) < 0) {
-		int r = -errno;
-
-		(void)close(fd);
-		return r;
-	}
+	if (fd >= 0 && connect(fd, (const struct sockaddr *)&peer->sa, peer->len) < 0)
+		return nm_socket_keep(fd, -errno);
 	return fd;
 }
 

@@ -29,11 +29,8 @@ static int open_socket(const struct unix_opts *o)
 	if (fd < 0)
 		return -errno;
 	int r = o->wndsz_bytes ? nm_socket_set(fd, SOL_SOCKET, SO_SNDBUF, (int)o->wndsz_bytes) : 0;
-	if (r < 0) {
-		(void)close(fd);
-		return r;
-	}
-	return fd;
+
+	return nm_socket_keep(fd, r);
 }
 
 #define NAME_DIGITS 5
@@ -73,10 +70,8 @@ static int unix_listen(const void *opts, const struct nm_addr *local, enum nm_li
 		r = -errno;
 	if (r == 0)
 		r = name_of(fd, text);
-	if (r < 0) {
-		(void)close(fd);
-		return r;
-	}
+	if (r < 0)
+		return nm_socket_keep(fd, r);
 	*ret_fd = fd;
 	return 0;
 }

@@ -118,13 +118,8 @@ static int set_buffer(int fd, const struct vsock_opts *o)
 static int open_socket(const struct vsock_opts *o)
 {
 	int fd = socket(AF_VSOCK, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	int r = fd < 0 ? -errno : set_buffer(fd, o);
 
-	if (r == 0)
-		return fd;
-	if (fd >= 0)
-		(void)close(fd);
-	return r;
+	return fd < 0 ? -errno : nm_socket_keep(fd, set_buffer(fd, o));
 }
 
 /* Ports have 32 bits. */
@@ -156,14 +151,9 @@ static int vsock_listen(const void *opts, const struct nm_addr *local, enum nm_l
 	int fd = open_socket(opts);
 	if (fd < 0)
 		return fd;
-	int r = 0;
 	if (bind(fd, (const struct sockaddr *)&at.sa, at.len) < 0 || listen(fd, backlog) < 0 ||
 	    getsockname(fd, (struct sockaddr *)&at.sa, &at.len) < 0)
-		r = -errno;
-	if (r < 0) {
-		(void)close(fd);
-		return r;
-	}
+		return nm_socket_keep(fd, -errno);
 	snprintf(text, NM_ENDPOINT_TEXT, "%u", as_vm(&at)->svm_port);
 	*ret_fd = fd;
 	return 0;
