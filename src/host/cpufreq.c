@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frequencies as cpufreq has them, Documentation/admin-guide/pm/cpufreq.rst of Linux. */
 #include <dirent.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +11,10 @@
 /* Of one CPU, in kHz; 0: there is none. */
 static uint64_t read_khz(const char *dir, const char *cpu)
 {
-	char path[PATH_MAX], text[32];
+	char text[32];
 
-	(void)snprintf(path, sizeof path, "%s/%.16s/cpufreq/scaling_cur_freq", dir, cpu);
-	return nm_procfile_read(path, text, sizeof text) > 0 ? strtoull(text, NULL, 10) : 0;
+	nm_procfile_line(text, sizeof text, "%s/%.16s/cpufreq/scaling_cur_freq", dir, cpu);
+	return strtoull(text, NULL, 10);
 }
 
 bool host__read_cpufreq(const char *dir, struct nm_cpufreq *ret_cpufreq)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,10 +70,30 @@ int nm_cpu_list_check_form(const char *text)
 	return strcmp(text, BY_NODES) == 0 ? 0 : walk(text, add_none, NULL);
 }
 
+/* The CPUs that this thread may use. */
+struct allowed {
+	cpu_set_t *set; /* owned */
+	size_t size;
+};
+
+/* 0 or -errno; *ret is to be freed by CPU_FREE in either case. */
+static int find_allowed(struct allowed *ret)
+{
+	*ret = (struct allowed){CPU_ALLOC(MAX_CPUS), CPU_ALLOC_SIZE(MAX_CPUS)};
+	if (!ret->set)
+		return -ENOMEM;
+	CPU_ZERO_S(ret->size, ret->set);
+	return sched_getaffinity(0, ret->size, ret->set) < 0 ? -errno : 0;
+}
+
+static bool is_allowed(const struct allowed *allowed, unsigned cpu)
+{
+	return CPU_ISSET_S(cpu, allowed->size, allowed->set);
+}
+
 struct adding {
 	struct nm_cpu_list *list;
-	const cpu_set_t *allowed;
-	size_t allowed_size;
+	const struct allowed *allowed;
 };
 
 static int append(struct nm_cpu_list *list, unsigned cpu)
@@ -92,7 +113,7 @@ static int add_cpu(unsigned cpu, void *arg)
 {
 	struct adding *adding = arg;
 
-	if (!CPU_ISSET_S(cpu, adding->allowed_size, adding->allowed))
+	if (!is_allowed(adding->allowed, cpu))
 		return -ERANGE;
 	return append(adding->list, cpu);
 }
@@ -104,22 +125,17 @@ static int add_allowed(unsigned cpu, void *arg)
 	return r == -ERANGE ? 0 : r;
 }
 
-/* Calls add for each number that a file of /sys lists; a file that is not there, or empty, lists
- * nothing. */
-static int walk_file(const char *path, int (*add)(unsigned number, void *arg), void *arg)
-{
-	char text[4096];
+#define FILE_TEXT 4096 /* of a list in /sys */
 
-	if (nm_procfile_read(path, text, sizeof text) <= 0)
-		return 0;
-	text[strcspn(text, "\n")] = '\0';
+/* Calls add for each number of a list, which may be empty. */
+static int walk_listed(const char *text, int (*add)(unsigned number, void *arg), void *arg)
+{
 	return *text ? walk(text, add, arg) : 0;
 }
 
 struct nodes {
 	const char *dir;
-	const cpu_set_t *allowed;
-	size_t allowed_size;
+	struct allowed allowed;
 	struct nm_cpu_list lists[MAX_NODES]; /* of the nodes with CPUs that may be used */
 	size_t count;
 };
@@ -127,16 +143,15 @@ struct nodes {
 static int add_node(unsigned node, void *arg)
 {
 	struct nodes *nodes = arg;
-	char path[256];
 
 	if (nodes->count == MAX_NODES)
 		return 0;
 	struct nm_cpu_list *list = &nodes->lists[nodes->count];
-	struct adding adding = {
-		.list = list, .allowed = nodes->allowed, .allowed_size = nodes->allowed_size};
+	struct adding adding = {.list = list, .allowed = &nodes->allowed};
+	char text[FILE_TEXT];
 
-	snprintf(path, sizeof path, "%s/node%u/cpulist", nodes->dir, node);
-	int r = walk_file(path, add_allowed, &adding);
+	nm_procfile_line(text, sizeof text, "%s/node%u/cpulist", nodes->dir, node);
+	int r = walk_listed(text, add_allowed, &adding);
 
 	nodes->count += list->count > 0;
 	return r;
@@ -161,14 +176,12 @@ static int deal(const struct nodes *nodes, struct nm_cpu_list *list)
 
 static int find_nodes(struct nodes *nodes)
 {
-	struct adding all = {.list = &nodes->lists[0],
-			     .allowed = nodes->allowed,
-			     .allowed_size = nodes->allowed_size};
-	char path[256];
-	int r;
+	struct adding all = {.list = &nodes->lists[0], .allowed = &nodes->allowed};
+	char text[FILE_TEXT];
 
-	snprintf(path, sizeof path, "%s/online", nodes->dir);
-	r = walk_file(path, add_node, nodes);
+	nm_procfile_line(text, sizeof text, "%s/online", nodes->dir);
+	int r = walk_listed(text, add_node, nodes);
+
 	if (r == 0 && nodes->count == 0) {
 		for (unsigned cpu = 0; cpu < MAX_CPUS && r == 0; cpu++)
 			r = add_allowed(cpu, &all);
@@ -180,22 +193,21 @@ static int find_nodes(struct nodes *nodes)
 int nm_cpu_list_of_nodes(const char *dir, struct nm_cpu_list *ret_list)
 {
 	struct nm_cpu_list list = {0};
-	size_t size = CPU_ALLOC_SIZE(MAX_CPUS);
-	cpu_set_t *allowed = CPU_ALLOC(MAX_CPUS);
 	struct nodes *nodes = calloc(1, sizeof(*nodes));
-	int r = -ENOMEM;
 
-	if (allowed && nodes) {
-		CPU_ZERO_S(size, allowed);
-		*nodes = (struct nodes){.dir = dir, .allowed = allowed, .allowed_size = size};
-		r = sched_getaffinity(0, size, allowed) < 0 ? -errno : find_nodes(nodes);
-		if (r == 0)
-			r = deal(nodes, &list);
-	}
-	for (size_t i = 0; nodes && i < MAX_NODES; i++)
+	if (!nodes)
+		return -ENOMEM;
+	nodes->dir = dir;
+	int r = find_allowed(&nodes->allowed);
+
+	if (r == 0)
+		r = find_nodes(nodes);
+	if (r == 0)
+		r = deal(nodes, &list);
+	for (size_t i = 0; i < MAX_NODES; i++)
 		nm_cpu_list_fini(&nodes->lists[i]);
+	CPU_FREE(nodes->allowed.set);
 	free(nodes);
-	CPU_FREE(allowed);
 	if (r < 0)
 		nm_cpu_list_fini(&list);
 	else
@@ -232,31 +244,25 @@ int nm_cpu_list_parse(const char *text, struct nm_cpu_list *ret_list)
 	if (strcmp(text, BY_NODES) == 0)
 		return nm_cpu_list_of_nodes(NM_CPU_NODES, ret_list);
 	struct nm_cpu_list list = {0};
-	size_t size = CPU_ALLOC_SIZE(MAX_CPUS);
-	cpu_set_t *allowed = CPU_ALLOC(MAX_CPUS);
-
-	if (!allowed)
-		return -ENOMEM;
-	CPU_ZERO_S(size, allowed);
-	int r = sched_getaffinity(0, size, allowed) < 0 ? -errno : 0;
-	struct adding adding = {.list = &list, .allowed = allowed, .allowed_size = size};
+	struct allowed allowed;
+	struct adding adding = {.list = &list, .allowed = &allowed};
+	int r = find_allowed(&allowed);
 
 	/* A wrong form is reported as such, no matter which CPUs stand before it. */
 	if (r == 0)
 		r = nm_cpu_list_check_form(text);
 	if (r == 0)
 		r = walk(text, add_cpu, &adding);
-	CPU_FREE(allowed);
-	if (r < 0) {
+	CPU_FREE(allowed.set);
+	if (r < 0)
 		nm_cpu_list_fini(&list);
-		return r;
-	}
-	*ret_list = list;
-	return 0;
+	else
+		*ret_list = list;
+	return r;
 }
 
-/* "0-3,8": the CPUs of a set. */
-static void print_set(const cpu_set_t *set, size_t set_size, char *buf, size_t size)
+/* "0-3,8" */
+static void print_allowed(const struct allowed *allowed, char *buf, size_t size)
 {
 	size_t used = 0;
 
@@ -264,9 +270,9 @@ static void print_set(const cpu_set_t *set, size_t set_size, char *buf, size_t s
 	for (unsigned cpu = 0; cpu < MAX_CPUS && used < size; cpu++) {
 		unsigned last = cpu;
 
-		if (!CPU_ISSET_S(cpu, set_size, set))
+		if (!is_allowed(allowed, cpu))
 			continue;
-		while (last + 1 < MAX_CPUS && CPU_ISSET_S(last + 1, set_size, set))
+		while (last + 1 < MAX_CPUS && is_allowed(allowed, last + 1))
 			last++;
 		used += (size_t)snprintf(buf + used, size - used, "%s%u", used ? "," : "", cpu);
 		if (last > cpu && used < size)
@@ -276,8 +282,7 @@ static void print_set(const cpu_set_t *set, size_t set_size, char *buf, size_t s
 }
 
 struct search {
-	const cpu_set_t *allowed;
-	size_t allowed_size;
+	struct allowed allowed;
 	unsigned missing;
 };
 
@@ -285,7 +290,7 @@ static int find_missing(unsigned cpu, void *arg)
 {
 	struct search *search = arg;
 
-	if (CPU_ISSET_S(cpu, search->allowed_size, search->allowed))
+	if (is_allowed(&search->allowed, cpu))
 		return 0;
 	search->missing = cpu;
 	return -ERANGE;
@@ -293,8 +298,7 @@ static int find_missing(unsigned cpu, void *arg)
 
 void nm_cpu_list_explain(const char *text, int error, char *why, size_t why_size)
 {
-	size_t size = CPU_ALLOC_SIZE(MAX_CPUS);
-	cpu_set_t *allowed = error == -ERANGE ? CPU_ALLOC(MAX_CPUS) : NULL;
+	struct search search;
 	char list[256];
 
 	if (error == -EINVAL)
@@ -302,19 +306,15 @@ void nm_cpu_list_explain(const char *text, int error, char *why, size_t why_size
 			 "not a list of CPUs: numbers and ranges, as 0-3,8; or nodes");
 	else
 		snprintf(why, why_size, "%s", strerror(-error));
-	if (!allowed)
+	if (error != -ERANGE)
 		return;
-	CPU_ZERO_S(size, allowed);
-	struct search search = {.allowed = allowed, .allowed_size = size};
-
-	if (sched_getaffinity(0, size, allowed) == 0 &&
-	    walk(text, find_missing, &search) == -ERANGE) {
-		print_set(allowed, size, list, sizeof list);
+	if (find_allowed(&search.allowed) == 0 && walk(text, find_missing, &search) == -ERANGE) {
+		print_allowed(&search.allowed, list, sizeof list);
 		snprintf(why, why_size,
 			 "there is no CPU %u here, or it may not be used; allowed are %s",
 			 search.missing, list);
 	}
-	CPU_FREE(allowed);
+	CPU_FREE(search.allowed.set);
 }
 
 void nm_cpu_list_fini(struct nm_cpu_list *list)

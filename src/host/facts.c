@@ -14,6 +14,7 @@
 #include "host/procfile.h"
 
 #define TEXT_SIZE 8192
+#define CPUS	  "/sys/devices/system/cpu"
 
 #define TEXT(member, ...)                                                                          \
 	NM_FIELD_CHARS_OF(struct nm_host_facts, member, .figure = #member, __VA_ARGS__)
@@ -47,13 +48,6 @@ const struct nm_field nm_host_facts_fields[] = {
 		    "off: its ticks find them or do not."),
 	NM_FIELD_END,
 };
-
-static void first_line(const char *path, char *buf, size_t size)
-{
-	if (nm_procfile_read(path, buf, size) < 0)
-		*buf = '\0';
-	buf[strcspn(buf, "\n")] = '\0';
-}
 
 /* The rest of the line after the first `key` at the start of a line, without what `strip` names. */
 static void value_of(const char *text, const char *key, const char *strip, char *buf, size_t size)
@@ -107,18 +101,14 @@ void nm_host_facts_read(struct nm_host_facts *ret_facts)
 	ret_facts->n_cpus = usable_cpus();
 	ret_facts->memory_bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
 	ret_facts->cpu_latency_limit_us = nm_cpu_latency_limit_us();
-	first_line("/proc/sys/kernel/random/boot_id", ret_facts->boot_id,
-		   sizeof ret_facts->boot_id);
-	first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource",
-		   ret_facts->clocksource, sizeof ret_facts->clocksource);
-	first_line("/proc/sys/net/ipv4/tcp_congestion_control", ret_facts->congestion_control,
-		   sizeof ret_facts->congestion_control);
-	first_line("/sys/devices/system/cpu/cpuidle/current_driver", ret_facts->cpuidle_driver,
-		   sizeof ret_facts->cpuidle_driver);
-	first_line("/sys/devices/system/cpu/cpuidle/current_governor", ret_facts->cpuidle_governor,
-		   sizeof ret_facts->cpuidle_governor);
-	first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
-		   ret_facts->cpufreq_governor, sizeof ret_facts->cpufreq_governor);
+#define LINE(member, path) nm_procfile_line(ret_facts->member, sizeof ret_facts->member, path)
+	LINE(boot_id, "/proc/sys/kernel/random/boot_id");
+	LINE(clocksource, "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+	LINE(congestion_control, "/proc/sys/net/ipv4/tcp_congestion_control");
+	LINE(cpuidle_driver, CPUS "/cpuidle/current_driver");
+	LINE(cpuidle_governor, CPUS "/cpuidle/current_governor");
+	LINE(cpufreq_governor, CPUS "/cpu0/cpufreq/scaling_governor");
+#undef LINE
 	(void)snprintf(ret_facts->irq_accounting, sizeof ret_facts->irq_accounting, "%s",
 		       host__read_irq_accounting());
 }

@@ -62,9 +62,7 @@ const char *host__read_irq_accounting(void)
 		(void)snprintf(path, sizeof path, "/boot/config-%s", names.release);
 		built_in = host__irq_time_built_in(path);
 	}
-	if (nm_procfile_read("/proc/cmdline", command_line, sizeof command_line) < 0)
-		*command_line = '\0';
-	if (nm_procfile_read("/proc/stat", stat, sizeof stat) < 0)
-		*stat = '\0';
+	nm_procfile_line(command_line, sizeof command_line, "/proc/cmdline");
+	nm_procfile_line(stat, sizeof stat, "/proc/stat");
 	return host__irq_accounting(built_in, command_line, stat);
 }

@@ -27,28 +27,18 @@ static void read_identity(struct rtnl_link *link, struct nm_nic_id *ret)
 	}
 }
 
-static void read_line(const char *sys, const char *name, const char *what, char *line, size_t size)
-{
-	char path[160];
-
-	(void)snprintf(path, sizeof path, "%.64s/class/net/%.31s/%s", sys, name, what);
-	if (nm_procfile_read(path, line, size) < 0)
-		*line = '\0';
-	line[strcspn(line, "\n")] = '\0';
-}
-
 bool host__is_nic_in_sysfs(const char *sys, const char *name, const struct nm_nic_id *id)
 {
 	char line[128], address[3 * sizeof id->address + 1] = "";
 	size_t used = 0;
 
-	read_line(sys, name, "ifindex", line, sizeof line);
+	nm_procfile_line(line, sizeof line, "%s/class/net/%s/ifindex", sys, name);
 	if (strtoul(line, NULL, 10) != id->index)
 		return false;
 	for (size_t i = 0; i < id->address_size; i++)
 		used += (size_t)snprintf(address + used, sizeof address - used,
 					 i ? ":%02x" : "%02x", id->address[i]);
-	read_line(sys, name, "address", line, sizeof line);
+	nm_procfile_line(line, sizeof line, "%s/class/net/%s/address", sys, name);
 	return strcmp(line, address) == 0;
 }
 

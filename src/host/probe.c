@@ -21,22 +21,14 @@
 #include "host/procfile.h"
 #include "host/usage_priv.h"
 
-static void read_line(const char *path, char *buf, size_t size)
-{
-	if (nm_procfile_read(path, buf, size) < 0)
-		*buf = '\0';
-	buf[strcspn(buf, "\n")] = '\0';
-}
-
 /* --- interfaces --- */
 
 /* A number of /sys/class/net; -1: not known. */
 static int64_t read_number(const char *name, const char *what)
 {
-	char path[128], text[32], *end;
+	char text[32], *end;
 
-	(void)snprintf(path, sizeof path, "/sys/class/net/%s/%s", name, what);
-	read_line(path, text, sizeof text);
+	nm_procfile_line(text, sizeof text, "/sys/class/net/%s/%s", name, what);
 	long long value = strtoll(text, &end, 10);
 
 	return end == text || value < 0 ? -1 : value;
@@ -138,13 +130,11 @@ static void read_interfaces(struct nm_probe *probe)
 
 static void read_nodes(struct nm_probe *probe)
 {
-	char path[128];
-
 	for (unsigned node = 0; node < NM_PROBE_NODES; node++) {
 		struct nm_probe_node *next = &probe->nodes[probe->n_nodes];
 
-		(void)snprintf(path, sizeof path, NM_CPU_NODES "/node%u/cpulist", node);
-		read_line(path, next->cpus, sizeof next->cpus);
+		nm_procfile_line(next->cpus, sizeof next->cpus, NM_CPU_NODES "/node%u/cpulist",
+				 node);
 		next->node = node;
 		probe->n_nodes += *next->cpus != '\0'; /* a node may have memory alone */
 	}
@@ -154,14 +144,13 @@ static bool finds_process(const char *name)
 {
 	DIR *processes = opendir("/proc");
 	const struct dirent *entry;
-	char path[300], comm[32];
+	char comm[32];
 	bool found = false;
 
 	while (processes && !found && (entry = readdir(processes))) {
 		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
 			continue;
-		(void)snprintf(path, sizeof path, "/proc/%s/comm", entry->d_name);
-		read_line(path, comm, sizeof comm);
+		nm_procfile_line(comm, sizeof comm, "/proc/%s/comm", entry->d_name);
 		found = strcmp(comm, name) == 0;
 	}
 	if (processes)
@@ -186,9 +175,9 @@ static void read_microcode(char *buf, size_t size)
 void nm_probe_read(struct nm_probe *ret_probe)
 {
 	memset(ret_probe, 0, sizeof *ret_probe);
-	read_line("/proc/cmdline", ret_probe->command_line, sizeof ret_probe->command_line);
+	nm_procfile_line(ret_probe->command_line, sizeof ret_probe->command_line, "/proc/cmdline");
 	read_microcode(ret_probe->microcode, sizeof ret_probe->microcode);
-	read_line("/etc/machine-id", ret_probe->machine_id, sizeof ret_probe->machine_id);
+	nm_procfile_line(ret_probe->machine_id, sizeof ret_probe->machine_id, "/etc/machine-id");
 	ret_probe->irqbalance = finds_process("irqbalance");
 	read_interfaces(ret_probe);
 	read_nodes(ret_probe);

@@ -4,8 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 long nm_procfile_read(const char *path, char *buf, size_t size)
@@ -33,6 +36,37 @@ long nm_procfile_read(const char *path, char *buf, size_t size)
 	(void)close(fd);
 	buf[used] = '\0';
 	return (long)used;
+}
+
+static long vread(char *buf, size_t size, const char *fmt, va_list args)
+{
+	char path[PATH_MAX];
+
+	return vsnprintf(path, sizeof path, fmt, args) < (int)sizeof path
+		       ? nm_procfile_read(path, buf, size)
+		       : -ENAMETOOLONG;
+}
+
+long nm_procfile_readf(char *buf, size_t size, const char *path, ...)
+{
+	va_list args;
+
+	va_start(args, path);
+	long n = vread(buf, size, path, args);
+
+	va_end(args);
+	return n;
+}
+
+void nm_procfile_line(char *buf, size_t size, const char *path, ...)
+{
+	va_list args;
+
+	va_start(args, path);
+	if (vread(buf, size, path, args) < 0)
+		*buf = '\0';
+	va_end(args);
+	buf[strcspn(buf, "\n")] = '\0';
 }
 
 unsigned long nm_procfile_somaxconn(void)

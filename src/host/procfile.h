@@ -7,6 +7,12 @@
 
 /* Reads at most size - 1 bytes into buf, terminated. The number of bytes, or -errno. */
 long nm_procfile_read(const char *path, char *buf, size_t size);
+/* The same for a path that is put together, as by printf. */
+long nm_procfile_readf(char *buf, size_t size, const char *path, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Its first line alone, without the end of it; "": it cannot be read. */
+void nm_procfile_line(char *buf, size_t size, const char *path, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* net.core.somaxconn: the most connections that wait at a listening socket; 0: it cannot be
  * read. */

@@ -15,6 +15,7 @@
 #include "host/procfile.h"
 
 #define MAX_STATES 32
+#define STATE	   "%s/cpu%u/cpuidle/state%u/"
 
 struct reading {
 	uint64_t at_ns, asleep_ns;
@@ -33,15 +34,6 @@ static bool polls(const char *name)
 	return strncmp(name, "POLL", 4) == 0 || strncmp(name, "snooze", 6) == 0;
 }
 
-static long read_state(const char *dir, unsigned cpu, unsigned state, const char *what, char *text,
-		       size_t size)
-{
-	char path[PATH_MAX];
-
-	(void)snprintf(path, sizeof path, "%s/cpu%u/cpuidle/state%u/%s", dir, cpu, state, what);
-	return nm_procfile_read(path, text, size);
-}
-
 static int read_cpu(const char *dir, unsigned cpu, struct reading *ret_reading)
 {
 	char text[64];
@@ -49,11 +41,11 @@ static int read_cpu(const char *dir, unsigned cpu, struct reading *ret_reading)
 
 	*ret_reading = (struct reading){.at_ns = nm_clock_ns()};
 	for (unsigned state = 0; state < MAX_STATES; state++) {
-		if (read_state(dir, cpu, state, "name", text, sizeof text) < 0)
+		if (nm_procfile_readf(text, sizeof text, STATE "name", dir, cpu, state) < 0)
 			break;
 		if (polls(text))
 			continue;
-		if (read_state(dir, cpu, state, "time", text, sizeof text) < 0)
+		if (nm_procfile_readf(text, sizeof text, STATE "time", dir, cpu, state) < 0)
 			return -ENODATA;
 		sleeps = true;
 		ret_reading->asleep_ns += strtoull(text, NULL, 10) * 1000;

@@ -71,7 +71,7 @@ void host__parse_cpu_stat(const char *text, struct nm_throttling *add)
  * the root alone is there. */
 void host__read_throttling(struct nm_throttling *ret_throttling)
 {
-	char text[MOST], path[MOST], file[MOST + 16];
+	char text[MOST], path[MOST];
 
 	*ret_throttling = (struct nm_throttling){.periods = 0};
 	if (nm_procfile_read("/proc/self/cgroup", text, sizeof text) < 0)
@@ -80,8 +80,7 @@ void host__read_throttling(struct nm_throttling *ret_throttling)
 
 	for (size_t length = root ? strlen(path) : 0; root && length >= root;) {
 		path[length] = '\0';
-		snprintf(file, sizeof file, "%s/cpu.stat", path);
-		if (nm_procfile_read(file, text, sizeof text) >= 0)
+		if (nm_procfile_readf(text, sizeof text, "%s/cpu.stat", path) >= 0)
 			host__parse_cpu_stat(text, ret_throttling);
 		while (length > root && path[length - 1] != '/')
 			length--;

@@ -94,15 +94,13 @@ int host__parse_event(const char *text, uint64_t *ret_config)
 
 static int find_event(const char *pmus, const char *name, struct perf_event_attr *attr)
 {
-	char path[PATH_MAX], text[64];
+	char text[64];
 	uint64_t config = 0;
 
-	(void)snprintf(path, sizeof path, "%s/msr/type", pmus);
-	if (nm_procfile_read(path, text, sizeof text) <= 0)
+	if (nm_procfile_readf(text, sizeof text, "%s/msr/type", pmus) <= 0)
 		return -ENOENT;
 	attr->type = (uint32_t)strtoul(text, NULL, 10);
-	(void)snprintf(path, sizeof path, "%s/msr/events/%s", pmus, name);
-	if (nm_procfile_read(path, text, sizeof text) <= 0)
+	if (nm_procfile_readf(text, sizeof text, "%s/msr/events/%s", pmus, name) <= 0)
 		return -ENOENT;
 	int r = host__parse_event(text, &config);
 

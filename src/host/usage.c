@@ -37,20 +37,27 @@ static const char *why_not(long read_error, int parse_error)
 					 : "unknown form";
 }
 
+/* Whether a file has given its figures; otherwise the reason is in why. */
+static bool is_had(const char *path, long read_error, int parse_error, char *why, size_t size)
+{
+	bool had = read_error >= 0 && parse_error == 0;
+
+	if (!had)
+		snprintf(why, size, "%s: %s", path, why_not(read_error, parse_error));
+	return had;
+}
+
+/* Reads `part` from the text of a file, of n bytes, or not at all by the error n. */
+#define TAKE(part, path, n, parse)                                                                 \
+	(u->has_##part =                                                                           \
+		 is_had(path, n, (n) < 0 ? 0 : (parse), u->part##_why, sizeof u->part##_why))
+
 static void read_stat(struct nm_usage *u, struct nm_cpu_loads *cpus, char *text)
 {
 	long n = nm_procfile_read("/proc/stat", text, HOST__PROC_TEXT);
-	int r = n < 0 ? 0 : host__parse_interrupts(text, &u->interrupts);
 
-	u->has_interrupts = n >= 0 && r == 0;
-	if (!u->has_interrupts)
-		snprintf(u->interrupts_why, sizeof u->interrupts_why, "/proc/stat: %s",
-			 why_not(n, r));
-
-	if (n >= 0 && host__parse_stat(text, sysconf(_SC_CLK_TCK), &u->cpu) == 0)
-		u->has_cpu = true;
-	else
-		snprintf(u->cpu_why, sizeof u->cpu_why, "/proc/stat: %s", why_not(n, 0));
+	TAKE(interrupts, "/proc/stat", n, host__parse_interrupts(text, &u->interrupts));
+	TAKE(cpu, "/proc/stat", n, host__parse_stat(text, sysconf(_SC_CLK_TCK), &u->cpu));
 	if (cpus)
 		host__take_cpu_loads(text, n, cpus);
 }
@@ -58,31 +65,20 @@ static void read_stat(struct nm_usage *u, struct nm_cpu_loads *cpus, char *text)
 static void read_softirqs(struct nm_usage *u, char *text)
 {
 	long n = nm_procfile_read("/proc/softirqs", text, HOST__PROC_TEXT);
-	int r = n < 0 ? 0 : host__parse_softirqs(text, &u->softirqs);
 
-	u->has_softirqs = n >= 0 && r == 0;
-	if (!u->has_softirqs)
-		snprintf(u->softirqs_why, sizeof u->softirqs_why, "/proc/softirqs: %s",
-			 why_not(n, r));
+	TAKE(softirqs, "/proc/softirqs", n, host__parse_softirqs(text, &u->softirqs));
 }
 
 static void read_softnet(struct nm_usage *u, char *text)
 {
 	long n = nm_procfile_read("/proc/net/softnet_stat", text, HOST__PROC_TEXT);
-	int r = n < 0 ? 0 : host__parse_softnet(text, &u->softnet);
 
-	u->has_softnet = n >= 0 && r == 0;
-	if (!u->has_softnet)
-		snprintf(u->softnet_why, sizeof u->softnet_why, "/proc/net/softnet_stat: %s",
-			 why_not(n, r));
+	TAKE(softnet, "/proc/net/softnet_stat", n, host__parse_softnet(text, &u->softnet));
 }
 
 static int64_t read_pressure_of(const char *file, const char *kind, char *text, long *ret_error)
 {
-	char path[64];
-
-	snprintf(path, sizeof path, "/proc/pressure/%s", file);
-	long n = nm_procfile_read(path, text, HOST__PROC_TEXT);
+	long n = nm_procfile_readf(text, HOST__PROC_TEXT, "/proc/pressure/%s", file);
 
 	if (n < 0)
 		*ret_error = n;
@@ -106,25 +102,18 @@ static void read_pressure(struct nm_usage *u, char *text)
 				 : why_not(error, 0));
 }
 
-/* The counters of a file that stand in its lines of a group. 0, or -1 with the reason. */
-static int read_tcp_file(struct nm_usage *u, const char *file, const char *group, char *text)
+/* Reads the counters of a group. */
+static bool read_tcp_group(struct nm_usage *u, const char *path, const char *group, char *text)
 {
-	char path[64];
+	long n = nm_procfile_readf(text, HOST__PROC_TEXT, "/proc/self%s", path + strlen("/proc"));
 
-	snprintf(path, sizeof path, "/proc/self/net/%s", file);
-	long n = nm_procfile_read(path, text, HOST__PROC_TEXT);
-
-	if (n >= 0 && host__parse_tcp(text, group, &u->tcp) == 0)
-		return 0;
-	snprintf(u->tcp_why, sizeof u->tcp_why, "/proc/net/%s: %s", file,
-		 n < 0 ? strerror((int)-n) : "unknown form");
-	return -1;
+	return TAKE(tcp, path, n, host__parse_tcp(text, group, &u->tcp));
 }
 
 static void read_tcp(struct nm_usage *u, char *text)
 {
-	u->has_tcp = read_tcp_file(u, "snmp", "Tcp", text) == 0 &&
-		     read_tcp_file(u, "netstat", "TcpExt", text) == 0;
+	(void)(read_tcp_group(u, "/proc/net/snmp", "Tcp", text) &&
+	       read_tcp_group(u, "/proc/net/netstat", "TcpExt", text));
 }
 
 static uint64_t timeval_ns(const struct timeval *t)

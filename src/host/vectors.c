@@ -45,14 +45,13 @@ static int add_counts(const char *text, uint64_t *add)
 
 static int read_count(const char *sys, uint32_t irq, uint64_t *ret)
 {
-	char path[PATH_MAX];
 	size_t size = (size_t)sysconf(_SC_PAGESIZE) + 1;
 	char *text = malloc(size);
 	int r = text ? 0 : -ENOMEM;
 
 	*ret = 0;
-	(void)snprintf(path, sizeof path, "%s/kernel/irq/%u/per_cpu_count", sys, irq);
-	if (r == 0 && nm_procfile_read(path, text, size) <= 0)
+	if (r == 0 &&
+	    nm_procfile_readf(text, size, "%s/kernel/irq/%u/per_cpu_count", sys, irq) <= 0)
 		r = -EINVAL;
 	if (r == 0)
 		r = add_counts(text, ret);
@@ -63,12 +62,10 @@ static int read_count(const char *sys, uint32_t irq, uint64_t *ret)
 /* Of the first driver that handles it, as a vector has no other. */
 static void read_name(const char *sys, struct nm_vector *vector)
 {
-	char path[PATH_MAX], line[256];
+	char line[256];
 
-	(void)snprintf(path, sizeof path, "%s/kernel/irq/%u/actions", sys, vector->irq);
-	if (nm_procfile_read(path, line, sizeof line) < 0)
-		*line = '\0';
-	(void)snprintf(vector->name, sizeof vector->name, "%.*s", (int)strcspn(line, ",\n"), line);
+	nm_procfile_line(line, sizeof line, "%s/kernel/irq/%u/actions", sys, vector->irq);
+	(void)snprintf(vector->name, sizeof vector->name, "%.*s", (int)strcspn(line, ","), line);
 }
 
 /* A function of PCI with several interfaces does not say which vector is whose. */
