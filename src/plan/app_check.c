@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Application protocols: which one a connection speaks, and what is asked over it. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "app/app.h"
+#include "app/command.h"
+#include "app/fault.h"
 #include "base/ascii.h"
 #include "base/diag.h"
 #include "flowop/ask.h"
@@ -168,6 +171,66 @@ static void check_lives(struct nm_ir *ir, const struct nm_ir_group *group,
 	}
 }
 
+/* Memory of the arena, or NULL with an error. */
+static void *kept(struct nm_ir *ir, const struct nm_ir_step *step, size_t size)
+{
+	void *memory = malloc(size);
+
+	if (memory && nm_arena_keep(ir->arena, memory) == 0)
+		return memory;
+	nm_step_error(ir, step, ": out of memory");
+	return NULL;
+}
+
+/* The faults that a server is asked for. */
+static void check_faults(struct nm_ir *ir, struct nm_ir_step *step)
+{
+	const char *text = ((const struct nm_opts_serve *)step->opts)->fault;
+	struct nm_faults *faults;
+	char why[256];
+
+	if (!text || !*text || !step->ask.app)
+		return;
+	faults = kept(ir, step, sizeof *faults);
+	step->ask.faults = faults;
+	if (!faults)
+		return;
+	if (nm_faults_read(text, faults, why, sizeof why) < 0)
+		nm_option_error(ir, step, "fault", " fault=\"%.128s\": %s", text, why);
+	else if (nm_faults_has(faults, NM_FAULT_ERROR) && !step->ask.app->fail)
+		nm_option_error(ir, step, "fault", " fault: app=%s has no answer that is an error",
+				step->ask.app->name);
+}
+
+/* What of a command of Redis is known before the run. */
+static void check_command(struct nm_ir *ir, struct nm_ir_step *step)
+{
+	const struct nm_opts_ask *opts = step->opts;
+	const char *text = nm_node_attr(step->written.node, "text");
+	struct nm_command *command;
+	char why[128];
+
+	if (step->op->verb != NM_VERB_COMMAND)
+		return;
+	if (!text) {
+		nm_step_error(ir, step, ": needs the attribute text=\"...\", the command");
+		return;
+	}
+	command = kept(ir, step, sizeof *command);
+	step->ask.command = command;
+	if (!command)
+		return;
+	if (opts->keys && !step->ask.keyspace) /* told already */
+		return;
+	if (nm_command_read(text, step->ask.keyspace, command, why, sizeof why) < 0)
+		nm_step_error(ir, step, " text=\"%.128s\": %s", text, why);
+	else if (command->has_data != (step->size > 0))
+		nm_option_error(ir, step, "size",
+				command->has_data
+					? " size: __data__ needs size=..., its bytes"
+					: " size: has no effect without __data__ in the text");
+}
+
 void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step)
 {
 	const struct nm_opts_open *opts = step->opts;
@@ -223,7 +286,7 @@ static void check_verb(struct nm_ir *ir, struct nm_ir_step *step)
 
 	step->ask.app = opened->ask.app;
 	if (step->op == &nm_flowop_serve) {
-		nm_ir_check_faults(ir, step);
+		check_faults(ir, step);
 		return;
 	}
 	if (!step->ask.app) {
@@ -324,7 +387,7 @@ void nm_ir_check_apps(struct nm_ir *ir, struct nm_ir_group *group)
 			step->ask.keyspace = step->op->verb == NM_VERB_QUERY
 						     ? nm_ir_find_questions(ir, step)
 						     : nm_ir_find_keys(ir, step);
-			nm_ir_check_command(ir, step);
+			check_command(ir, step);
 			if (((const struct nm_opts_ask *)step->opts)->tcp_fallback)
 				give_fallback(ir, group, step);
 			if (step->op->verb == NM_VERB_HTTP)

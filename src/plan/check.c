@@ -43,65 +43,6 @@ static void check_duration(struct nm_ir *ir, const struct nm_ir_group *group,
 			      "only burn the CPU");
 }
 
-/* Of a plan without mistakes, whose sizes are those that were meant. */
-static void set_pass_bytes(struct nm_ir *ir, const struct nm_ir_group *group,
-			   struct nm_ir_transaction *t)
-{
-	const struct nm_ir_step *unknown;
-	char why[160];
-
-	if (!t->arrivals.law->by_bytes || ir->diags->n_errors || ir->lacks_values)
-		return;
-	double bytes = nm_ir_pass_bytes(group, t, &unknown);
-
-	if (unknown)
-		(void)snprintf(why, sizeof why,
-			       "how many bytes <flowop %s> of line %u moves is not known before; "
-			       "use write, read, send, recv or exchange",
-			       unknown->op->name, unknown->line);
-	else if (bytes <= 0)
-		(void)snprintf(why, sizeof why, "its passes move no bytes");
-	else if (nm_arrivals_set_bytes(&t->arrivals, bytes, why, sizeof why) == 0)
-		return;
-	nm_diag_error(ir->diags, ir->file, t->line, "<transaction> arrivals=\"%s\": %s",
-		      t->attrs.arrivals, why);
-}
-
-/* An open loop is the master's, who has the clock, and a free flow makes one pass at a time. */
-static void check_arrivals(struct nm_ir *ir, const struct nm_ir_group *group,
-			   struct nm_ir_transaction *t)
-{
-	size_t first = t->first;
-	bool begins = true;
-	const char *wrong = NULL;
-
-	if (!t->arrivals.law)
-		return;
-	while (first + 1 < t->first + t->n_steps && !group->steps[first].common->count)
-		first++;
-	for (const struct nm_ir_step *step = &group->steps[first]; step;
-	     step = nm_ir_next_member(group, t, step))
-		begins &= nm_ir_acts(step) && (step->op->flags & NM_FLOWOP_INITIATES);
-	if (!t->has_duration)
-		wrong = ": only with a duration, within which passes become due";
-	else if (t->attrs.rate_per_s > 0)
-		wrong = ", and rate, period or spacing: only one of them may be given";
-	else if (t->attrs.total)
-		wrong = ", and total: the duration alone ends an open loop";
-	else if (t->attrs.pipeline > 1 && !nm_ir_is_queue(group, t))
-		wrong = ", and pipeline: only where each pass is one request of an application "
-			"over a stream; with more flows more can be outstanding, too";
-	else if (!begins)
-		wrong = ": the first flowop must be one with which the master begins a pass, as "
-			"connect or write";
-	if (wrong)
-		nm_diag_error(ir->diags, ir->file, t->line, "<transaction> arrivals=\"%s\"%s",
-			      t->attrs.arrivals, wrong);
-	else
-		set_pass_bytes(ir, group, t);
-	nm_ir_set_lanes(ir, group, t);
-}
-
 uint32_t nm_ir_leader(const struct nm_ir_group *group, const struct nm_ir_transaction *t)
 {
 	for (size_t i = 0; i < t->n_steps; i++) {
@@ -316,7 +257,7 @@ static void check_group(struct nm_ir *ir, struct nm_ir_group *group)
 		if (nm_ir_is_skipped(&group->transactions[k]))
 			continue;
 		check_duration(ir, group, &group->transactions[k]);
-		check_arrivals(ir, group, &group->transactions[k]);
+		nm_ir_check_arrivals(ir, group, &group->transactions[k]);
 		check_leaders(ir, group, &group->transactions[k]);
 		for (size_t i = 0; i < group->transactions[k].n_steps; i++)
 			check_fastopen(ir, group, &group->transactions[k], i);

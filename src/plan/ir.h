@@ -157,10 +157,6 @@ bool nm_ir_is_to_server(const struct nm_ir_step *step);
 bool nm_ir_acts(const struct nm_ir_step *step);
 /* Whether it sends or receives messages that its transport keeps apart. */
 bool nm_ir_moves_messages(const struct nm_ir_step *step);
-/* The bytes that a pass has on average, in the direction that has more of them, as a link carries
- * both at a time. *ret_unknown: a step of which that is not known before; NULL: there is none. */
-double nm_ir_pass_bytes(const struct nm_ir_group *group, const struct nm_ir_transaction *t,
-			const struct nm_ir_step **ret_unknown);
 /* Reads the attribute `slowdown`, where there is one, of a transaction whose passes that leader
  * begins (slowdown_check.c). After nm_ir_connect, and when it is known what is measured. */
 void nm_ir_set_slowdown(struct nm_ir *ir, const struct nm_ir_group *group,
@@ -192,8 +188,6 @@ char *nm_ir_tell_apart(const struct nm_ir *ir, unsigned *ret_line);
  * (app_check.c). */
 void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step);
 void nm_ir_check_apps(struct nm_ir *ir, struct nm_ir_group *group);
-void nm_ir_check_command(struct nm_ir *ir, struct nm_ir_step *step); /* command_check.c */
-void nm_ir_check_faults(struct nm_ir *ir, struct nm_ir_step *step);  /* fault_check.c */
 /* Puts the lines of a request of http together (http_check.c). */
 void nm_ir_check_http(struct nm_ir *ir, const struct nm_ir_group *group, struct nm_ir_step *step);
 
@@ -204,10 +198,11 @@ const struct nm_keyspace *nm_ir_find_keys(struct nm_ir *ir, const struct nm_ir_s
 void nm_ir_set_fill(struct nm_ir *ir, struct nm_ir_group *group, struct nm_ir_transaction *t);
 /* Gives transactions that open connections the rate of their group (connect_rate.c). */
 void nm_ir_pace_connects(struct nm_ir *ir, struct nm_ir_group *group);
-/* Reads queue, late and drain (backlog.c); sets lanes, and who draws by them (lanes.c). */
+/* Reads queue, late and drain; checks arrivals, and sets lanes, who draws by them, and for a law
+ * that goes by them the bytes of a pass (arrivals_check.c). */
 void nm_ir_read_backlog(struct nm_ir *ir, const struct nm_node *node, struct nm_ir_transaction *t);
-void nm_ir_set_lanes(struct nm_ir *ir, const struct nm_ir_group *group,
-		     struct nm_ir_transaction *t);
+void nm_ir_check_arrivals(struct nm_ir *ir, const struct nm_ir_group *group,
+			  struct nm_ir_transaction *t);
 /* What a query asks for: its questions, which begin with a keyspace (questions.c). */
 const struct nm_keyspace *nm_ir_find_questions(struct nm_ir *ir, const struct nm_ir_step *step);
 /* Reads the names of a query that has a file of them, as only the master does. */

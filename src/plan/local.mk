@@ -9,14 +9,10 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/attributes.c \
 	src/plan/attributes.h \
 	src/plan/check.c \
-	src/plan/command_check.c \
-	src/plan/fault_check.c \
 	src/plan/compile.c \
 	src/plan/lower.c \
-	src/plan/lower_chunk.c \
-	src/plan/lower_chunk.h \
-	src/plan/lower_mix.c \
-	src/plan/lower_mix.h \
+	src/plan/lower_parts.c \
+	src/plan/lower_parts.h \
 	src/plan/diag.c \
 	src/plan/diag.h \
 	src/plan/ir.c \
@@ -31,8 +27,6 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/message_check.c \
 	src/plan/mix_check.c \
 	src/plan/mixes.h \
-	src/plan/lower_pipeline.c \
-	src/plan/lower_pipeline.h \
 	src/plan/pipeline_check.c \
 	src/plan/pipeline_check.h \
 	src/plan/options.c \
@@ -40,18 +34,15 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/params.c \
 	src/plan/params.h \
 	src/plan/params_priv.h \
-	src/plan/pass_bytes.c \
 	src/plan/public_check.c \
 	src/plan/public_check.h \
 	src/plan/plateau.c \
 	src/plan/connect_rate.c \
-	src/plan/backlog.c \
-	src/plan/lanes.c \
+	src/plan/arrivals_check.c \
 	src/plan/plateau.h \
 	src/plan/notes.c \
 	src/plan/notes.h \
 	src/plan/posts.c \
-	src/plan/posts.h \
 	src/plan/plan.c \
 	src/plan/plan.h \
 	src/plan/questions.c \

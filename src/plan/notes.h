@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Notes on the instructions of a phase that follow from those around them: replies, thinks, writes
- * that are held back, pipelines, handshakes, resets and connections that are replaced. Whoever
- * makes the plan calls this, on one thread; the group owns what is noted. */
+ * that are held back, pipelines, handshakes, resets, connections that are replaced, and what
+ * io_uring moves. Whoever makes the plan calls these, on one thread; the group owns what is noted.
+ */
 #ifndef NM_PLAN_NOTES_H
 #define NM_PLAN_NOTES_H
 
 struct nm_group;
+struct nm_ir;
 struct nm_ir_group;
 struct nm_phase;
+struct nm_plan;
 
 /* Completes the instructions of a phase, which are the last of the group so far, and the phase:
  * what may be done with one call, held back or left to a later one, and whether connections can be
  * replaced. */
 void nm_phase_note(struct nm_group *group, const struct nm_ir_group *from, struct nm_phase *phase);
+
+/* Notes whether the messages of a phase can be moved by io_uring, once all else is noted
+ * (posts.c): the other end sends nothing beyond the passes, as what is posted takes it. */
+void nm_phase_note_posts(struct nm_group *group, struct nm_phase *phase);
+/* An error for each group that asks for io_uring and has no use for it. */
+void nm_plan_check_posts(const struct nm_plan *plan, const struct nm_ir *ir);
 
 #endif

@@ -21,3 +21,9 @@ bool nm_ir_is_skipped(const struct nm_ir_transaction *t)
 {
 	return t->n_steps == 0 || (!t->has_duration && t->attrs.iterations == 0);
 }
+
+bool nm_ir_moves_messages(const struct nm_ir_step *step)
+{
+	return step->transport && (step->transport->caps & NM_TRANSPORT_MESSAGES) &&
+	       (step->op->flags & NM_FLOWOP_MOVES);
+}

@@ -7,13 +7,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "transport/turns.h"
-
 struct nm_addr;
 struct nm_app_service;
 struct nm_greetings;
 struct nm_pool;
 struct nm_verb_tally;
+
+/* Whose turn it is of requests that were recorded (flowop/replay.h): written when a phase begins.
+ * The flows of a worker share out among them those that its flows would have if each of all flows
+ * had each n-th. */
+struct nm_turns {
+	uint64_t base;	    /* of the present round of all flows */
+	uint32_t at;	    /* the flow whose turn it is; at first the worker's number */
+	uint32_t n_workers; /* of the group */
+	bool by_arrival;    /* it is the turn of that with the number of the arrival */
+	uint64_t arrival;   /* that has begun last, from 0 */
+};
 
 /* The servers of an opening that are not netmodel: flow i goes to number i modulo their number. */
 struct nm_servers {

@@ -17,7 +17,6 @@ src_libnm_transport_la_SOURCES = \
 	src/transport/address.c \
 	src/transport/address.h \
 	src/transport/conn.h \
-	src/transport/turns.h \
 	src/transport/conn_cache.c \
 	src/transport/conn_cache.h \
 	src/transport/handshake.c \
@@ -48,7 +47,6 @@ src_libnm_transport_la_SOURCES = \
 	src/transport/sockopt.c \
 	src/transport/sockopt.h \
 	src/transport/ssl_bio.c \
-	src/transport/ssl_cert.c \
 	src/transport/ssl_ctx.c \
 	src/transport/ssl_priv.h \
 	src/transport/ssl_params.c \

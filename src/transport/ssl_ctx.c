@@ -7,14 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <openssl/ec.h>
 #include <openssl/err.h>
+#include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <openssl/rsa.h>
+#include <openssl/x509.h>
 
 #include "host/file.h"
 #include "transport/ssl_priv.h"
 
 #define READ_BYTES 65536 /* asked of the socket at a time */
 #define SESSION_S  86400 /* how long a session can be continued */
+#define RSA_BITS 2048
+#define DAY_S	 86400L
 
 const char *nm_ssl_error_text(unsigned long error)
 {
@@ -281,6 +287,34 @@ static int load_trusted(const struct reading *reading, const char *option, const
 
 /* --- the SSL_CTX --- */
 
+static bool fill(X509 *cert, EVP_PKEY *key)
+{
+	X509_NAME *name = X509_get_subject_name(cert);
+
+	return X509_set_version(cert, X509_VERSION_3) &&
+	       ASN1_INTEGER_set(X509_get_serialNumber(cert), 1) &&
+	       X509_gmtime_adj(X509_getm_notBefore(cert), -DAY_S) &&
+	       X509_gmtime_adj(X509_getm_notAfter(cert), 3650 * DAY_S) &&
+	       X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
+					  (const unsigned char *)"netmodel", -1, -1, 0) &&
+	       X509_set_issuer_name(cert, name) && X509_set_pubkey(cert, key) &&
+	       X509_sign(cert, key, EVP_sha256()) > 0;
+}
+
+/* Makes a certificate where the user names none: it proves nothing, and costs as much as any
+ * other. */
+static int self_sign(SSL_CTX *ctx, bool rsa)
+{
+	EVP_PKEY *key = rsa ? EVP_RSA_gen(RSA_BITS) : EVP_EC_gen("P-256");
+	X509 *cert = X509_new();
+	bool done = key && cert && fill(cert, key) && SSL_CTX_use_certificate(ctx, cert) == 1 &&
+		    SSL_CTX_use_PrivateKey(ctx, key) == 1;
+
+	X509_free(cert);
+	EVP_PKEY_free(key);
+	return done ? 0 : -EIO;
+}
+
 /* Makes the certificates that the ciphers ask for. */
 static int sign_own(SSL_CTX *ctx, const struct nm_ssl_params *params)
 {
@@ -293,9 +327,9 @@ static int sign_own(SSL_CTX *ctx, const struct nm_ssl_params *params)
 		rsa |= by == NID_auth_rsa;
 		ecdsa |= by == NID_auth_ecdsa;
 	}
-	int r = ecdsa ? nm_ssl_self_signed(ctx, false) : 0;
+	int r = ecdsa ? self_sign(ctx, false) : 0;
 
-	return r == 0 && rsa ? nm_ssl_self_signed(ctx, true) : r;
+	return r == 0 && rsa ? self_sign(ctx, true) : r;
 }
 
 static int take_any(X509_STORE_CTX *store, void *arg)

@@ -125,10 +125,6 @@ void nm_ssl_stop(void *started);
 /* An error of OpenSSL in words, static or thread-local. */
 const char *nm_ssl_error_text(unsigned long error);
 
-/* ssl_cert.c: gives ctx a new key and a certificate that it has signed itself: RSA, or else ECDSA.
- * 0 or -errno. */
-int nm_ssl_self_signed(SSL_CTX *ctx, bool rsa);
-
 /* ssl_refusal.c: a callback of SSL_CTX_set_verify that notes what was refused. */
 int nm_ssl_note_refused(int ok, X509_STORE_CTX *store);
 /* Why the other end's certificate is refused, in a phrase. */
