@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -532,4 +533,15 @@ void nm_opts_fini(const struct nm_opt *table, void *base)
 		free(*string);
 		*string = NULL;
 	}
+}
+
+int nm_why_set(struct nm_why *why, const char *option, const char *fmt, ...)
+{
+	va_list args;
+
+	why->option = option;
+	va_start(args, fmt);
+	(void)vsnprintf(why->text, sizeof why->text, fmt, args);
+	va_end(args);
+	return -EINVAL;
 }

@@ -95,6 +95,9 @@ struct nm_why {
 	const char *option; /* static; NULL: none alone */
 	char text[512];	    /* names the option, too */
 };
+/* Returns -EINVAL. */
+int nm_why_set(struct nm_why *why, const char *option, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* Checks a value against a type alone (used for declared parameters). Same contract as nm_opt_read.
  */

@@ -86,14 +86,14 @@ void nm_errqueue_why(char *buf, size_t size)
 	if (optmem < OPTMEM_MIN)
 		(void)snprintf(buf, size,
 			       "zerocopy: " OPTMEM
-			       " is %ld bytes, which has no room for the kernel's "
-			       "note of one send; set it to %d at least, or leave out zerocopy",
+			       " is %ld bytes, which has no room for the kernel's note of one "
+			       "send; set it to %d at least, or leave out zerocopy",
 			       optmem, 65536);
 	else
-		(void)snprintf(
-			buf, size,
-			"zerocopy: no send was taken for 1 s: the memory that the user may lock "
-			"(ulimit -l) or " OPTMEM " is too small; raise it, or leave out zerocopy");
+		(void)snprintf(buf, size,
+			       "zerocopy: no send was taken for 1 s: the memory that the user may "
+			       "lock (ulimit -l) or " OPTMEM
+			       " is too small; raise it, or leave out zerocopy");
 }
 
 static int begin_mapping(struct nm_conn *conn)

@@ -72,12 +72,6 @@ int nm_handshake_attach(struct nm_conn *conn, int fd, const void *opts,
 }
 
 const struct nm_transport_socket nm_handshake_socket = {
-	.settle = nm_inet_settle,
-	.ports = nm_inet_ports,
-	.source = nm_sock_source,
-	.source_ports = nm_sock_source_ports,
-	.leave_from = nm_sock_leave_from,
-	.busy_poll_ns = nm_sock_busy_poll_ns,
-	.mss_bytes = nm_inet_mss_bytes,
+	NM_INET_HOOKS,
 	.tx_delay_ns = nm_inet_tx_delay_ns,
 };

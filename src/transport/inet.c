@@ -57,20 +57,18 @@ static int check_congestion_control(const char *name, struct nm_why *why)
 		return 0;
 	nm_procfile_line(has, sizeof has, CONTROLS, "available");
 	nm_procfile_line(all, sizeof all, CONTROLS, "allowed");
-	why->option = "cc";
 	const char *more =
 		nm_privileges_has(CAP_NET_ADMIN)
 			? ""
 			: ": others need CAP_NET_ADMIN, which slaves lend with --allow cc";
 	if (r == -ENOENT)
-		snprintf(why->text, sizeof why->text,
-			 "cc=\"%s\": this host has no such congestion control; it has: %s%s", name,
-			 has, more);
-	else
-		snprintf(why->text, sizeof why->text, "cc=\"%s\": %s%s%s%s", name, strerror(-r),
-			 r == -EPERM ? ": every process may have " : "", r == -EPERM ? all : "",
-			 r == -EPERM ? more : "");
-	return -EINVAL;
+		return nm_why_set(
+			why, "cc",
+			"cc=\"%s\": this host has no such congestion control; it has: %s%s", name,
+			has, more);
+	return nm_why_set(why, "cc", "cc=\"%s\": %s%s%s%s", name, strerror(-r),
+			  r == -EPERM ? ": every process may have " : "", r == -EPERM ? all : "",
+			  r == -EPERM ? more : "");
 }
 
 /* What the kernel takes as the largest segment. */
@@ -81,10 +79,8 @@ static int check_mss(uint64_t bytes, struct nm_why *why)
 {
 	if (!bytes || (bytes >= MSS_LEAST && bytes <= MSS_MOST))
 		return 0;
-	why->option = "mss";
-	snprintf(why->text, sizeof why->text, "mss=\"%llu\": must be 0, or from %u to %u bytes",
-		 (unsigned long long)bytes, MSS_LEAST, MSS_MOST);
-	return -EINVAL;
+	return nm_why_set(why, "mss", "mss=\"%llu\": must be 0, or from %u to %u bytes",
+			  (unsigned long long)bytes, MSS_LEAST, MSS_MOST);
 }
 
 #define ECN_BITS 3u
@@ -94,12 +90,10 @@ static int check_tos(uint64_t tos, struct nm_why *why)
 {
 	if (!(tos & ECN_BITS))
 		return 0;
-	why->option = "tos";
-	snprintf(why->text, sizeof why->text,
-		 "tos=\"%llu\": must be a multiple of 4: over TCP the two lowest bits (ECN) are "
-		 "the kernel's",
-		 (unsigned long long)tos);
-	return -EINVAL;
+	return nm_why_set(why, "tos",
+			  "tos=\"%llu\": must be a multiple of 4: over TCP the two lowest bits "
+			  "(ECN) are the kernel's",
+			  (unsigned long long)tos);
 }
 
 int nm_inet_prepare(void *opts, struct nm_why *why)
@@ -120,13 +114,10 @@ int nm_inet_check_group(const void *opts, uint32_t n_flows, uint32_t port, struc
 {
 	const struct nm_inet_opts *o = opts;
 
-	if (port && port + o->num_ports - 1 > 65535) {
-		why->option = "num_ports";
-		snprintf(why->text, sizeof why->text,
-			 "num_ports=\"%llu\": from port %u on there are %u ports only",
-			 (unsigned long long)o->num_ports, port, 65536 - port);
-		return -EINVAL;
-	}
+	if (port && port + o->num_ports - 1 > 65535)
+		return nm_why_set(why, "num_ports",
+				  "num_ports=\"%llu\": from port %u on there are %u ports only",
+				  (unsigned long long)o->num_ports, port, 65536 - port);
 	return nm_sock_check_group(&o->sock, n_flows, why);
 }
 
@@ -475,13 +466,7 @@ const struct nm_transport_shared nm_inet_shared = {.start = nm_inet_start};
 
 const struct nm_transport_socket nm_inet_socket = {
 	.make = nm_inet_make,
-	.settle = nm_inet_settle,
-	.ports = nm_inet_ports,
-	.source = nm_sock_source,
-	.source_ports = nm_sock_source_ports,
-	.leave_from = nm_sock_leave_from,
-	.busy_poll_ns = nm_sock_busy_poll_ns,
-	.mss_bytes = nm_inet_mss_bytes,
+	NM_INET_HOOKS,
 	.tx_delay_ns = nm_inet_tx_delay_ns,
 };
 

@@ -108,6 +108,11 @@ struct nm_inet_flight {
 /* That of a socket that has so many bytes queued (SIOCOUTQ). */
 struct nm_inet_flight nm_inet_flight(const struct tcp_info *info, uint64_t queued);
 
+/* Those of struct nm_transport_socket that all such transports have. */
+#define NM_INET_HOOKS                                                                              \
+	.settle = nm_inet_settle, .ports = nm_inet_ports, .mss_bytes = nm_inet_mss_bytes,          \
+	NM_SOCK_HOOKS
+
 /* The optional functions of transports whose sockets are TCP's. */
 extern const struct nm_transport_shared nm_inet_shared;
 extern const struct nm_transport_socket nm_inet_socket;

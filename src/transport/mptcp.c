@@ -56,24 +56,6 @@ static bool mptcp_is_plain(const struct nm_conn *conn)
 	return getsockopt(conn->fd, IPPROTO_TCP, TCP_REPAIR, &repair, &size) == 0;
 }
 
-static const struct nm_transport_socket mptcp_socket = {
-	.make = nm_inet_make,
-	.settle = nm_inet_settle,
-	.ports = nm_inet_ports,
-	.source = nm_sock_source,
-	.source_ports = nm_sock_source_ports,
-	.leave_from = nm_sock_leave_from,
-	.busy_poll_ns = nm_sock_busy_poll_ns,
-	.mss_bytes = nm_inet_mss_bytes,
-	.is_plain = mptcp_is_plain,
-};
-
-static const struct nm_transport_checks mptcp_checks = {
-	.prepare = mptcp_prepare,
-	.group = nm_inet_check_group,
-	.available = mptcp_available,
-};
-
 const struct nm_transport nm_transport_mptcp = {
 	.name = "mptcp",
 	.help = "Multipath TCP over IPv4 or IPv6, as the host's address says",
@@ -88,8 +70,12 @@ const struct nm_transport nm_transport_mptcp = {
 	.close = nm_socket_close,
 	.tcp_fields = nm_tcp_fields_read,
 	.info = nm_inet_info,
-	.checks = &mptcp_checks,
+	.checks = &(const struct nm_transport_checks){.prepare = mptcp_prepare,
+						      .group = nm_inet_check_group,
+						      .available = mptcp_available},
 	.shared = &nm_inet_shared,
-	.socket = &mptcp_socket,
+	.socket = &(const struct nm_transport_socket){.make = nm_inet_make,
+						      NM_INET_HOOKS,
+						      .is_plain = mptcp_is_plain},
 	.preamble = &nm_inet_preamble,
 };

@@ -153,10 +153,10 @@ static int get_own_key(struct nm_conn *c, struct psp_conn *conn)
 		return 0;
 	}
 	/* The kernel gives keys even so, and the device then drops all that is sent with them. */
-	return failed(conn,
-		      "the device by which its route leaves does not take the version, "
-		      "or was made anew",
-		      -EOPNOTSUPP);
+	return failed(
+		conn,
+		"the device by which its route leaves does not take the version, or was made anew",
+		-EOPNOTSUPP);
 }
 
 static int be_tls(struct nm_conn *c, struct psp_conn *conn)
@@ -410,28 +410,6 @@ static bool psp_why(const struct nm_conn *c, char *buf, size_t size)
 	return true;
 }
 
-static const struct nm_transport_checks psp_checks = {
-	.prepare = nm_inet_prepare,
-	.group = nm_inet_check_group,
-	.available = nm_psp_available,
-};
-
-static const struct nm_transport_shared psp_shared = {
-	.start = nm_psp_start,
-	.stop = nm_psp_stop,
-};
-
-static const struct nm_transport_preamble psp_preamble = {
-	.attach = psp_attach,
-	.queue = psp_queue,
-};
-
-static const struct nm_transport_events psp_events = {
-	.fd = nm_psp_event_fd,
-	.next = nm_psp_event,
-	.expired = nm_psp_expired,
-};
-
 const struct nm_transport nm_transport_psp = {
 	.name = "psp",
 	.help = "TCP whose segments the network card encrypts (PSP), over IPv4 or IPv6",
@@ -449,9 +427,13 @@ const struct nm_transport nm_transport_psp = {
 	.why = psp_why,
 	.tcp_fields = nm_tcp_fields_read,
 	.info = nm_inet_info,
-	.checks = &psp_checks,
-	.shared = &psp_shared,
+	.checks = &(const struct nm_transport_checks){.prepare = nm_inet_prepare,
+						      .group = nm_inet_check_group,
+						      .available = nm_psp_available},
+	.shared = &(const struct nm_transport_shared){.start = nm_psp_start, .stop = nm_psp_stop},
 	.socket = &nm_handshake_socket,
-	.preamble = &psp_preamble,
-	.events = &psp_events,
+	.preamble = &(const struct nm_transport_preamble){.attach = psp_attach, .queue = psp_queue},
+	.events = &(const struct nm_transport_events){.fd = nm_psp_event_fd,
+						      .next = nm_psp_event,
+						      .expired = nm_psp_expired},
 };

@@ -240,10 +240,9 @@ bool nm_psp_expired(const struct nm_conn *conn, const void *started, char *why, 
 
 	if (since < 2)
 		return false;
-	snprintf(
-		why, why_size,
-		"PSP: the keys of %s have been rotated %u times since this connection got its own, "
-		"which outlives one rotation: it was not replaced in time",
-		*s->devices[device].name ? s->devices[device].name : "the device", since);
+	snprintf(why, why_size,
+		 "PSP: the keys of %s have been rotated %u times since this connection got its "
+		 "own, which outlives one rotation: it was not replaced in time",
+		 *s->devices[device].name ? s->devices[device].name : "the device", since);
 	return true;
 }

@@ -123,26 +123,22 @@ static int sctp_check_message(const void *opts, const void *message_opts, bool b
 		streams = USUAL_STREAMS;
 	if (m->stream_id < streams)
 		return 0;
-	why->option = "sctp_stream_id";
-	snprintf(why->text, sizeof why->text,
-		 "sctp_stream_id=\"%llu\": its connection has %llu streams in that direction, "
-		 "numbered from 0 (%s of connect or accept)",
-		 (unsigned long long)m->stream_id, (unsigned long long)streams,
-		 by_master ? "sctp_out_streams" : "sctp_in_streams");
-	return -EINVAL;
+	return nm_why_set(why, "sctp_stream_id",
+			  "sctp_stream_id=\"%llu\": its connection has %llu streams in that "
+			  "direction, numbered from 0 (%s of connect or accept)",
+			  (unsigned long long)m->stream_id, (unsigned long long)streams,
+			  by_master ? "sctp_out_streams" : "sctp_in_streams");
 }
 
 static int sctp_prepare(void *opts, struct nm_why *why)
 {
 	struct sctp_opts *o = opts;
 
-	if (o->rto_min_ms && o->rto_max_ms && o->rto_min_ms > o->rto_max_ms) {
-		why->option = "sctp_rto_min";
-		snprintf(why->text, sizeof why->text,
-			 "sctp_rto_min=\"%llu\" is more than sctp_rto_max=\"%llu\"",
-			 (unsigned long long)o->rto_min_ms, (unsigned long long)o->rto_max_ms);
-		return -EINVAL;
-	}
+	if (o->rto_min_ms && o->rto_max_ms && o->rto_min_ms > o->rto_max_ms)
+		return nm_why_set(why, "sctp_rto_min",
+				  "sctp_rto_min=\"%llu\" is more than sctp_rto_max=\"%llu\"",
+				  (unsigned long long)o->rto_min_ms,
+				  (unsigned long long)o->rto_max_ms);
 	if (!o->localhost || !*o->localhost)
 		return 0;
 	why->option = "localhost";
@@ -435,29 +431,6 @@ static int sctp_info(const struct nm_conn *conn, struct nm_conn_info *ret_info)
 	return 0;
 }
 
-static const struct nm_transport_checks sctp_checks = {
-	.prepare = sctp_prepare,
-	.mirror = sctp_mirror,
-	.available = sctp_available,
-};
-
-static const struct nm_transport_message sctp_message = {
-	.max_lossy_bytes = MESSAGE_BYTES,
-	.opts = sctp_message_opts,
-	.opts_size = sizeof(struct sctp_message_opts),
-	.may_lose = sctp_may_lose,
-	.check = sctp_check_message,
-};
-
-static const struct nm_transport_socket sctp_socket = {
-	.source = sctp_source,
-	.leave_from = sctp_leave_from,
-};
-
-static const struct nm_transport_preamble sctp_preamble = {
-	.attach = sctp_attach,
-};
-
 const struct nm_transport nm_transport_sctp = {
 	.name = "sctp",
 	.help = "SCTP over IPv4 or IPv6, as the host's address says; a message has at most 64k, "
@@ -474,8 +447,16 @@ const struct nm_transport nm_transport_sctp = {
 	.send = sctp_send,
 	.recv = sctp_recv,
 	.info = sctp_info,
-	.checks = &sctp_checks,
-	.message = &sctp_message,
-	.socket = &sctp_socket,
-	.preamble = &sctp_preamble,
+	.checks = &(const struct nm_transport_checks){.prepare = sctp_prepare,
+						      .mirror = sctp_mirror,
+						      .available = sctp_available},
+	.message =
+		&(const struct nm_transport_message){.max_lossy_bytes = MESSAGE_BYTES,
+						     .opts = sctp_message_opts,
+						     .opts_size = sizeof(struct sctp_message_opts),
+						     .may_lose = sctp_may_lose,
+						     .check = sctp_check_message},
+	.socket = &(const struct nm_transport_socket){.source = sctp_source,
+						      .leave_from = sctp_leave_from},
+	.preamble = &(const struct nm_transport_preamble){.attach = sctp_attach},
 };

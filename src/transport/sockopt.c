@@ -134,32 +134,24 @@ static int read_source(const char *text, size_t length, union nm_source *ret, ch
 
 int nm_sock_prepare(struct nm_sock_opts *o, struct nm_why *why)
 {
-	if (o->tos && o->dscp) {
-		snprintf(why->text, sizeof why->text,
-			 "tos and dscp: are the same bits; only one may be given");
-		return -EINVAL;
-	}
-	if (o->max_pacing_bps > 0 && o->max_pacing_bps < 8) {
-		snprintf(why->text, sizeof why->text,
-			 "max_pacing_rate: must be at least 8b/s, one byte a second, or 0: no "
-			 "limit");
-		return -EINVAL;
-	}
-	if (o->source_ports > 1 && !o->source_port) {
-		snprintf(why->text, sizeof why->text,
-			 "source_ports: needs source_port, the first of them; without it the "
-			 "kernel chooses");
-		return -EINVAL;
-	}
+	if (o->tos && o->dscp)
+		return nm_why_set(why, NULL,
+				  "tos and dscp: are the same bits; only one may be given");
+	if (o->max_pacing_bps > 0 && o->max_pacing_bps < 8)
+		return nm_why_set(why, NULL,
+				  "max_pacing_rate: must be at least 8b/s, one byte a second, or "
+				  "0: no limit");
+	if (o->source_ports > 1 && !o->source_port)
+		return nm_why_set(why, NULL,
+				  "source_ports: needs source_port, the first of them; without it "
+				  "the kernel chooses");
 	o->n_sources = 0;
 	for (const char *at = o->localhost; at && *at;) {
 		size_t length = strcspn(at, ",");
 
-		if (o->n_sources == NM_SOURCES) {
-			snprintf(why->text, sizeof why->text,
-				 "localhost: has more than %d addresses", NM_SOURCES);
-			return -EINVAL;
-		}
+		if (o->n_sources == NM_SOURCES)
+			return nm_why_set(why, NULL, "localhost: has more than %d addresses",
+					  NM_SOURCES);
 		int r = read_source(at, length, &o->sources[o->n_sources++], why->text,
 				    sizeof why->text);
 
@@ -178,13 +170,12 @@ int nm_sock_check_group(const struct nm_sock_opts *o, uint32_t n_flows, struct n
 
 	if (!o->source_port || last <= 65535)
 		return 0;
-	why->option = "source_port";
-	snprintf(why->text, sizeof why->text,
-		 "source_port=\"%llu\": %u flows with %llu each%s would need ports up to %llu; the "
-		 "last is 65535",
-		 (unsigned long long)o->source_port, n_flows, (unsigned long long)o->source_ports,
-		 o->source_skip ? ", behind those of source_skip," : "", (unsigned long long)last);
-	return -EINVAL;
+	return nm_why_set(
+		why, "source_port",
+		"source_port=\"%llu\": %u flows with %llu each%s would need ports up to %llu; the "
+		"last is 65535",
+		(unsigned long long)o->source_port, n_flows, (unsigned long long)o->source_ports,
+		o->source_skip ? ", behind those of source_skip," : "", (unsigned long long)last);
 }
 
 static void address_of(const union nm_source *source, struct nm_addr *ret)

@@ -142,6 +142,9 @@ bool nm_sock_source(const void *opts, uint32_t number, struct nm_addr *ret);
 uint64_t nm_sock_source_ports(const void *opts);
 void nm_sock_leave_from(void *opts, const struct nm_addr *addr);
 uint64_t nm_sock_busy_poll_ns(const void *opts);
+#define NM_SOCK_HOOKS                                                                              \
+	.source = nm_sock_source, .source_ports = nm_sock_source_ports,                            \
+	.leave_from = nm_sock_leave_from, .busy_poll_ns = nm_sock_busy_poll_ns
 double nm_sock_max_pacing_bps(const void *opts);
 /* Gives the sockets of `opts` what those of `from` have, but their ports. The strings stay with
  * `from`. Both structs begin with this one. */

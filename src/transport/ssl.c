@@ -327,22 +327,6 @@ static int ssl_info(const struct nm_conn *c, struct nm_conn_info *ret_info)
 	return 0;
 }
 
-static const struct nm_transport_checks ssl_checks = {
-	.prepare = nm_ssl_prepare,
-	.server = nm_ssl_set_server,
-	.group = nm_inet_check_group,
-};
-
-static const struct nm_transport_shared ssl_shared = {
-	.start = nm_ssl_start,
-	.stop = nm_ssl_stop,
-};
-
-static const struct nm_transport_preamble ssl_preamble = {
-	.attach = ssl_attach,
-	.queue = ssl_queue,
-};
-
 const struct nm_transport nm_transport_ssl = {
 	.name = "ssl",
 	.alias = "tls",
@@ -362,8 +346,10 @@ const struct nm_transport nm_transport_ssl = {
 	.why = ssl_why,
 	.tcp_fields = nm_tcp_fields_read,
 	.info = ssl_info,
-	.checks = &ssl_checks,
-	.shared = &ssl_shared,
+	.checks = &(const struct nm_transport_checks){.prepare = nm_ssl_prepare,
+						      .server = nm_ssl_set_server,
+						      .group = nm_inet_check_group},
+	.shared = &(const struct nm_transport_shared){.start = nm_ssl_start, .stop = nm_ssl_stop},
 	.socket = &nm_handshake_socket,
-	.preamble = &ssl_preamble,
+	.preamble = &(const struct nm_transport_preamble){.attach = ssl_attach, .queue = ssl_queue},
 };

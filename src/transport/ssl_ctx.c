@@ -19,8 +19,8 @@
 
 #define READ_BYTES 65536 /* asked of the socket at a time */
 #define SESSION_S  86400 /* how long a session can be continued */
-#define RSA_BITS 2048
-#define DAY_S	 86400L
+#define RSA_BITS   2048
+#define DAY_S	   86400L
 
 const char *nm_ssl_error_text(unsigned long error)
 {
@@ -71,13 +71,11 @@ int nm_ssl_set_server(void *opts, struct nm_why *why)
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
 		if (!nm_ssl_given(others[i].value))
 			continue;
-		why->option = others[i].name;
-		snprintf(why->text, sizeof why->text,
-			 "%s=\"%.128s\": is of the end that accepts, which with server= is not "
-			 "netmodel%s",
-			 others[i].name, others[i].value,
-			 i == 2 ? "" : "; the certificate of this end is client_cert");
-		return -EINVAL;
+		return nm_why_set(why, others[i].name,
+				  "%s=\"%.128s\": is of the end that accepts, which with server= "
+				  "is not netmodel%s",
+				  others[i].name, others[i].value,
+				  i == 2 ? "" : "; the certificate of this end is client_cert");
 	}
 	return 0;
 }

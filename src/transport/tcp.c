@@ -38,13 +38,11 @@ static int tcp_prepare(void *opts, struct nm_why *why)
 
 	if (r < 0)
 		return r;
-	if (o->encaps) {
-		why->option = "encaps";
-		snprintf(why->text, sizeof why->text,
-			 "encaps=\"%llu\": TCP has no UDP encapsulation on Linux; must be 0",
-			 (unsigned long long)o->encaps);
-		return -EINVAL;
-	}
+	if (o->encaps)
+		return nm_why_set(
+			why, "encaps",
+			"encaps=\"%llu\": TCP has no UDP encapsulation on Linux; must be 0",
+			(unsigned long long)o->encaps);
 	if (o->stack || o->bblog)
 		snprintf(why->text, sizeof why->text, "%s%s%s: no effect on Linux",
 			 o->stack ? "stack" : "", o->stack && o->bblog ? " and " : "",
@@ -57,11 +55,6 @@ static void tcp_close(struct nm_conn *conn, bool reset)
 	nm_mapped_end(conn);
 	nm_socket_close(conn, reset);
 }
-
-static const struct nm_transport_checks tcp_checks = {
-	.prepare = tcp_prepare,
-	.group = nm_inet_check_group,
-};
 
 const struct nm_transport nm_transport_tcp = {
 	.name = "tcp",
@@ -78,7 +71,8 @@ const struct nm_transport nm_transport_tcp = {
 	.finish = nm_socket_finish,
 	.tcp_fields = nm_tcp_fields_read,
 	.info = nm_inet_info,
-	.checks = &tcp_checks,
+	.checks = &(const struct nm_transport_checks){.prepare = tcp_prepare,
+						      .group = nm_inet_check_group},
 	.shared = &nm_inet_shared,
 	.socket = &nm_inet_socket,
 	.preamble = &nm_inet_preamble,

@@ -11,6 +11,12 @@
 #include "transport/address.h"
 #include "transport/peers.h"
 
+/* What an optional function of the transport returns, or where it is missing `otherwise`. */
+#define OPTIONAL(transport, group, function, otherwise, ...)                                       \
+	((transport)->group && (transport)->group->function                                        \
+		 ? (transport)->group->function(__VA_ARGS__)                                       \
+		 : (otherwise))
+
 const struct nm_transport *nm_transport_find(const char *name)
 {
 	for (const struct nm_transport *const *t = nm_transports; *t; t++)
@@ -22,24 +28,18 @@ const struct nm_transport *nm_transport_find(const char *name)
 
 int nm_transport_prepare(const struct nm_transport *transport, void *opts, struct nm_why *why)
 {
-	const struct nm_transport_checks *checks = transport->checks;
-
-	return checks && checks->prepare ? checks->prepare(opts, why) : 0;
+	return OPTIONAL(transport, checks, prepare, 0, opts, why);
 }
 
 int nm_transport_set_server(const struct nm_transport *transport, void *opts, struct nm_why *why)
 {
-	const struct nm_transport_checks *checks = transport->checks;
-
-	return checks && checks->server ? checks->server(opts, why) : 0;
+	return OPTIONAL(transport, checks, server, 0, opts, why);
 }
 
 int nm_transport_check_group(const struct nm_transport *transport, const void *opts,
 			     uint32_t n_flows, uint32_t port, struct nm_why *why)
 {
-	const struct nm_transport_checks *checks = transport->checks;
-
-	return checks && checks->group ? checks->group(opts, n_flows, port, why) : 0;
+	return OPTIONAL(transport, checks, group, 0, opts, n_flows, port, why);
 }
 
 int nm_transport_check_host(const struct nm_transport *transport, const char *host, char *why,
@@ -58,16 +58,12 @@ int nm_transport_check_host(const struct nm_transport *transport, const char *ho
 int nm_transport_check_available(const struct nm_transport *transport, const char *host, char *why,
 				 size_t why_size)
 {
-	const struct nm_transport_checks *checks = transport->checks;
-
-	return checks && checks->available ? checks->available(host, why, why_size) : 0;
+	return OPTIONAL(transport, checks, available, 0, host, why, why_size);
 }
 
 uint32_t nm_transport_ports(const struct nm_transport *transport, const void *opts)
 {
-	const struct nm_transport_socket *socket = transport->socket;
-
-	return socket && socket->ports ? socket->ports(opts) : 1;
+	return OPTIONAL(transport, socket, ports, 1, opts);
 }
 
 const struct nm_opt *nm_transport_message_opts(const struct nm_transport *transport)
@@ -82,23 +78,17 @@ bool nm_transport_makes_sockets(const struct nm_transport *transport)
 
 uint64_t nm_transport_busy_poll_ns(const struct nm_transport *transport, const void *opts)
 {
-	const struct nm_transport_socket *socket = transport->socket;
-
-	return socket && socket->busy_poll_ns ? socket->busy_poll_ns(opts) : 0;
+	return OPTIONAL(transport, socket, busy_poll_ns, 0, opts);
 }
 
 uint64_t nm_transport_mss_bytes(const struct nm_transport *transport, const void *opts)
 {
-	const struct nm_transport_socket *socket = transport->socket;
-
-	return socket && socket->mss_bytes ? socket->mss_bytes(opts) : 0;
+	return OPTIONAL(transport, socket, mss_bytes, 0, opts);
 }
 
 uint64_t nm_transport_tx_delay_ns(const struct nm_transport *transport, const void *opts)
 {
-	const struct nm_transport_socket *socket = transport->socket;
-
-	return socket && socket->tx_delay_ns ? socket->tx_delay_ns(opts) : 0;
+	return OPTIONAL(transport, socket, tx_delay_ns, 0, opts);
 }
 
 const struct nm_transport *nm_transport_accepting(const struct nm_transport *transport,

@@ -205,11 +205,6 @@ static uint32_t udp_port_of(const struct nm_conn *conn)
 									     : nm_addr_port(&at);
 }
 
-static const struct nm_transport_checks udp_checks = {
-	.prepare = udp_prepare,
-	.group = udp_check_group,
-};
-
 static const struct nm_transport_message udp_message = {
 	.max_bytes = 65507,
 };
@@ -219,15 +214,8 @@ static const struct nm_transport_shared udp_shared = {
 };
 
 static const struct nm_transport_socket udp_socket = {
-	.source = nm_sock_source,
-	.source_ports = nm_sock_source_ports,
-	.leave_from = nm_sock_leave_from,
-	.busy_poll_ns = nm_sock_busy_poll_ns,
+	NM_SOCK_HOOKS,
 	.max_pacing_bps = nm_sock_max_pacing_bps,
-};
-
-static const struct nm_transport_preamble udp_preamble = {
-	.attach = udp_attach,
 };
 
 /* UDP at the end that has one socket for several peers: it is in no registry, as an option of udp
@@ -255,13 +243,6 @@ static const struct nm_transport *udp_multiplexed(const void *opts)
 	return o->shared ? &udp_mux : NULL;
 }
 
-static const struct nm_transport_datagram udp_datagram = {
-	.retarget = udp_retarget,
-	.accept = udp_accept_datagram,
-	.port_of = udp_port_of,
-	.multiplexed = udp_multiplexed,
-};
-
 const struct nm_transport nm_transport_udp = {
 	.name = "udp",
 	.help = "UDP over IPv4 or IPv6, as the host's address says; messages may be lost",
@@ -273,10 +254,14 @@ const struct nm_transport nm_transport_udp = {
 	.connect = udp_connect,
 	.established = nm_socket_established,
 	.close = nm_socket_close,
-	.checks = &udp_checks,
+	.checks = &(const struct nm_transport_checks){.prepare = udp_prepare,
+						      .group = udp_check_group},
 	.message = &udp_message,
 	.shared = &udp_shared,
 	.socket = &udp_socket,
-	.preamble = &udp_preamble,
-	.datagram = &udp_datagram,
+	.preamble = &(const struct nm_transport_preamble){.attach = udp_attach},
+	.datagram = &(const struct nm_transport_datagram){.retarget = udp_retarget,
+							  .accept = udp_accept_datagram,
+							  .port_of = udp_port_of,
+							  .multiplexed = udp_multiplexed},
 };

@@ -128,10 +128,6 @@ static int unix_attach(struct nm_conn *conn, int fd, const void *opts)
 	return 0;
 }
 
-static const struct nm_transport_preamble unix_preamble = {
-	.attach = unix_attach,
-};
-
 const struct nm_transport nm_transport_unix = {
 	.name = "unix",
 	.help = "Unix stream sockets, between processes of one host",
@@ -145,5 +141,5 @@ const struct nm_transport nm_transport_unix = {
 	.accept = unix_accept,
 	.close = nm_socket_close,
 	.finish = nm_socket_finish,
-	.preamble = &unix_preamble,
+	.preamble = &(const struct nm_transport_preamble){.attach = unix_attach},
 };

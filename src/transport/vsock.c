@@ -63,10 +63,9 @@ static int vsock_check_host(const char *host, char *why, size_t why_size)
 
 	if (inet_pton(AF_INET, host, &in) != 1 && inet_pton(AF_INET6, host, &in6) != 1)
 		return 0;
-	snprintf(
-		why, why_size,
-		"an address of the internet has no place in vsock: must be local, or with -S vsock "
-		"at both ends a CID, which is a number");
+	snprintf(why, why_size,
+		 "an address of the internet has no place in vsock: must be local, or with -S "
+		 "vsock at both ends a CID, which is a number");
 	return -EINVAL;
 }
 
@@ -201,19 +200,6 @@ static int vsock_attach(struct nm_conn *conn, int fd, const void *opts)
 	return r;
 }
 
-static const struct nm_transport_checks vsock_checks = {
-	.host = vsock_check_host,
-	.available = vsock_available,
-};
-
-static const struct nm_transport_shared vsock_shared = {
-	.start = vsock_start,
-};
-
-static const struct nm_transport_preamble vsock_preamble = {
-	.attach = vsock_attach,
-};
-
 const struct nm_transport nm_transport_vsock = {
 	.name = "vsock",
 	.help = "streams between a virtual machine and its host, or within one host; remotehost is "
@@ -227,7 +213,8 @@ const struct nm_transport nm_transport_vsock = {
 	.established = nm_socket_established,
 	.accept = vsock_accept,
 	.close = nm_socket_close,
-	.checks = &vsock_checks,
-	.shared = &vsock_shared,
-	.preamble = &vsock_preamble,
+	.checks = &(const struct nm_transport_checks){.host = vsock_check_host,
+						      .available = vsock_available},
+	.shared = &(const struct nm_transport_shared){.start = vsock_start},
+	.preamble = &(const struct nm_transport_preamble){.attach = vsock_attach},
 };
