@@ -68,11 +68,10 @@ static void tell_why(struct counter *counter, int error)
 	case EACCES:
 	case EPERM:
 		n = nm_procfile_read("/proc/sys/kernel/perf_event_paranoid", level, sizeof level);
-		(void)snprintf(
-			counter->why, sizeof counter->why,
-			"not permitted (kernel.perf_event_paranoid is %.*s; slaves lend it with "
-			"--allow counters)",
-			n > 0 ? (int)strcspn(level, "\n") : 7, n > 0 ? level : "unknown");
+		(void)snprintf(counter->why, sizeof counter->why,
+			       "not permitted (kernel.perf_event_paranoid is %.*s; slaves lend it "
+			       "with --allow counters)",
+			       n > 0 ? (int)strcspn(level, "\n") : 7, n > 0 ? level : "unknown");
 		return;
 	case ENOSYS:
 		(void)snprintf(counter->why, sizeof counter->why,

@@ -91,8 +91,8 @@ unsigned long nm_procfile_ports(void)
 
 char *nm_procfile_no_port(char *buf, size_t size)
 {
-	static const char words[] = "no port of this host is free (sysctl "
-				    "net.ipv4.ip_local_port_range";
+	static const char words[] =
+		"no port of this host is free (sysctl net.ipv4.ip_local_port_range";
 	unsigned long ports = nm_procfile_ports();
 
 	if (ports)

@@ -62,26 +62,27 @@ static inline long nm_syscall6(long number, long a, long b, long c, long d, long
 }
 #endif
 
+/* The system call of that number, or `call`, the C library's. */
+#ifdef NM_SYSCALLS_DIRECT
+#define NM_SYS(call, number, ...) nm_syscall6(number, __VA_ARGS__)
+#else
+#define NM_SYS(call, number, ...) nm_sys_result(call)
+static inline long nm_sys_result(long n)
+{
+	return n < 0 ? -errno : n;
+}
+#endif
+
 static inline ssize_t nm_sys_send(int fd, const void *data, size_t size, int flags)
 {
-#ifdef NM_SYSCALLS_DIRECT
-	return nm_syscall6(SYS_sendto, fd, (long)data, (long)size, flags, 0, 0);
-#else
-	ssize_t n = send(fd, data, size, flags);
-
-	return n < 0 ? -errno : n;
-#endif
+	return NM_SYS(send(fd, data, size, flags), SYS_sendto, fd, (long)data, (long)size, flags, 0,
+		      0);
 }
 
 static inline ssize_t nm_sys_recv(int fd, void *data, size_t size, int flags)
 {
-#ifdef NM_SYSCALLS_DIRECT
-	return nm_syscall6(SYS_recvfrom, fd, (long)data, (long)size, flags, 0, 0);
-#else
-	ssize_t n = recv(fd, data, size, flags);
-
-	return n < 0 ? -errno : n;
-#endif
+	return NM_SYS(recv(fd, data, size, flags), SYS_recvfrom, fd, (long)data, (long)size, flags,
+		      0, 0);
 }
 
 /* timeout_ns < 0: without limit. */
@@ -91,27 +92,16 @@ static inline int nm_sys_poll(struct pollfd *fds, unsigned n_fds, int64_t timeou
 				 .tv_nsec = timeout_ns % 1000000000};
 	struct timespec *at_most = timeout_ns < 0 ? NULL : &limit;
 
-#ifdef NM_SYSCALLS_DIRECT
-	return (int)nm_syscall6(SYS_ppoll, (long)fds, n_fds, (long)at_most, 0, 0, 0);
-#else
-	int n = ppoll(fds, n_fds, at_most, NULL);
-
-	return n < 0 ? -errno : n;
-#endif
+	return (int)NM_SYS(ppoll(fds, n_fds, at_most, NULL), SYS_ppoll, (long)fds, n_fds,
+			   (long)at_most, 0, 0, 0);
 }
 
 /* timeout_ms < 0: without limit. */
 static inline int nm_sys_epoll_wait(int epoll_fd, struct epoll_event *events, int n_events,
 				    int timeout_ms)
 {
-#ifdef NM_SYSCALLS_DIRECT
-	return (int)nm_syscall6(SYS_epoll_pwait, epoll_fd, (long)events, n_events, timeout_ms, 0,
-				0);
-#else
-	int n = epoll_wait(epoll_fd, events, n_events, timeout_ms);
-
-	return n < 0 ? -errno : n;
-#endif
+	return (int)NM_SYS(epoll_wait(epoll_fd, events, n_events, timeout_ms), SYS_epoll_pwait,
+			   epoll_fd, (long)events, n_events, timeout_ms, 0, 0);
 }
 
 #endif
