@@ -8,7 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/ascii.h"
 #include "plan/ir.h"
 
 #define BLANKS " \t\r\n"
@@ -140,10 +139,9 @@ bool nm_origin_attr(struct nm_diag *diag, const struct nm_attr *attr)
 
 bool nm_origin_of_attr(struct nm_diag *diag, const struct nm_node *node, const char *name)
 {
-	for (size_t i = 0; i < node->n_attrs; i++)
-		if (nm_ascii_equals(node->attrs[i].name, name))
-			return nm_origin_attr(diag, &node->attrs[i]);
-	return false;
+	const struct nm_attr *attr = nm_node_find_attr(node, name);
+
+	return attr && nm_origin_attr(diag, attr);
 }
 
 /* A word in the options of a flowop. */

@@ -148,9 +148,9 @@ static enum nm_type read_type(struct nm_params_context *c, const struct nm_node 
 
 	if (type && nm_type_from_name(type, &kind) < 0)
 		nm_diag_error(c->diags, c->file, node->line,
-			      "<param name=\"%s\"> type=\"%s\": not a type: must be count, "
-			      "counts, integer, size, sizes, duration, durations, rate, bitrate, "
-			      "port, string, host, flag or enum",
+			      "<param name=\"%s\"> type=\"%s\": not a type: must be count, counts, "
+			      "integer, size, sizes, duration, durations, rate, bitrate, port, "
+			      "string, host, flag or enum",
 			      name, type);
 	if (kind != NM_TYPE_ENUM || nm_node_attr(node, "choices"))
 		return kind;
@@ -162,10 +162,9 @@ static enum nm_type read_type(struct nm_params_context *c, const struct nm_node 
 /* The default may use parameters that are declared before it. Owned; NULL: there is none. */
 static char *read_default(struct nm_params_context *c, const struct nm_node *node)
 {
-	for (size_t i = 0; i < node->n_attrs; i++)
-		if (nm_ascii_equals(node->attrs[i].name, "default"))
-			return nm_param_expand(c, node, &node->attrs[i]);
-	return NULL;
+	const struct nm_attr *attr = nm_node_find_attr(node, "default");
+
+	return attr ? nm_param_expand(c, node, attr) : NULL;
 }
 
 static bool may_declare(struct nm_params_context *c, const struct nm_node *node, const char *name)

@@ -107,11 +107,11 @@ int nm_recorder_name(struct nm_recorder *recorder, const char *line, char *why, 
 				recorder->column[names[k].kind] = i + 1;
 	if (recorder->column[NM_COLUMN_VERB] && recorder->column[NM_COLUMN_KEY])
 		return 0;
-	(void)snprintf(why, why_size,
-		       "\"%.*s\" names no column %s; behind that of times there must be op and "
-		       "key, and may be size and ttl, with tabs, commas, semicolons or blanks "
-		       "between",
-		       MOST_SHOWN, line, recorder->column[NM_COLUMN_VERB] ? "key" : "op");
+	(void)snprintf(
+		why, why_size,
+		"\"%.*s\" names no column %s; behind that of times there must be op and key, and "
+		"may be size and ttl, with tabs, commas, semicolons or blanks between",
+		MOST_SHOWN, line, recorder->column[NM_COLUMN_VERB] ? "key" : "op");
 	return -EINVAL;
 }
 

@@ -239,21 +239,19 @@ static char *whole_name(const xmlNs *ns, const xmlChar *name)
 											   : whole;
 }
 
-static int add_attr(struct nm_node *node, const xmlAttr *from, const char *value)
+/* Adds an attribute, whose two strings become the node's in any case. 0 or -ENOMEM. */
+static int append_attr(struct nm_node *node, char *name, char *value)
 {
-	struct nm_attr *attrs = realloc(node->attrs, (node->n_attrs + 1) * sizeof(*attrs));
+	struct nm_attr *attrs =
+		name && value ? realloc(node->attrs, (node->n_attrs + 1) * sizeof *attrs) : NULL;
 
-	if (!attrs)
-		return -ENOMEM;
-	node->attrs = attrs;
-	attrs[node->n_attrs] =
-		(struct nm_attr){.name = whole_name(from->ns, from->name), .value = strdup(value)};
-	if (!attrs[node->n_attrs].name || !attrs[node->n_attrs].value) {
-		free(attrs[node->n_attrs].name);
-		free(attrs[node->n_attrs].value);
+	if (!attrs) {
+		free(name);
+		free(value);
 		return -ENOMEM;
 	}
-	node->n_attrs++;
+	node->attrs = attrs;
+	attrs[node->n_attrs++] = (struct nm_attr){.name = name, .value = value};
 	return 0;
 }
 
@@ -267,7 +265,7 @@ static void copy_attrs(struct reader *reader, const xmlNode *from, struct nm_nod
 			fail(reader, to->line,
 			     "the value of an attribute is longer than " TEXT_OF(
 				     NM_PROFILE_MAX_VALUE) " bytes");
-		else if (add_attr(to, attr, text) < 0)
+		else if (append_attr(to, whole_name(attr->ns, attr->name), strdup(text)) < 0)
 			fail(reader, to->line, "out of memory");
 		xmlFree(value);
 	}
@@ -435,32 +433,17 @@ struct nm_node *nm_profile_parse(const char *file, const char *text, size_t leng
 
 static void print_escaped(FILE *out, const char *text)
 {
+	static const char special[] = "&<>\"\n\r\t";
+	static const char *const escaped[] = {"&amp;", "&lt;",	"&gt;", "&quot;",
+					      "&#10;", "&#13;", "&#9;"};
+
 	for (; *text; text++) {
-		switch (*text) {
-		case '&':
-			fputs("&amp;", out);
-			break;
-		case '<':
-			fputs("&lt;", out);
-			break;
-		case '>':
-			fputs("&gt;", out);
-			break;
-		case '"':
-			fputs("&quot;", out);
-			break;
-		case '\n':
-			fputs("&#10;", out);
-			break;
-		case '\r':
-			fputs("&#13;", out);
-			break;
-		case '\t':
-			fputs("&#9;", out);
-			break;
-		default:
+		const char *found = strchr(special, *text);
+
+		if (found)
+			fputs(escaped[found - special], out);
+		else
 			fputc(*text, out);
-		}
 	}
 }
 
@@ -568,12 +551,19 @@ int nm_node_insert(struct nm_node *node, size_t at, struct nm_node *child)
 	return 0;
 }
 
-const char *nm_node_attr(const struct nm_node *node, const char *name)
+struct nm_attr *nm_node_find_attr(const struct nm_node *node, const char *name)
 {
 	for (size_t i = 0; i < node->n_attrs; i++)
 		if (nm_ascii_equals(node->attrs[i].name, name))
-			return node->attrs[i].value;
+			return &node->attrs[i];
 	return NULL;
+}
+
+const char *nm_node_attr(const struct nm_node *node, const char *name)
+{
+	const struct nm_attr *attr = nm_node_find_attr(node, name);
+
+	return attr ? attr->value : NULL;
 }
 
 struct nm_node *nm_node_new(const char *name, unsigned line)
@@ -589,22 +579,9 @@ struct nm_node *nm_node_new(const char *name, unsigned line)
 
 int nm_node_set_attr(struct nm_node *node, const char *name, const char *value)
 {
-	for (size_t i = 0; i < node->n_attrs; i++)
-		if (nm_ascii_equals(node->attrs[i].name, name))
-			return nm_attr_set(&node->attrs[i], value);
-	struct nm_attr *attrs = realloc(node->attrs, (node->n_attrs + 1) * sizeof *attrs);
-	struct nm_attr attr = {.name = attrs ? strdup(name) : NULL,
-			       .value = attrs ? strdup(value) : NULL};
+	struct nm_attr *attr = nm_node_find_attr(node, name);
 
-	if (attrs)
-		node->attrs = attrs;
-	if (!attr.name || !attr.value) {
-		free(attr.name);
-		free(attr.value);
-		return -ENOMEM;
-	}
-	attrs[node->n_attrs++] = attr;
-	return 0;
+	return attr ? nm_attr_set(attr, value) : append_attr(node, strdup(name), strdup(value));
 }
 
 void nm_node_remove_attr(struct nm_node *node, const char *name)

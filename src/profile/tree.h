@@ -62,7 +62,8 @@ struct nm_node *nm_node_copy(const struct nm_node *node);
 /* Puts an element before the child `at`, and takes it over; 0, or -ENOMEM and it is gone. */
 int nm_node_insert(struct nm_node *node, size_t at, struct nm_node *child);
 
-/* Finds an attribute by its name, in any case of it; NULL when absent. */
+/* Finds an attribute by its name, in any case of it, or its value; NULL when absent. */
+struct nm_attr *nm_node_find_attr(const struct nm_node *node, const char *name);
 const char *nm_node_attr(const struct nm_node *node, const char *name);
 /* Adds an attribute, or gives it another value, which is copied; 0 or -ENOMEM. */
 int nm_node_set_attr(struct nm_node *node, const char *name, const char *value);

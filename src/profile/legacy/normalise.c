@@ -25,11 +25,10 @@ static void tell(const char *file, const struct nm_remarks *a, const struct nm_r
 	if (diags->form_told == NM_FORM_NOTHING)
 		return;
 	if (diags->form_told == NM_FORM_NUMBER && a->count + b->count > 1) {
-		nm_diag_warn(
-			diags, file, 0,
-			"%zu places are not well-formed XML, read as uperf reads them; --check "
-			"lists them",
-			a->count + b->count);
+		nm_diag_warn(diags, file, 0,
+			     "%zu places are not well-formed XML, read as uperf reads them; "
+			     "--check lists them",
+			     a->count + b->count);
 		return;
 	}
 	while (i < kept(a) || k < kept(b)) {
