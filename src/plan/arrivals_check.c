@@ -135,8 +135,7 @@ static double pass_bytes(const struct nm_ir_group *group, const struct nm_ir_tra
 	double sent = 0, received = 0;
 
 	*ret_unknown = NULL;
-	for (size_t i = 0; i < t->n_steps; i++) {
-		const struct nm_ir_step *step = &group->steps[t->first + i];
+	NM_EACH_STEP(step, group, t) {
 		double bytes = step->op->flags & moves ? times_of(group, step) : 0;
 
 		if (bytes <= 0)

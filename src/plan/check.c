@@ -45,12 +45,9 @@ static void check_duration(struct nm_ir *ir, const struct nm_ir_group *group,
 
 uint32_t nm_ir_leader(const struct nm_ir_group *group, const struct nm_ir_transaction *t)
 {
-	for (size_t i = 0; i < t->n_steps; i++) {
-		const struct nm_ir_step *step = &group->steps[t->first + i];
-
+	NM_EACH_STEP(step, group, t)
 		if (nm_ir_acts(step))
 			return step->op->flags & NM_FLOWOP_FOLLOWS ? step->host : NM_NO_HOST;
-	}
 	return NM_NO_HOST;
 }
 
@@ -61,9 +58,7 @@ bool nm_ir_is_open_sender(const struct nm_ir_group *group, const struct nm_ir_tr
 
 	if (host == NM_NO_HOST || nm_ir_leader(group, t) == host)
 		return false;
-	for (size_t i = 0; i < t->n_steps; i++) {
-		const struct nm_ir_step *step = &group->steps[t->first + i];
-
+	NM_EACH_STEP(step, group, t) {
 		if (!nm_ir_acts(step) || step->host != host)
 			continue;
 		/* Bytes beyond the passes can be told only when all passes are alike. */
@@ -91,9 +86,8 @@ static void check_leaders(struct nm_ir *ir, const struct nm_ir_group *group,
 		if (step->host != leader && (step->op->flags & NM_FLOWOP_FOLLOWS) &&
 		    !nm_ir_is_open_sender(group, t, step->host))
 			nm_step_error(ir, step,
-				      ": host %s would begin each pass, but so would "
-				      "%s: in a transaction with a "
-				      "duration only one of them can",
+				      ": host %s would begin each pass, but so would %s: in a "
+				      "transaction with a duration only one of them can",
 				      ir->hosts[step->host],
 				      leader == NM_NO_HOST ? "the master" : ir->hosts[leader]);
 	}
@@ -127,12 +121,12 @@ static void check_shared_port(struct nm_ir *ir, const struct nm_ir_step *step)
 				return;
 			if (!shares_port(step, other))
 				continue;
-			nm_step_error(ir, step,
-				      " shared_socket with port=%llu: so has the "
-				      "<flowop %s> at line %u, and each needs a port of its own; "
-				      "without port the kernel chooses",
-				      (unsigned long long)shared_port(step), other->op->name,
-				      other->line);
+			nm_step_error(
+				ir, step,
+				" shared_socket with port=%llu: so has the <flowop %s> at line %u, "
+				"and each needs a port of its own; without port the kernel chooses",
+				(unsigned long long)shared_port(step), other->op->name,
+				other->line);
 			return;
 		}
 	}
@@ -154,9 +148,8 @@ static void check_openings(struct nm_ir *ir, const struct nm_ir_group *group)
 			check_shared_port(ir, step);
 		if (shared_port(step) && group->attrs.workers > 1)
 			nm_step_error(ir, step,
-				      " shared_socket with port=%llu: each of the %llu "
-				      "workers needs a port of its own; without port the kernel "
-				      "chooses",
+				      " shared_socket with port=%llu: each of the %llu workers "
+				      "needs a port of its own; without port the kernel chooses",
 				      (unsigned long long)opening->port,
 				      (unsigned long long)group->attrs.workers);
 		if (nm_transport_check_group(step->transport, step->transport_opts,
@@ -220,8 +213,8 @@ static void check_securing(struct nm_ir *ir, const struct nm_ir_group *group,
 			continue;
 		if (!(step->transport->caps & NM_TRANSPORT_DEFERS_HANDSHAKE))
 			nm_step_error(ir, step,
-				      ": the connection of line %u is over %s, which "
-				      "exchanges no keys; protocol=psp does",
+				      ": the connection of line %u is over %s, which exchanges no "
+				      "keys; protocol=psp does",
 				      step->opened->line, step->transport->name);
 		else if (i == 0 || step - 1 != step->opened || step->common->count != 1 ||
 			 step->opened->common->count != 1)

@@ -142,8 +142,7 @@ static uint32_t open_one(struct pool *pool, const struct nm_ir_step *step)
 
 	if (pool->count == NM_PLAN_MAX_CONNS) {
 		nm_step_error(pool->ir, step,
-			      ": a flow would have more than %d connections open; "
-			      "disconnect them",
+			      ": a flow would have more than %d connections open; disconnect them",
 			      NM_PLAN_MAX_CONNS);
 		pool->failed = true;
 		return 0;
@@ -232,9 +231,8 @@ static void place(struct pool *pool, struct nm_ir_step *step, uint32_t slot, uns
 		step->stride = (int32_t)((int64_t)slot - step->slot);
 	else if (slot != step->slot + step->stride * (int64_t)pass) {
 		nm_step_error(pool->ir, step,
-			      ": which connection it means changes irregularly from "
-			      "pass to pass; give "
-			      "the connections numbers (conn=N)");
+			      ": which connection it means changes irregularly from pass to pass; "
+			      "give the connections numbers (conn=N)");
 		pool->failed = true;
 	}
 }
@@ -266,8 +264,7 @@ static void use(struct pool *pool, struct nm_ir_step *step, unsigned pass)
 	} else if (step->transport != conn->opened->transport || step->host != conn->opened->host) {
 		nm_step_error(
 			pool->ir, step,
-			": from pass to pass it would mean a connection to another host "
-			"or over "
+			": from pass to pass it would mean a connection to another host or over "
 			"another protocol; that of line %u; give the connections numbers (conn=N)",
 			conn->opened->line);
 		pool->failed = true;
@@ -317,9 +314,7 @@ static void unbalanced(struct pool *pool, const struct nm_ir_transaction *t, siz
 {
 	const struct nm_ir_step *opens = NULL, *closes = NULL;
 
-	for (size_t i = 0; i < t->n_steps; i++) {
-		const struct nm_ir_step *step = &pool->group->steps[t->first + i];
-
+	NM_EACH_STEP(step, pool->group, t) {
 		if ((step->op->flags & NM_FLOWOP_OPENS) && !opens)
 			opens = step;
 		if (step->op->flags & NM_FLOWOP_CLOSES)
@@ -328,15 +323,13 @@ static void unbalanced(struct pool *pool, const struct nm_ir_transaction *t, siz
 	pool->failed = true;
 	if (opens && pool->count > before)
 		nm_step_error(pool->ir, opens,
-			      ": the transaction of line %u repeats it for a time, but "
-			      "does not "
+			      ": the transaction of line %u repeats it for a time, but does not "
 			      "disconnect again",
 			      t->line);
 	else
 		nm_diag_error(pool->ir->diags, pool->ir->file, closes ? closes->line : t->line,
 			      "<flowop disconnect>: the transaction of line %u repeats it for a "
-			      "time, but not the "
-			      "opening of its connection",
+			      "time, but not the opening of its connection",
 			      t->line);
 }
 

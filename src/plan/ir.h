@@ -102,6 +102,12 @@ struct nm_ir_transaction {
 	size_t first, n_steps;
 };
 
+/* Walks the steps of a transaction of the group. */
+#define NM_EACH_STEP(step, group, t)                                                               \
+	for (const struct nm_ir_step *step = &(group)->steps[(t)->first],                          \
+				     *step##_end = step + (t)->n_steps;                            \
+	     step < step##_end; step++)
+
 struct nm_ir_group {
 	struct nm_group_attrs attrs;
 	unsigned line;

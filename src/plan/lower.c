@@ -29,12 +29,9 @@ struct side {
 static bool has_part(const struct nm_ir_group *group, const struct nm_ir_transaction *t,
 		     const struct side *side)
 {
-	for (size_t i = 0; i < t->n_steps; i++) {
-		const struct nm_ir_step *step = &group->steps[t->first + i];
-
+	NM_EACH_STEP(step, group, t)
 		if (nm_ir_has_conn(step) && step->host == side->host)
 			return true;
-	}
 	return false;
 }
 

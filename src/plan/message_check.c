@@ -59,8 +59,7 @@ static void check_rcvlowat(struct nm_ir *ir, const struct nm_ir_group *group)
 	for (size_t t = 0; t < group->n_transactions; t++) {
 		const struct nm_ir_transaction *transaction = &group->transactions[t];
 
-		for (size_t i = 0; i < transaction->n_steps; i++) {
-			const struct nm_ir_step *step = &group->steps[transaction->first + i];
+		NM_EACH_STEP(step, group, transaction) {
 			const char *vain =
 				rcvlowat_of(step) ? rcvlowat_is_vain(transaction, step) : NULL;
 
@@ -77,8 +76,8 @@ static void check_stream(struct nm_ir *ir, const struct nm_ir_step *step)
 
 	if (!(caps & NM_TRANSPORT_RELIABLE) || (caps & NM_TRANSPORT_MESSAGES))
 		nm_step_error(ir, step,
-			      ": its connection is one over %s, which has no stream of "
-			      "bytes; %s one, as that of tcp",
+			      ": its connection is one over %s, which has no stream of bytes; %s "
+			      "one, as that of tcp",
 			      step->transport->name,
 			      step->op->flags & NM_FLOWOP_FILES ? "files need" : "it needs");
 }
@@ -125,8 +124,7 @@ static void check_more(struct nm_ir *ir, const struct nm_ir_group *group)
 	for (size_t t = 0; t < group->n_transactions; t++) {
 		const struct nm_ir_transaction *transaction = &group->transactions[t];
 
-		for (size_t i = 0; i < transaction->n_steps; i++) {
-			const struct nm_ir_step *step = &group->steps[transaction->first + i];
+		NM_EACH_STEP(step, group, transaction) {
 			const struct nm_ir_step *next = NULL;
 
 			if (!nm_flowop_moves_message(step->op) || !step->transport ||

@@ -64,8 +64,7 @@ static bool check_steps(struct nm_ir *ir, const struct nm_ir_group *group,
 {
 	const struct nm_ir_step *first = NULL;
 
-	for (size_t i = 0; i < t->n_steps; i++) {
-		const struct nm_ir_step *step = &group->steps[t->first + i];
+	NM_EACH_STEP(step, group, t) {
 		bool inside = step->in.member || step->in.sequence;
 		const char *why = inside ? why_not_inside(step) : NULL;
 
@@ -88,8 +87,7 @@ static bool check_steps(struct nm_ir *ir, const struct nm_ir_group *group,
 static bool check_counts(struct nm_ir *ir, const struct nm_ir_group *group,
 			 const struct nm_ir_transaction *t)
 {
-	for (size_t i = 0; i < t->n_steps; i++) {
-		const struct nm_ir_step *step = &group->steps[t->first + i];
+	NM_EACH_STEP(step, group, t) {
 		const struct nm_common_opts *common = step->common;
 
 		if (!step->in.sequence ||

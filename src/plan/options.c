@@ -132,8 +132,7 @@ static void unknown_option(struct reading *r, const char *name)
 	/* uperf takes no notice of such words, and people leave some out that way. */
 	if (*name && *name != '$' && !isalpha((unsigned char)*name)) {
 		nm_step_warn(r->ir, r->step,
-			     ": \"%s\" is left out: the name of an option begins with a "
-			     "letter",
+			     ": \"%s\" is left out: the name of an option begins with a letter",
 			     name);
 		return;
 	}
@@ -158,10 +157,10 @@ static void unknown_option(struct reading *r, const char *name)
 
 	if (owner) {
 		nm_origin_named(
-			nm_step_unknown(r->ir, r->step,
-					": \"%s\" is not an option: it belongs on <%s>, as an "
-					"attribute",
-					name, owner->name),
+			nm_step_unknown(
+				r->ir, r->step,
+				": \"%s\" is not an option: it belongs on <%s>, as an attribute",
+				name, owner->name),
 			r->step, name, NULL);
 		return;
 	}
@@ -291,8 +290,7 @@ static bool read_torn(struct reading *r, char *word, const char **rest)
 		if (!strchr(BLANKS, *c) && used < sizeof whole)
 			used += (size_t)snprintf(whole + used, sizeof whole - used, "%c", *c);
 	nm_step_error(r->ir, r->step,
-		      " %s%.*s: has blanks inside, and options are separated by blanks; "
-		      "write %s",
+		      " %s%.*s: has blanks inside, and options are separated by blanks; write %s",
 		      word, (int)(close + 1 - *rest), *rest, whole);
 	*equals = '\0';
 	const struct nm_opt *opt = find_option(r, word, &base);

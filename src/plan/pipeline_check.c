@@ -61,9 +61,7 @@ bool nm_ir_is_window(const struct nm_ir_group *group, const struct nm_ir_transac
 {
 	const struct nm_ir_step *only = NULL;
 
-	for (size_t i = 0; i < t->n_steps; i++) {
-		const struct nm_ir_step *step = &group->steps[t->first + i];
-
+	NM_EACH_STEP(step, group, t) {
 		if (!step->common->count)
 			continue;
 		if (only || step->in.member || step->in.sequence || why_no_window(step))
@@ -77,9 +75,7 @@ bool nm_ir_is_queue(const struct nm_ir_group *group, const struct nm_ir_transact
 {
 	const struct nm_ir_step *last = NULL;
 
-	for (size_t i = 0; i < t->n_steps; i++) {
-		const struct nm_ir_step *step = &group->steps[t->first + i];
-
+	NM_EACH_STEP(step, group, t) {
 		if (!step->common->count)
 			continue;
 		if (!asks_once(step) || step->ask.app->datagram || step->in.sequence ||
@@ -104,16 +100,13 @@ static void refuse(struct nm_ir *ir, const struct nm_ir_transaction *t, const ch
 static void check_kept(struct nm_ir *ir, const struct nm_ir_group *group,
 		       const struct nm_ir_transaction *t)
 {
-	for (size_t i = 0; i < t->n_steps; i++) {
-		const struct nm_ir_step *step = &group->steps[t->first + i];
-
+	NM_EACH_STEP(step, group, t)
 		if (step->common->count && step->op->verb == NM_VERB_HTTP && step->ask.http &&
 		    step->ask.http->close)
 			nm_option_error(ir, step, "keep",
 					" keep=no in a transaction with pipeline=\"%llu\": the "
 					"server takes no request behind this one",
 					(unsigned long long)t->attrs.pipeline);
-	}
 }
 
 /* First come the flowops that ask, then those that take the answers, all over one connection. */
@@ -136,8 +129,7 @@ void nm_ir_check_pipeline(struct nm_ir *ir, const struct nm_ir_group *group,
 		       "requests over one stream, none of them of DNS, one in each member");
 		return;
 	}
-	for (size_t i = 0; i < t->n_steps; i++) {
-		const struct nm_ir_step *step = &group->steps[t->first + i];
+	NM_EACH_STEP(step, group, t) {
 		const char *why = NULL;
 
 		if (step->common->count == 0 ||

@@ -72,11 +72,11 @@ static void unknown_standard(struct shorthand *s, const struct nm_node *node, co
 		names[count++] = p->name;
 	const char *nearest = nm_nearest(name, names, count);
 
-	nm_diag_error(s->diags, s->file, node->line,
-		      "<params>: \"%s\" is no standard parameter%s%s%s; --describe parameters "
-		      "lists them",
-		      name, nearest ? ", did you mean \"" : "", nearest ? nearest : "",
-		      nearest ? "\"?" : "");
+	nm_diag_error(
+		s->diags, s->file, node->line,
+		"<params>: \"%s\" is no standard parameter%s%s%s; --describe parameters lists them",
+		name, nearest ? ", did you mean \"" : "", nearest ? nearest : "",
+		nearest ? "\"?" : "");
 }
 
 /* The <param> for a name or name=default; NULL when there is none. */
@@ -311,8 +311,7 @@ static bool is_taken(struct shorthand *s, const struct target *target)
 		if (strcmp(own, nm_node_attr(other->param, "name")) != 0)
 			nm_diag_error(s->diags, s->file, target->param->line,
 				      "<param name=\"%s\">: sets %s.%s, which <param name=\"%s\"> "
-				      "of line "
-				      "%u sets already",
+				      "of line %u sets already",
 				      own, target->op ? target->op->name : "group",
 				      target->opt->name, nm_node_attr(other->param, "name"),
 				      other->param->line);
@@ -370,8 +369,8 @@ static void check_own(struct shorthand *s, const struct nm_node *param)
 	for (size_t i = 0; i < sizeof given / sizeof *given; i++)
 		if (nm_node_attr(param, given[i]))
 			nm_diag_error(s->diags, s->file, param->line,
-				      "<param name=\"%s\">: has both sets and %s; the option has "
-				      "a type of its own",
+				      "<param name=\"%s\">: has both sets and %s; the option has a "
+				      "type of its own",
 				      nm_node_attr(param, "name"), given[i]);
 }
 

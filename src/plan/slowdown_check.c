@@ -34,12 +34,9 @@ static const struct nm_ir_step *largest(const struct nm_ir_group *group,
 {
 	const struct nm_ir_step *found = NULL;
 
-	for (size_t i = 0; i < t->n_steps; i++) {
-		const struct nm_ir_step *step = &group->steps[t->first + i];
-
+	NM_EACH_STEP(step, group, t)
 		if (moves(step) && (!found || step->size > found->size))
 			found = step;
-	}
 	return found;
 }
 
@@ -48,12 +45,9 @@ static double others_bytes(const struct nm_ir_group *group, const struct nm_ir_t
 {
 	double bytes = 0;
 
-	for (size_t i = 0; i < t->n_steps; i++) {
-		const struct nm_ir_step *step = &group->steps[t->first + i];
-
+	NM_EACH_STEP(step, group, t)
 		if (moves(step) && step != t->flow)
 			bytes += (double)step->size * times_of(step);
-	}
 	return bytes;
 }
 
@@ -69,12 +63,9 @@ static bool ends_here(const struct nm_ir_group *group, const struct nm_ir_transa
 {
 	bool ends = false;
 
-	for (size_t i = 0; i < t->n_steps; i++) {
-		const struct nm_ir_step *step = &group->steps[t->first + i];
-
+	NM_EACH_STEP(step, group, t)
 		if (moves(step))
 			ends = step->op->flags & (NM_FLOWOP_FOLLOWS | NM_FLOWOP_BOTH);
-	}
 	return ends;
 }
 

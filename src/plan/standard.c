@@ -44,13 +44,12 @@ const struct nm_standard_param nm_standard_params[] = {
 	     "time from one request to the next one of any flow, which take turns; 0: at once"),
 	FREE("arrivals", STRING, "",
 	     "an open loop: const(RATE), poisson(RATE), uniform, ramp, steps, burst or load, of "
-	     "all "
-	     "flows together, as poisson(50k/s); "
-	     "empty: each flow goes on when it has its answer"),
+	     "all flows together, as poisson(50k/s); empty: each flow goes on when it has its "
+	     "answer"),
 	FREE("tls", FLAG, "no", "speak over TLS"),
 	WITH("tls", "ca", STRING, "",
-	     "with tls, a file (PEM) with the certificates that are trusted; empty: those that "
-	     "the system trusts"),
+	     "with tls, a file (PEM) with the certificates that are trusted; empty: those that the "
+	     "system trusts"),
 	WITH("tls", "verify", STRING, "",
 	     "with tls, whether the certificate and its name are checked: yes or no; empty: that "
 	     "of a server is, and that of netmodel's own end is not"),
@@ -124,8 +123,7 @@ const struct nm_standard_param nm_standard_params[] = {
 	SETS("debug", OPENING("debug"), "no", "SO_DEBUG"),
 	SETS("busy_poll", OPENING("busy_poll"), "0s",
 	     "how long a wait polls the network card before it sleeps (SO_BUSY_POLL, "
-	     "EPIOCSPARAMS), "
-	     "at both ends; 0: as the system has it"),
+	     "EPIOCSPARAMS), at both ends; 0: as the system has it"),
 
 	SETS("zerocopy", MESSAGE("zerocopy"), "no", "send without copying (MSG_ZEROCOPY)"),
 	SETS("rx_zerocopy", MESSAGE("rx_zerocopy"), "no",

@@ -229,15 +229,15 @@ static void tell(struct nm_ir *ir, const struct nm_ir_transaction *t, bool sprea
 	double end_s = (double)trace->at_ns[trace->count - 1] / arrivals->speed / 1e9;
 
 	if (spreads)
-		nm_diag_warn(ir->diags, ir->file, t->line,
-			     "<transaction> arrivals=\"%s\": its times are whole seconds: those of "
-			     "a second are spread evenly over it (with the word exact they come at "
-			     "once)",
-			     t->attrs.arrivals);
+		nm_diag_warn(
+			ir->diags, ir->file, t->line,
+			"<transaction> arrivals=\"%s\": its times are whole seconds: those of a "
+			"second are spread evenly over it (with the word exact they come at once)",
+			t->attrs.arrivals);
 	if (!(arrivals->words & NM_ARRIVAL_LOOP) && end_s * 1e9 < arrivals->length_ns)
 		nm_diag_warn(ir->diags, ir->file, t->line,
-			     "<transaction> arrivals=\"%s\": its last arrival is at %.6g s of "
-			     "%.6g s; nothing is due after it (with the word loop it begins again)",
+			     "<transaction> arrivals=\"%s\": its last arrival is at %.6g s of %.6g "
+			     "s; nothing is due after it (with the word loop it begins again)",
 			     t->attrs.arrivals, end_s, arrivals->length_ns / 1e9);
 }
 
