@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <seccomp.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -24,215 +25,46 @@ struct nm_sandbox {
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
+/* Words, by what they are for. */
 static const char *const allowed[] = {
 	/* moving bytes */
-	"accept",
-	"accept4",
-	"bind",
-	"connect",
-	"getpeername",
-	"getsockname",
-	"getsockopt",
-	"listen",
-	"pread64",
-	"preadv",
-	"preadv2",
-	"pwrite64",
-	"pwritev",
-	"pwritev2",
-	"read",
-	"readv",
-	"recv",
-	"recvfrom",
-	"recvmmsg",
-	"recvmsg",
-	"send",
-	"sendfile",
-	"sendfile64",
-	"sendmmsg",
-	"sendmsg",
-	"sendto",
-	"setsockopt",
-	"shutdown",
-	"splice",
-	"tee",
-	"vmsplice",
-	"write",
-	"writev",
+	"accept accept4 bind connect getpeername getsockname getsockopt listen pread64 "
+	"preadv preadv2 pwrite64 pwritev pwritev2 read readv recv recvfrom recvmmsg "
+	"recvmsg send sendfile sendfile64 sendmmsg sendmsg sendto setsockopt shutdown "
+	"splice tee vmsplice write writev",
 	/* waiting, and time */
-	"clock_getres",
-	"clock_gettime",
-	"clock_nanosleep",
-	"epoll_create",
-	"epoll_create1",
-	"epoll_ctl",
-	"epoll_pwait",
-	"epoll_pwait2",
-	"epoll_wait",
-	"eventfd",
-	"eventfd2",
-	"getitimer",
-	"gettimeofday",
-	"io_uring_enter",
-	"io_uring_register",
-	"io_uring_setup",
-	"nanosleep",
-	"poll",
-	"ppoll",
-	"pselect6",
-	"restart_syscall",
-	"select",
-	"setitimer",
-	"time",
-	"timer_create",
-	"timer_delete",
-	"timer_getoverrun",
-	"timer_gettime",
-	"timer_settime",
-	"timerfd_create",
-	"timerfd_gettime",
-	"timerfd_settime",
-	"times",
+	"clock_getres clock_gettime clock_nanosleep epoll_create epoll_create1 epoll_ctl "
+	"epoll_pwait epoll_pwait2 epoll_wait eventfd eventfd2 getitimer gettimeofday "
+	"io_uring_enter io_uring_register io_uring_setup nanosleep poll ppoll pselect6 "
+	"restart_syscall select setitimer time timer_create timer_delete timer_getoverrun "
+	"timer_gettime timer_settime timerfd_create timerfd_gettime timerfd_settime times",
 	/* threads, processes and their signals */
-	"alarm",
-	"arch_prctl",
-	"exit",
-	"exit_group",
-	"fork",
-	"futex",
-	"futex_waitv",
-	"get_robust_list",
-	"getcpu",
-	"getegid",
-	"geteuid",
-	"getgid",
-	"getgroups",
-	"getpgid",
-	"getpgrp",
-	"getpid",
-	"getppid",
-	"getpriority",
-	"getresgid",
-	"getresuid",
-	"getrlimit",
-	"getrusage",
-	"getsid",
-	"gettid",
-	"getuid",
-	"kill",
-	"membarrier",
-	"pause",
-	"perf_event_open",
-	"rseq",
-	"rt_sigaction",
-	"rt_sigpending",
-	"rt_sigprocmask",
-	"rt_sigqueueinfo",
-	"rt_sigreturn",
-	"rt_sigsuspend",
-	"rt_sigtimedwait",
-	"sched_get_priority_max",
-	"sched_get_priority_min",
-	"sched_getaffinity",
-	"sched_getattr",
-	"sched_getparam",
-	"sched_getscheduler",
-	"sched_setaffinity",
-	"sched_yield",
-	"set_robust_list",
-	"set_tid_address",
-	"setpriority",
-	"setrlimit",
-	"sigaltstack",
-	"signalfd4",
-	"tgkill",
-	"ugetrlimit",
-	"wait4",
-	"waitid",
+	"alarm arch_prctl exit exit_group fork futex futex_waitv get_robust_list getcpu "
+	"getegid geteuid getgid getgroups getpgid getpgrp getpid getppid getpriority "
+	"getresgid getresuid getrlimit getrusage getsid gettid getuid kill membarrier "
+	"pause perf_event_open rseq rt_sigaction rt_sigpending rt_sigprocmask "
+	"rt_sigqueueinfo rt_sigreturn rt_sigsuspend rt_sigtimedwait "
+	"sched_get_priority_max sched_get_priority_min sched_getaffinity sched_getattr "
+	"sched_getparam sched_getscheduler sched_setaffinity sched_yield set_robust_list "
+	"set_tid_address setpriority setrlimit sigaltstack signalfd4 tgkill ugetrlimit "
+	"wait4 waitid",
 	/* memory */
-	"brk",
-	"madvise",
-	"map_shadow_stack",
-	"mincore",
-	"mlock",
-	"mlock2",
-	"mmap",
-	"mmap2",
-	"mprotect",
-	"mremap",
-	"msync",
-	"munlock",
-	"munmap",
+	"brk madvise map_shadow_stack mincore mlock mlock2 mmap mmap2 mprotect mremap "
+	"msync munlock munmap",
 	/* descriptors, and files that are there */
-	"access",
-	"close",
-	"close_range",
-	"dup",
-	"dup2",
-	"dup3",
-	"faccessat",
-	"faccessat2",
-	"fadvise64",
-	"fcntl",
-	"fcntl64",
-	"fstat",
-	"fstat64",
-	"fstatat64",
-	"fstatfs",
-	"getcwd",
-	"getdents",
-	"getdents64",
-	"lseek",
-	"_llseek",
-	"lstat",
-	"newfstatat",
-	"pipe",
-	"pipe2",
-	"readahead",
-	"readlink",
-	"readlinkat",
-	"stat",
-	"statfs",
-	"statx",
+	"access close close_range dup dup2 dup3 faccessat faccessat2 fadvise64 fcntl "
+	"fcntl64 fstat fstat64 fstatat64 fstatfs getcwd getdents getdents64 lseek _llseek "
+	"lstat newfstatat pipe pipe2 readahead readlink readlinkat stat statfs statx",
 	/* about the machine */
-	"capget",
-	"getrandom",
-	"sysinfo",
-	"uname",
+	"capget getrandom sysinfo uname",
 };
 
 /* Calls that nothing in netmodel makes by mistake. */
-static const char *const deadly[] = {
-	"add_key",
-	"bpf",
-	"chroot",
-	"delete_module",
-	"execve",
-	"execveat",
-	"finit_module",
-	"init_module",
-	"kexec_file_load",
-	"kexec_load",
-	"keyctl",
-	"mount",
-	"move_mount",
-	"open_by_handle_at",
-	"pidfd_getfd",
-	"pivot_root",
-	"process_madvise",
-	"process_vm_readv",
-	"process_vm_writev",
-	"ptrace",
-	"reboot",
-	"request_key",
-	"setns",
-	"setresuid",
-	"setuid",
-	"swapon",
-	"umount2",
-	"unshare",
-	"userfaultfd",
-};
+static const char deadly[] =
+	"add_key bpf chroot delete_module execve execveat finit_module init_module "
+	"kexec_file_load kexec_load keyctl mount move_mount open_by_handle_at pidfd_getfd "
+	"pivot_root process_madvise process_vm_readv process_vm_writev ptrace reboot "
+	"request_key setns setresuid setuid swapon umount2 unshare userfaultfd";
 
 static const int prctls[] = {PR_SET_PDEATHSIG,	PR_SET_NAME,	 PR_GET_NAME,	  PR_SET_TIMERSLACK,
 			     PR_GET_DUMPABLE,	PR_GET_SECCOMP,	 PR_CAPBSET_READ, PR_SET_VMA,
@@ -270,6 +102,17 @@ static int rule(scmp_filter_ctx filter, uint32_t action, const char *name, unsig
 	int r = seccomp_rule_add_array(filter, action, number, n_conditions, conditions);
 
 	return r == -EDOM || r == -EACCES ? 0 : r;
+}
+
+/* A rule without conditions for each word. */
+static int rules(scmp_filter_ctx filter, uint32_t action, const char *words)
+{
+	char name[32];
+	int r = 0;
+
+	for (int used; r == 0 && sscanf(words, "%31s%n", name, &used) == 1; words += used)
+		r = rule(filter, action, name, 0, NULL);
+	return r;
 }
 
 static int allow_if(scmp_filter_ctx filter, const char *name, struct scmp_arg_cmp condition)
@@ -347,9 +190,9 @@ static int fill(scmp_filter_ctx filter)
 	(void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
 	(void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	for (size_t i = 0; i < COUNT_OF(allowed) && r == 0; i++)
-		r = rule(filter, SCMP_ACT_ALLOW, allowed[i], 0, NULL);
-	for (size_t i = 0; i < COUNT_OF(deadly) && r == 0; i++)
-		r = rule(filter, SCMP_ACT_KILL_PROCESS, deadly[i], 0, NULL);
+		r = rules(filter, SCMP_ACT_ALLOW, allowed[i]);
+	if (r == 0)
+		r = rules(filter, SCMP_ACT_KILL_PROCESS, deadly);
 	return r == 0 ? add_conditions(filter) : r;
 }
 
