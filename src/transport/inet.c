@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/sockios.h>
-#include <linux/tcp.h>
+#include <linux/tcp.h> /* glibc's has not all of it */
 #include <math.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -19,6 +19,7 @@
 #include "transport/address.h"
 #include "transport/peers.h"
 #include "transport/socket.h"
+#include "transport/tcp_fields.h"
 
 #ifndef TCP_TX_DELAY
 #define TCP_TX_DELAY 37
@@ -118,7 +119,7 @@ int nm_inet_check_group(const void *opts, uint32_t n_flows, uint32_t port, struc
 		return nm_why_set(why, "num_ports",
 				  "num_ports=\"%llu\": from port %u on there are %u ports only",
 				  (unsigned long long)o->num_ports, port, 65536 - port);
-	return nm_sock_check_group(&o->sock, n_flows, why);
+	return nm_sock_check_group(opts, n_flows, port, why);
 }
 
 static void put_keepalive(struct nm_setting *setting, uint64_t ns)
@@ -459,6 +460,21 @@ int nm_inet_info(const struct nm_conn *conn, struct nm_conn_info *ret_info)
 	if (getsockopt(conn->fd, IPPROTO_TCP, TCP_CONGESTION, ret_info->congestion_control, &len) <
 	    0)
 		ret_info->congestion_control[0] = '\0';
+	return 0;
+}
+
+int nm_tcp_fields_read(const struct nm_conn *conn, uint64_t ret_values[NM_TCP_N_FIELDS])
+{
+	struct tcp_info info = {0};
+	socklen_t size = sizeof info;
+
+	if (getsockopt(conn->fd, IPPROTO_TCP, TCP_INFO, &info, &size) < 0)
+		return -errno;
+#define VALUE(name, member) info.tcpi_##member,
+	const uint64_t values[] = {NM_TCP_FIELDS(VALUE)};
+#undef VALUE
+
+	memcpy(ret_values, values, sizeof values);
 	return 0;
 }
 

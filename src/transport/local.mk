@@ -53,7 +53,6 @@ src_libnm_transport_la_SOURCES = \
 	src/transport/ssl_refusal.c \
 	src/transport/strangers.c \
 	src/transport/strangers.h \
-	src/transport/tcp_fields.c \
 	src/transport/tcp_fields.h \
 	src/transport/transport.c \
 	src/transport/transport.h \

@@ -132,8 +132,10 @@ static int read_source(const char *text, size_t length, union nm_source *ret, ch
 	return r;
 }
 
-int nm_sock_prepare(struct nm_sock_opts *o, struct nm_why *why)
+int nm_sock_prepare(void *opts, struct nm_why *why)
 {
+	struct nm_sock_opts *o = opts;
+
 	if (o->tos && o->dscp)
 		return nm_why_set(why, NULL,
 				  "tos and dscp: are the same bits; only one may be given");
@@ -164,10 +166,12 @@ int nm_sock_prepare(struct nm_sock_opts *o, struct nm_why *why)
 	return 0;
 }
 
-int nm_sock_check_group(const struct nm_sock_opts *o, uint32_t n_flows, struct nm_why *why)
+int nm_sock_check_group(const void *opts, uint32_t n_flows, uint32_t port, struct nm_why *why)
 {
+	const struct nm_sock_opts *o = opts;
 	uint64_t last = o->source_port + o->source_skip + n_flows * o->source_ports - 1;
 
+	(void)port;
 	if (!o->source_port || last <= 65535)
 		return 0;
 	return nm_why_set(

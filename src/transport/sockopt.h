@@ -117,7 +117,8 @@ struct nm_setting {
 /* Sets an option, if it is wanted and none has failed before. */
 void nm_setting_put(struct nm_setting *setting, bool wanted, const char *name, int level,
 		    int option, int value);
-/* The same for an option that is no int, and for a text: one that is empty, or NULL, is not wanted. */
+/* The same for an option that is no int, and for a text: one that is empty, or NULL, is not
+ * wanted. */
 void nm_setting_put_data(struct nm_setting *setting, bool wanted, const char *name, int level,
 			 int option, const void *value, size_t size);
 void nm_setting_put_text(struct nm_setting *setting, const char *name, int level, int option,
@@ -132,11 +133,10 @@ void nm_setting_find_cut(const struct nm_setting *setting, const struct nm_sock_
 /* "mark: Operation not permitted", for `start`. */
 int nm_setting_why(const struct nm_setting *setting, char *why, size_t why_size);
 
-/* Reads localhost, and checks options that depend on each other: 0, or -EINVAL with a phrase in
- * why. */
-int nm_sock_prepare(struct nm_sock_opts *opts, struct nm_why *why);
-/* Whether so many flows have ports: 0, or -EINVAL with a phrase in why. */
-int nm_sock_check_group(const struct nm_sock_opts *opts, uint32_t n_flows, struct nm_why *why);
+/* The hooks of struct nm_transport_checks, for option structs that begin so: reads localhost, and
+ * checks options that depend on each other; and whether so many flows have ports. */
+int nm_sock_prepare(void *opts, struct nm_why *why);
+int nm_sock_check_group(const void *opts, uint32_t n_flows, uint32_t port, struct nm_why *why);
 /* The hooks of struct nm_transport_socket, for option structs that begin so. */
 bool nm_sock_source(const void *opts, uint32_t number, struct nm_addr *ret);
 uint64_t nm_sock_source_ports(const void *opts);

@@ -35,21 +35,6 @@ static const struct nm_opt udp_opts[] = {
 	NM_OPT_END,
 };
 
-static int udp_prepare(void *opts, struct nm_why *why)
-{
-	struct udp_opts *o = opts;
-
-	return nm_sock_prepare(&o->sock, why);
-}
-
-static int udp_check_group(const void *opts, uint32_t n_flows, uint32_t port, struct nm_why *why)
-{
-	const struct udp_opts *o = opts;
-
-	(void)port;
-	return nm_sock_check_group(&o->sock, n_flows, why);
-}
-
 /* Sets all options on a socket that is for nothing else, so that one that cannot be set is reported
  * by name. */
 static int udp_start(const void *opts, const struct nm_start *how, void **ret_started, char *why,
@@ -254,8 +239,8 @@ const struct nm_transport nm_transport_udp = {
 	.connect = udp_connect,
 	.established = nm_socket_established,
 	.close = nm_socket_close,
-	.checks = &(const struct nm_transport_checks){.prepare = udp_prepare,
-						      .group = udp_check_group},
+	.checks = &(const struct nm_transport_checks){.prepare = nm_sock_prepare,
+						      .group = nm_sock_check_group},
 	.message = &udp_message,
 	.shared = &udp_shared,
 	.socket = &udp_socket,
