@@ -10,7 +10,6 @@
 #include "base/units.h"
 #include "plan/diag.h"
 #include "plan/mixes.h"
-#include "plan/pipeline_check.h"
 #include "plan/plan.h"
 
 /* --- the backlog --- */

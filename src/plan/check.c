@@ -9,9 +9,8 @@
 #include "base/diag.h"
 #include "plan/diag.h"
 #include "plan/mixes.h"
-#include "plan/pipeline_check.h"
 #include "plan/plan.h"
-#include "plan/replays.h"
+#include "plan/keyspaces.h"
 
 uint64_t nm_ir_wait_ns(const struct nm_ir_step *step)
 {

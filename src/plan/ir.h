@@ -197,6 +197,16 @@ void nm_ir_check_apps(struct nm_ir *ir, struct nm_ir_group *group);
 /* Puts the lines of a request of http together (http_check.c). */
 void nm_ir_check_http(struct nm_ir *ir, const struct nm_ir_group *group, struct nm_ir_step *step);
 
+/* Transactions with several requests outstanding (pipeline_check.c). */
+/* Whether each pass is a request over one stream, of which several may be outstanding as their
+ * answers come in order. */
+bool nm_ir_is_queue(const struct nm_ir_group *group, const struct nm_ir_transaction *t);
+/* Whether each is a query, of which several may be outstanding on one socket. */
+bool nm_ir_is_window(const struct nm_ir_group *group, const struct nm_ir_transaction *t);
+/* Refuses what cannot go with them. leader: as nm_ir_leader has it. */
+void nm_ir_check_pipeline(struct nm_ir *ir, const struct nm_ir_group *group,
+			  const struct nm_ir_transaction *t, uint32_t leader);
+
 /* Keyspaces (keyspaces.c): reads one; finds that of a step that asks, NULL with an error, or
  * without one when it needs none; and has a transaction fill one, as its attribute says. */
 void nm_ir_read_keyspace(struct nm_ir *ir, const struct nm_node *node);

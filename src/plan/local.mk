@@ -28,7 +28,6 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/mix_check.c \
 	src/plan/mixes.h \
 	src/plan/pipeline_check.c \
-	src/plan/pipeline_check.h \
 	src/plan/options.c \
 	src/plan/param.c \
 	src/plan/params.c \
@@ -49,7 +48,6 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/recorder.c \
 	src/plan/recorder.h \
 	src/plan/replays.c \
-	src/plan/replays.h \
 	src/plan/step.c \
 	src/plan/traces.c \
 	src/plan/warmup.c \

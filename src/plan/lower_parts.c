@@ -8,7 +8,6 @@
 #include "flowop/rounds.h"
 #include "flowop/window.h"
 #include "plan/mixes.h"
-#include "plan/pipeline_check.h"
 #include "plan/plan.h"
 #include "plan/shape.h"
 #include "transport/transport.h"

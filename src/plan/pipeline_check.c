@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Passes of which several may be under way at a time: what asks and what answers, or requests. */
-#include "plan/pipeline_check.h"
-
 #include "app/http.h"
 #include "base/diag.h"
 #include "plan/diag.h"
