@@ -64,14 +64,9 @@ static int init_asked(const struct nm_worker *worker, const struct nm_instr *ins
 		      struct nm_tally *tally)
 {
 	struct nm_verb_tally *verb = name_verb(worker, tally, instr->ask.verb);
-	const struct nm_app *app = instr->ask.app;
+	const struct nm_app *app = worker->engine->plan->verbs[instr->ask.verb].app;
 
-	/* GET of HTTP may be a command of Redis in the same transaction: what is usual with one is
-	 * not with the other. */
-	if (verb->usual && verb->usual != app->usual)
-		verb->usual = NM_ANSWER_OTHER;
-	else
-		verb->usual = (uint8_t)app->usual;
+	verb->usual = (uint8_t)app->usual;
 	verb->missed = (uint8_t)app->missed;
 	for (unsigned t = 0; t < NM_TIME__SIZED; t++) {
 		if (t == NM_TIME_PASS || !tally->times[t] || verb->times[t])

@@ -51,12 +51,10 @@ struct nm_life *nm_ask_life(const struct nm_io *io, const struct nm_flow *flow)
 bool nm_ask_drop(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct nm_asking *asking = nm_app_state(io, flow);
-	struct nm_outcome_counters *outcomes = nm_app_outcomes(io, instr);
 	bool again = asking->again;
 
 	asking->again = false;
-	nm_counter_add(&outcomes->requests, again);
-	nm_counter_add(&outcomes->lost, again);
+	nm_counter_add(&nm_app_outcomes(io, instr)->lost, again);
 	return again;
 }
 
@@ -98,10 +96,8 @@ static enum nm_step end_of_connection(struct nm_flow *flow, ssize_t n)
 	return nm_flow_failed(flow, n);
 }
 
-void nm_asking_give_up(struct nm_flow *flow, struct nm_outcome_counters *outcomes,
-		       _Atomic uint64_t *class)
+void nm_asking_give_up(struct nm_flow *flow, _Atomic uint64_t *class)
 {
-	nm_counter_add(&outcomes->requests, 1);
 	nm_counter_add(class, 1);
 	flow->request.outcome = NM_UNANSWERED;
 }
@@ -118,11 +114,9 @@ bool nm_asking_is_safe(const struct nm_app_request *request)
 enum nm_step nm_asking_lose(const struct nm_io *io, struct nm_flow *flow,
 			    const struct nm_instr *instr, struct nm_asking *asking, ssize_t n)
 {
-	struct nm_outcome_counters *outcomes = nm_app_outcomes(io, instr);
-
 	if (asking->any || !nm_asking_is_safe(&asking->request) ||
 	    !(flow->conn->traits & NM_CONN_ANSWERED)) {
-		nm_asking_give_up(flow, outcomes, &outcomes->lost);
+		nm_asking_give_up(flow, &nm_app_outcomes(io, instr)->lost);
 		return nm_flow_failed(flow, n);
 	}
 	asking->again = true;
@@ -132,9 +126,7 @@ enum nm_step nm_asking_lose(const struct nm_io *io, struct nm_flow *flow,
 static void give_up_malformed(const struct nm_io *io, struct nm_flow *flow,
 			      const struct nm_instr *instr)
 {
-	struct nm_outcome_counters *outcomes = nm_app_outcomes(io, instr);
-
-	nm_asking_give_up(flow, outcomes, &outcomes->malformed);
+	nm_asking_give_up(flow, &nm_app_outcomes(io, instr)->malformed);
 }
 
 static enum nm_step mistake(const struct nm_io *io, struct nm_flow *flow,
@@ -380,8 +372,9 @@ static __attribute__((noinline)) void count_unusual(struct nm_verb_tally *verb,
 						    const struct nm_instr *instr,
 						    enum nm_class class, enum nm_answer answer)
 {
-	if (answer)
-		nm_verb_count_named(verb, answer, class == NM_CLASS_REFUSED);
+	if (answer || instr->ask.named)
+		nm_verb_count_named(verb, answer ? answer : instr->ask.app->usual,
+				    class == NM_CLASS_REFUSED);
 	else
 		nm_app_count(&verb->outcomes, (enum nm_verb)instr->op->verb, class);
 }
@@ -401,8 +394,7 @@ enum nm_step nm_asking_end_as(const struct nm_io *io, struct nm_flow *flow,
 {
 	struct nm_verb_tally *verb = &io->apps.verbs[instr->ask.verb];
 
-	nm_counter_add(&verb->outcomes.requests, 1);
-	if (__builtin_expect(class > NM_CLASS_MISS, 0))
+	if (__builtin_expect(class > NM_CLASS_MISS || instr->ask.named, 0))
 		count_unusual(verb, instr, class, answer);
 	else
 		nm_app_count(&verb->outcomes, (enum nm_verb)instr->op->verb, class);

@@ -122,17 +122,23 @@ static inline struct nm_outcome_counters *nm_app_outcomes(const struct nm_io *io
 						    : &io->apps.verbs[instr->ask.verb].outcomes;
 }
 
-/* Counts a request that is served, where no other end of the run does: where it is counted how it
- * ends, with its verb. */
+/* into += how they have ended so far. */
+static inline void nm_app_outcomes_collect(struct nm_outcomes *into, const struct nm_io *io,
+					   const struct nm_instr *instr)
+{
+	if (instr->op->flags & NM_FLOWOP_FOLLOWS)
+		nm_outcomes_collect(into, nm_outcomes_of(io->count));
+	else
+		nm_verb_collect(into, NULL, &io->apps.verbs[instr->ask.verb]);
+}
+
+/* Where it is counted how a request that is served ends: with its verb, where no other end of the
+ * run counts it. */
 static inline struct nm_outcome_counters *
 nm_serve_count_request(const struct nm_io *io, const struct nm_instr *instr, enum nm_verb verb)
 {
-	if (!instr->ask.verbs)
-		return nm_app_outcomes(io, instr);
-	struct nm_outcome_counters *outcomes = &io->apps.verbs[instr->ask.verbs[verb]].outcomes;
-
-	nm_counter_add(&outcomes->requests, 1);
-	return outcomes;
+	return instr->ask.verbs ? &io->apps.verbs[instr->ask.verbs[verb]].outcomes
+				: nm_app_outcomes(io, instr);
 }
 
 /* Counts how a request was answered, at either end. */

@@ -83,8 +83,7 @@ static inline enum nm_step nm_asking_end(const struct nm_io *io, struct nm_flow 
 				(enum nm_answer)asking->parser.answer);
 }
 /* The request is over without an answer. */
-void nm_asking_give_up(struct nm_flow *flow, struct nm_outcome_counters *outcomes,
-		       _Atomic uint64_t *class);
+void nm_asking_give_up(struct nm_flow *flow, _Atomic uint64_t *class);
 
 /* On streams. FAIL: the connection is of no more use. */
 

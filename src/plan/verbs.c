@@ -32,7 +32,7 @@ static const char *name_of(const struct nm_instr *instr)
 }
 
 /* Its number; a new one has room already. */
-static uint16_t number_of(struct nm_plan *plan, const char *name)
+static uint16_t number_of(struct nm_plan *plan, const char *name, const struct nm_app *app)
 {
 	char known[NM_VERB_NAME];
 	uint32_t v = 0;
@@ -40,8 +40,10 @@ static uint16_t number_of(struct nm_plan *plan, const char *name)
 	snprintf(known, sizeof known, "%s", name);
 	while (v < plan->n_verbs && strcmp(plan->verbs[v].name, known) != 0)
 		v++;
-	if (v == plan->n_verbs)
-		memcpy(plan->verbs[plan->n_verbs++].name, known, sizeof known);
+	if (v == plan->n_verbs) {
+		memcpy(plan->verbs[v].name, known, sizeof known);
+		plan->verbs[plan->n_verbs++].app = app;
+	}
 	return (uint16_t)v;
 }
 
@@ -62,13 +64,15 @@ static bool begins_pass(const struct nm_instr *first, const struct nm_instr *ins
 /* The verbs of a server for whoever connects; what is none of them is "other". 0 or -ENOMEM. */
 static int number_served(struct nm_plan *plan, struct nm_instr *serve)
 {
-	const uint64_t has = nm_app_served_verbs(serve->ask.app);
-	const uint16_t other = number_of(plan, "other");
+	const struct nm_app *app = serve->ask.app;
+	const uint64_t has = nm_app_served_verbs(app);
+	const uint16_t other = number_of(plan, "other", app);
 	uint16_t *numbers = calloc(NM_VERB__COUNT, sizeof *numbers);
 
 	for (unsigned v = 0; numbers && v < NM_VERB__COUNT; v++)
-		numbers[v] = has & NM_VERB_BIT(v) ? number_of(plan, nm_verb_name((enum nm_verb)v))
-						  : other;
+		numbers[v] = has & NM_VERB_BIT(v)
+				     ? number_of(plan, nm_verb_name((enum nm_verb)v), app)
+				     : other;
 	serve->ask.verbs = numbers;
 	return nm_arena_keep(plan->arena, numbers);
 }
@@ -81,7 +85,8 @@ static void number_asked(struct nm_plan *plan, const struct nm_phase *phase,
 		instr->ask.verb = instr[-1].ask.verb;
 		return;
 	}
-	instr->ask.verb = number_of(plan, name_of(instr));
+	instr->ask.verb = number_of(plan, name_of(instr), instr->ask.app);
+	instr->ask.named = plan->verbs[instr->ask.verb].app->usual != instr->ask.app->usual;
 	instr->ask.begins = begins_pass(first, instr);
 	instr->ask.alone = instr->ask.begins && !nm_instr_mix(first) &&
 			   instr + 1 + (phase->pipeline > 0) == first + phase->n_instrs;

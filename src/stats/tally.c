@@ -92,36 +92,33 @@ static void subtract_times(struct nm_hist_snap *into, unsigned n, unsigned kept,
 
 void nm_verb_count_named(struct nm_verb_tally *verb, enum nm_answer answer, bool refused)
 {
-	struct nm_named_counters *named = &verb->named[answer], *all = &verb->all_named;
+	struct nm_named_counters *named = &verb->named[answer];
 
 	nm_counter_add(refused ? &named->refused : &named->ok, 1);
-	nm_counter_add(refused ? &all->refused : &all->ok, 1);
+	atomic_store_explicit(&verb->has_named, true, memory_order_relaxed);
 }
 
-/* Adds how requests have ended, and by which names; each counter is read once. */
-static void collect_verb(struct nm_outcomes *into, uint64_t answers[NM_ANSWER__COUNT],
-			 const struct nm_verb_tally *from)
+void nm_verb_collect(struct nm_outcomes *into, uint64_t answers[NM_ANSWER__COUNT],
+		     const struct nm_verb_tally *from)
 {
 	struct nm_outcomes all = {.requests = 0};
-	const bool any =
-		nm_counter_read(&from->all_named.ok) || nm_counter_read(&from->all_named.refused);
-	uint64_t usual = 0;
+	const bool has_named = atomic_load_explicit(&from->has_named, memory_order_relaxed);
 
 	nm_outcomes_collect(&all, &from->outcomes);
-	if (from->usual)
-		usual = nm_outcomes_answered(&all);
-	if (from->missed) {
-		usual -= all.misses;
-		answers[from->missed] += all.misses;
+	if (answers && from->usual) {
+		const uint64_t missed = from->missed ? all.misses : 0;
+
+		answers[from->usual] += nm_outcomes_answered(&all) - missed;
+		answers[from->missed] += missed;
 	}
-	answers[from->usual] += usual;
-	for (unsigned a = 0; any && a < NM_ANSWER__COUNT; a++) {
+	for (unsigned a = 0; has_named && a < NM_ANSWER__COUNT; a++) {
 		const uint64_t ok = nm_counter_read(&from->named[a].ok);
 		const uint64_t refused = nm_counter_read(&from->named[a].refused);
 
 		all.ok += ok;
 		all.refused += refused;
-		answers[a] += ok + refused;
+		if (answers)
+			answers[a] += ok + refused;
 	}
 	all.requests = nm_outcomes_sum(&all);
 	nm_outcomes_add(into, &all);
@@ -131,17 +128,6 @@ static void add_answers(uint64_t into[NM_ANSWER__COUNT], const uint64_t from[NM_
 {
 	for (unsigned a = 0; a < NM_ANSWER__COUNT; a++)
 		into[a] += from[a];
-}
-
-void nm_verb_outcomes_collect(struct nm_outcomes *into, const struct nm_verb_tally *from)
-{
-	struct nm_outcomes all = {.requests = 0};
-
-	nm_outcomes_collect(&all, &from->outcomes);
-	all.ok += nm_counter_read(&from->all_named.ok);
-	all.refused += nm_counter_read(&from->all_named.refused);
-	all.requests = nm_outcomes_sum(&all);
-	nm_outcomes_add(into, &all);
 }
 
 /* --- tallies --- */
@@ -189,7 +175,7 @@ void nm_tally_counts(struct nm_counts *into, const struct nm_tally *from)
 
 	nm_counts_collect(into, &from->counters);
 	for (uint32_t v = 0; v < from->n_verbs; v++)
-		nm_verb_outcomes_collect(&outcomes, &from->verbs[v]);
+		nm_verb_collect(&outcomes, NULL, &from->verbs[v]);
 	nm_counts_add_outcomes(into, &outcomes);
 }
 
@@ -203,7 +189,7 @@ void nm_tally_collect(struct nm_tally_snap *into, const struct nm_tally *from)
 		uint64_t answers[NM_ANSWER__COUNT] = {0};
 
 		/* Read once: so those of the verbs make up those of all. */
-		collect_verb(&outcomes, answers, of);
+		nm_verb_collect(&outcomes, answers, of);
 		nm_counts_add_outcomes(&into->counts, &outcomes);
 		if (v >= into->n_verbs || !of->name)
 			continue;

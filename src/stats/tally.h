@@ -101,7 +101,7 @@ static inline enum nm_time nm_time_of_class(unsigned size_class)
  * `pass` is never kept; where each pass is one such request, the others are those of the passes. */
 struct nm_verb_tally {
 	const char *name;		     /* borrowed; NULL: nothing of this tally asks so */
-	struct nm_outcome_counters outcomes; /* without what `named` has */
+	struct nm_outcome_counters outcomes; /* without their sum, and what `named` has */
 	NM_EACH_USUAL_TIME(struct nm_hist *);
 	/* enum nm_answer: what is neither named nor a miss, and what a miss is, if it is not that;
 	 * NONE: the protocol has no names */
@@ -111,19 +111,21 @@ struct nm_verb_tally {
 	struct nm_named_counters {
 		_Atomic uint64_t ok, refused;
 	} named[NM_ANSWER__COUNT];
-	struct nm_named_counters all_named; /* their sum */
+	_Atomic bool has_named; /* some of them are not 0 */
 };
 
 /* Of what its worker alone calls: counts an answer by its name. */
 void nm_verb_count_named(struct nm_verb_tally *verb, enum nm_answer answer, bool refused);
-/* into += how the requests have ended so far: of them alone, without the names. */
-void nm_verb_outcomes_collect(struct nm_outcomes *into, const struct nm_verb_tally *from);
+/* into += how the requests have ended so far, and answers += by which names; NULL: they are not
+ * asked for. */
+void nm_verb_collect(struct nm_outcomes *into, uint64_t answers[NM_ANSWER__COUNT],
+		     const struct nm_verb_tally *from);
 
 struct nm_verb_snap {
 	const char *name; /* NULL: nothing has asked so */
 	struct nm_outcomes outcomes;
 	uint8_t usual;			    /* as of struct nm_verb_tally */
-	uint64_t answers[NM_ANSWER__COUNT]; /* all of outcomes that have been answered, or none */
+	uint64_t answers[NM_ANSWER__COUNT]; /* of what was answered where answers have names */
 	unsigned kept;
 	NM_EACH_USUAL_TIME(struct nm_hist_snap);
 };

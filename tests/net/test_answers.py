@@ -149,22 +149,28 @@ def test_the_usual_answers_take_no_line(netmodel: Netmodel, profile: WriteProfil
     assert "answers to" not in text
 
 
-def test_protocols_that_share_a_verb(netmodel: Netmodel, profile: WriteProfile) -> None:
-    """GET of Redis and of HTTP in one transaction: what is usual with one is not counted as usual with the other."""
-    ask = '<flowop type="connect" options="remotehost=local app={}"/>{}<flowop type="disconnect"/>'
-    command = '<flowop type="command" text="GET x"/>'
-    with redis() as there, public(netmodel, "http") as served:
-        body = (
-            '<group nflows="2"><transaction name="ask" iterations="20">'
-            + ask.format(f"redis server={there.server}", command)
-            + ask.format(f"http server=127.0.0.1:{served.port}", '<flowop type="http" options="path=/bytes/1"/><flowop type="http" options="path=/gone"/>')
-            + "</transaction></group>"
+# What each of two protocols asks in turn, 20 times with each of two flows, and the names of both together.
+SHARED = {
+    "GET": ("redis", "command", 'text="GET x"', "http", "http", 'options="path=/bytes/1"', {"ok": 40, "200": 40}),
+    "ping": ("redis", "ping", "", "ping", "ping", "", {"ok": 40}),
+}
+
+
+@pytest.mark.parametrize("verb", SHARED)
+@pytest.mark.parametrize("turn", [1, -1])
+def test_protocols_that_share_a_verb(verb: str, turn: int, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """What is usual with one is not counted as usual with the other, whichever stands first."""
+    app, flowop, what, other, its_flowop, its_what, names = SHARED[verb]
+    with redis() as there, public(netmodel, other) as served:
+        asked = [(app, there.server, flowop, what), (other, f"127.0.0.1:{served.port}", its_flowop, its_what)]
+        each = "".join(
+            f'<flowop type="connect" options="remotehost=local app={app} server={server}"/><flowop type="{flowop}" {what}/><flowop type="disconnect"/>'
+            for app, server, flowop, what in asked[::turn]
         )
-        document = netmodel.measure(profile(body))
+        document = netmodel.measure(profile(f'<group nflows="2"><transaction name="ask" iterations="20">{each}</transaction></group>'))
     assert_complete(document)
-    (verb,) = document["totals"]["verbs"]
-    assert verb["outcomes"]["ok"] == 80
-    assert verb["answers"] == {"404": 40, "other": 80}
+    (found,) = document["totals"]["verbs"]
+    assert (found["verb"], found["outcomes"]["ok"], found["answers"]) == (verb, 80, names)
 
 
 def test_two_slaves_that_serve(netmodel: Netmodel, profile: WriteProfile) -> None:

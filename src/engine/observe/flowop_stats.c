@@ -168,15 +168,6 @@ static void add_errors(struct counts *step, struct flow_counts *own, uint64_t er
 	}
 }
 
-/* How the requests that are counted where those of the instruction are have ended so far. */
-static void collect(struct nm_outcomes *into, const struct nm_io *io, const struct nm_instr *instr)
-{
-	if (nm_instr_serves(instr))
-		nm_outcomes_collect(into, nm_app_outcomes(io, instr));
-	else
-		nm_verb_outcomes_collect(into, &io->apps.verbs[instr->ask.verb]);
-}
-
 /* Runs a step that asks or serves, and counts how requests have ended in it. */
 static enum nm_step step_of_requests(struct nm_io *io, struct nm_flow *flow,
 				     const struct nm_instr *instr, uint32_t index, uint32_t asks)
@@ -185,10 +176,10 @@ static enum nm_step step_of_requests(struct nm_io *io, struct nm_flow *flow,
 	struct nm_outcome_counters *own = &stats->outcomes[asks];
 	struct nm_outcomes before = {.requests = 0}, after = before;
 
-	collect(&before, io, &stats->instrs[asks]);
+	nm_app_outcomes_collect(&before, io, &stats->instrs[asks]);
 	enum nm_step answer = stats->program[index].step(io, flow, instr);
 
-	collect(&after, io, &stats->instrs[asks]);
+	nm_app_outcomes_collect(&after, io, &stats->instrs[asks]);
 	nm_outcomes_subtract(&after, &before);
 #define COUNT(member, ...) nm_counter_add(&own->member, after.member);
 	NM_OUTCOMES(COUNT)

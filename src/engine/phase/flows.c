@@ -61,7 +61,6 @@ void nm_flows_time_out(struct nm_worker *worker, const struct nm_flow *flow)
 	struct nm_outcome_counters *outcomes = nm_app_outcomes(&worker->io, flow->at);
 	const bool lost = nm_ask_is_lost(&worker->io, flow);
 
-	nm_counter_add(&outcomes->requests, 1);
 	nm_counter_add(lost ? &outcomes->lost : &outcomes->timed_out, 1);
 	if (worker->observe.stats)
 		nm_flowop_stats_outcome(worker, flow->at,
@@ -88,7 +87,6 @@ static void count_window(struct nm_worker *worker, struct nm_flow *flow)
 	const bool lost = nm_ask_is_lost(&worker->io, flow);
 
 	nm_counter_add(&worker->io.count->unanswered, n);
-	nm_counter_add(&outcomes->requests, n);
 	nm_counter_add(lost ? &outcomes->lost : &outcomes->timed_out, n);
 	for (uint32_t i = 0; worker->observe.stats && i < n; i++)
 		nm_flowop_stats_outcome(worker, query,

@@ -193,8 +193,8 @@ static struct nm_outcomes outcomes(void)
 {
 	struct nm_outcomes sum = {.requests = 0};
 
-	nm_outcomes_collect(&sum, &verbs[0].outcomes);
-	nm_outcomes_collect(&sum, &verbs[1].outcomes);
+	nm_verb_collect(&sum, NULL, &verbs[0]);
+	nm_verb_collect(&sum, NULL, &verbs[1]);
 	return sum;
 }
 

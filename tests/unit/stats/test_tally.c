@@ -104,8 +104,8 @@ START_TEST(names_make_up_the_classes)
 		nm_tally_collect(sum, &tallies[w]);
 	}
 	ck_assert_uint_eq(verb->outcomes.requests, 24);
-	nm_verb_outcomes_collect(&alone, &verbs[0]);
-	nm_verb_outcomes_collect(&alone, &verbs[1]);
+	nm_verb_collect(&alone, NULL, &verbs[0]);
+	nm_verb_collect(&alone, NULL, &verbs[1]);
 	ck_assert_mem_eq(&alone, &verb->outcomes, sizeof alone);
 	ck_assert_uint_eq(verb->outcomes.ok, 21);
 	ck_assert_uint_eq(verb->outcomes.refused, 1);
