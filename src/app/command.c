@@ -53,14 +53,36 @@ static const char *why_not(const char *name)
  * anything, unless it is one that may only read; what asks for a time of expiry changes none. */
 static bool destroys(const char *name)
 {
-	static const char *const parts[] = {"DEL",    "FORGET", "UNLINK", "REM",   "POP",  "TRIM",
-					    "MOVE",   "RENAME", "EXPIRE", "GETEX", "DROP", "CLEAR",
-					    "XGROUP", "FLUSH",	"SWAPDB", "EVAL",  "FCALL"};
+	static const char *const parts[] = {
+		"DEL",	  "FORGET", "UNLINK", "REM",   "POP",	 "TRIM",  "MOVE",
+		"RENAME", "EXPIRE", "GETEX",  "DROP",  "CLEAR",	 "STORE", "BITOP",
+		"XGROUP", "FLUSH",  "SWAPDB", "EVAL",  "FCALL",	 "PERSIST",
+		"GRAPH.QUERY",	    "GRAPH.PROFILE",
+	};
+	const size_t length = strlen(name);
 	bool is = false;
 
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		is |= strstr(name, parts[i]) != NULL;
-	return is && !strstr(name, "EXPIRETIME") && !strstr(name, "_RO");
+	return is && !strstr(name, "EXPIRETIME") &&
+	       (length < 3 || strcmp(name + length - 3, "_RO") != 0);
+}
+
+/* The same of what does so only with such a word behind it. */
+static bool destroys_with(const char *name, const char *word)
+{
+	static const struct {
+		const char *begins, *word;
+	} pairs[] = {
+		{"XADD", "maxlen"},	{"XADD", "minid"},	    {"SORT", "store"},
+		{"GEORADIUS", "store"}, {"GEORADIUS", "storedist"},
+	};
+	bool is = false;
+
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+		is |= strncmp(name, pairs[i].begins, strlen(pairs[i].begins)) == 0 &&
+		      nm_ascii_equals(word, pairs[i].word);
+	return is;
 }
 
 static bool is_blank(char c)
@@ -149,7 +171,9 @@ static const char *take_word(struct reading *r)
 		if (strlen(r->word) >= sizeof command->name)
 			return "begins with a name of more than 63 bytes";
 		note_name(command, r->word);
+		command->destroys = destroys(command->name);
 	}
+	command->destroys |= destroys_with(command->name, r->word);
 	if (r->n_words == 1 && (strstr(r->word, "__") || !*r->word))
 		return "must begin with the name of a command";
 	if (strstr(r->word, KEY) && !r->keyspace)
@@ -213,7 +237,6 @@ int nm_command_read(const char *text, const struct nm_keyspace *keyspace, struct
 		wrong = "has no __key__ for keys=...";
 	if (!wrong)
 		wrong = put_count(&r);
-	ret->destroys = destroys(ret->name);
 	if (wrong)
 		snprintf(why, why_size, "%s", wrong);
 	return wrong ? -EINVAL : 0;
