@@ -19,7 +19,7 @@
 #define MARGIN	  4u /* this part of the ring, its oldest, is kept for what is under way */
 #define SHARE	  4u /* the table has this part of the memory */
 #define WRITERS	  16u
-#define YIELDS	  100000u /* then a worker that writes is taken to be gone */
+#define YIELDS	  1000000u /* then a worker that writes is taken to be gone */
 
 struct bucket {
 	_Atomic uint64_t slots[SLOTS];
@@ -113,36 +113,39 @@ static bool is_young(const struct nm_store *store, uint64_t place)
 	return is_within(store, place, store->ring_bytes - store->ring_bytes / MARGIN);
 }
 
-/* NULL: the room of the value is another's already. Either this sees the head that has come round,
- * or whoever has moved it sees the writer, and waits. */
-static _Atomic uint64_t *begin_writing(struct nm_store *store, uint64_t place)
+/* Either this sees the head that has come round, or whoever has moved it sees the writer, and
+ * waits. */
+_Atomic uint64_t *nm_store_begin_writing(struct nm_store *store, uint64_t place)
 {
 	_Atomic uint64_t *writer;
-	uint64_t none = 0;
+	unsigned yields = 0;
 
 	for (uint64_t i = place / ALIGNMENT;; i++) {
 		writer = &store->writers[i % WRITERS];
-		if (!atomic_load_explicit(writer, memory_order_relaxed) &&
-		    atomic_compare_exchange_strong(writer, &none, place))
+		uint64_t other = atomic_load_explicit(writer, memory_order_relaxed);
+
+		if ((!other || yields >= YIELDS) &&
+		    atomic_compare_exchange_strong(writer, &other, place))
 			break;
-		none = 0;
-		if (i % WRITERS == 0)
+		if (i % WRITERS == 0 && yields++ < YIELDS)
 			(void)sched_yield();
 	}
 	if (is_young(store, place))
 		return writer;
-	atomic_store_explicit(writer, 0, memory_order_relaxed);
+	nm_store_end_writing(writer, place);
 	return NULL;
 }
 
-static void end_writing(_Atomic uint64_t *writer)
+/* Who was taken to be gone, and is not, leaves what another has here. */
+void nm_store_end_writing(_Atomic uint64_t *writer, uint64_t place)
 {
-	atomic_store_explicit(writer, 0, memory_order_release);
+	(void)atomic_compare_exchange_strong_explicit(writer, &place, 0, memory_order_release,
+						      memory_order_relaxed);
 }
 
 /* Nobody writes any more where others may, whose room ends at `end`: seldom is there any wait, as
  * all of the ring but the margin lies between them. */
-static bool await_writers(const struct nm_store *store, uint64_t end)
+static void await_writers(struct nm_store *store, uint64_t end)
 {
 	for (unsigned i = 0, yields = 0; i < WRITERS;) {
 		uint64_t place = atomic_load(&store->writers[i]);
@@ -152,9 +155,8 @@ static bool await_writers(const struct nm_store *store, uint64_t end)
 		else if (yields++ < YIELDS)
 			(void)sched_yield();
 		else
-			return false;
+			nm_store_end_writing(&store->writers[i], place);
 	}
-	return true;
 }
 
 /* The place of so many bytes, which do not go round. */
@@ -182,22 +184,17 @@ uint64_t nm_store_reserve(struct nm_store *store, const char *key, size_t length
 	/* Whoever loses its CPU in between may have lost its room. */
 	do
 		place = take_room(store, bytes);
-	while (!(writer = begin_writing(store, place)));
-	bool has_room = await_writers(store, place + bytes);
+	while (!(writer = nm_store_begin_writing(store, place)));
+	await_writers(store, place + bytes);
+	struct record *record = record_at(store, place);
 
-	if (has_room) {
-		struct record *record = record_at(store, place);
-
-		/* Who sees what is written sees the new head, too. */
-		atomic_thread_fence(memory_order_release);
-		*record = (struct record){.place = place,
-					  .size = size,
-					  .flags = flags,
-					  .key_length = (uint32_t)length};
-		memcpy(key_of(record), key, length);
-	}
-	end_writing(writer);
-	return has_room ? place : 0;
+	/* Who sees what is written sees the new head, too. */
+	atomic_thread_fence(memory_order_release);
+	*record = (struct record){
+		.place = place, .size = size, .flags = flags, .key_length = (uint32_t)length};
+	memcpy(key_of(record), key, length);
+	nm_store_end_writing(writer, place);
+	return place;
 }
 
 /* The record at a place, if it is that of the key: a copy, as another may be written over it. */
@@ -211,13 +208,13 @@ static bool read_record(const struct nm_store *store, uint64_t place, size_t len
 void nm_store_write(struct nm_store *store, uint64_t place, size_t length, uint64_t offset,
 		    const char *data, size_t n)
 {
-	_Atomic uint64_t *writer = begin_writing(store, place);
+	_Atomic uint64_t *writer = nm_store_begin_writing(store, place);
 
 	/* The room of a value that was given up is another's. */
 	if (!writer)
 		return;
 	memcpy(key_of(record_at(store, place)) + length + offset, data, n);
-	end_writing(writer);
+	nm_store_end_writing(writer, place);
 }
 
 /* Whether the entry is the key's; *ret: its record. */

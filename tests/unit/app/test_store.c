@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The store: what is found, what gives way, and two processes that use it at once. */
 #include <check.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 #define VALUE	 1000u
 #define N_KEYS	 64u
 #define N_ROUNDS 20000u
+#define WRITERS	 16u /* that may write at once */
 
 static struct nm_store *store;
 
@@ -115,6 +118,71 @@ START_TEST(a_value_that_is_too_large_has_no_room)
 }
 END_TEST
 
+/* Whether what is written stays as it is until that is over, although a put has come round: one
+ * that begins when `begun` is closed. */
+static bool stays_while_it_is_written(const struct nm_stored *stored, int begun)
+{
+	_Atomic uint64_t *writer = nm_store_begin_writing(store, stored->place);
+	char before[VALUE];
+
+	memcpy(before, stored->data, VALUE);
+	(void)close(begun);
+	while (nm_store_holds(store, stored->place))
+		(void)sched_yield();
+	for (unsigned i = 0; i < 200; i++)
+		(void)sched_yield();
+	const bool same = memcmp(before, stored->data, VALUE) == 0;
+
+	nm_store_end_writing(writer, stored->place);
+	return same;
+}
+
+START_TEST(whoever_comes_round_waits)
+{
+	struct nm_stored stored;
+	int status = -1, begun[2];
+	char none;
+
+	ck_assert_int_eq(pipe(begun), 0);
+	ck_assert(put(0, 1, VALUE));
+	ck_assert(nm_store_find(store, "key0", 4, &stored));
+	pid_t child = fork();
+
+	ck_assert_int_ge(child, 0);
+	if (!child)
+		_exit(!stays_while_it_is_written(&stored, begun[1]));
+	(void)close(begun[1]);
+	ck_assert_int_eq(read(begun[0], &none, 1), 0);
+	for (unsigned i = 1; waitpid(child, &status, WNOHANG) == 0; i++)
+		ck_assert(put(i, 2, VALUE));
+	(void)close(begun[0]);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+/* Killed, for example: others take the places of all that write, and their room. */
+START_TEST(who_is_gone_keeps_nobody)
+{
+	_Atomic uint64_t *first = NULL;
+	uint64_t place = 0;
+
+	for (unsigned w = 0; w < WRITERS; w++) {
+		place = nm_store_reserve(store, "k", 1, 0, 0);
+		_Atomic uint64_t *writer = nm_store_begin_writing(store, place);
+
+		ck_assert_ptr_nonnull(writer);
+		first = first ? first : writer;
+	}
+	for (unsigned i = 0; i < 2000; i++)
+		ck_assert(put(i, i, VALUE) && get(i));
+	/* One that comes back ends nobody else's. */
+	place = nm_store_reserve(store, "k", 1, 0, 0);
+	atomic_store(first, place);
+	nm_store_end_writing(first, place - 1);
+	ck_assert_uint_eq(atomic_load(first), place);
+}
+END_TEST
+
 static void turn_over(unsigned from)
 {
 	for (unsigned i = 0; i < N_ROUNDS; i++) {
@@ -152,6 +220,8 @@ int main(void)
 	tcase_add_test(tests, the_oldest_give_way);
 	tcase_add_test(tests, room_that_is_gone_is_not_published);
 	tcase_add_test(tests, a_value_that_is_too_large_has_no_room);
+	tcase_add_test(tests, whoever_comes_round_waits);
+	tcase_add_test(tests, who_is_gone_keeps_nobody);
 	tcase_add_test(tests, two_processes);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
