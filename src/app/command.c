@@ -54,10 +54,10 @@ static const char *why_not(const char *name)
 static bool destroys(const char *name)
 {
 	static const char *const parts[] = {
-		"DEL",	  "FORGET", "UNLINK", "REM",   "POP",	 "TRIM",  "MOVE",
-		"RENAME", "EXPIRE", "GETEX",  "DROP",  "CLEAR",	 "STORE", "BITOP",
-		"XGROUP", "FLUSH",  "SWAPDB", "EVAL",  "FCALL",	 "PERSIST",
-		"GRAPH.QUERY",	    "GRAPH.PROFILE",
+		"DEL",	 "FORGET",  "UNLINK",	   "REM",	    "POP",    "TRIM",
+		"MOVE",	 "RENAME",  "EXPIRE",	   "GETEX",	    "DROP",   "CLEAR",
+		"STORE", "BITOP",   "XGROUP",	   "FLUSH",	    "SWAPDB", "EVAL",
+		"FCALL", "PERSIST", "GRAPH.QUERY", "GRAPH.PROFILE",
 	};
 	const size_t length = strlen(name);
 	bool is = false;

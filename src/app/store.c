@@ -9,17 +9,18 @@
 #include <sys/mman.h>
 
 #include "base/hash.h"
+#include "host/clock.h"
 
 /* An entry is the place of a value, in units of 8 bytes, and bits of its key's hash; 0: it is
  * free. */
-#define SLOTS	  8u
-#define TAG_BITS  12u
-#define TAG_MASK  ((UINT64_C(1) << TAG_BITS) - 1)
-#define ALIGNMENT 8u
-#define MARGIN	  4u /* this part of the ring, its oldest, is kept for what is under way */
-#define SHARE	  4u /* the table has this part of the memory */
-#define WRITERS	  16u
-#define YIELDS	  1000000u /* then a worker that writes is taken to be gone */
+#define SLOTS	    8u
+#define TAG_BITS    12u
+#define TAG_MASK    ((UINT64_C(1) << TAG_BITS) - 1)
+#define ALIGNMENT   8u
+#define MARGIN	    4u /* this part of the ring, its oldest, is kept for what is under way */
+#define SHARE	    4u /* the table has this part of the memory */
+#define WRITERS	    16u
+#define PATIENCE_NS 500000000u /* then a worker that writes is taken to be gone */
 
 struct bucket {
 	_Atomic uint64_t slots[SLOTS];
@@ -113,22 +114,33 @@ static bool is_young(const struct nm_store *store, uint64_t place)
 	return is_within(store, place, store->ring_bytes - store->ring_bytes / MARGIN);
 }
 
+/* Waits a little; *until_ns: 0 before the first time. False: too long already. */
+static bool is_patient(uint64_t *until_ns)
+{
+	const uint64_t now_ns = nm_clock_ns();
+
+	if (!*until_ns)
+		*until_ns = now_ns + PATIENCE_NS;
+	(void)sched_yield();
+	return now_ns < *until_ns;
+}
+
 /* Either this sees the head that has come round, or whoever has moved it sees the writer, and
  * waits. */
 _Atomic uint64_t *nm_store_begin_writing(struct nm_store *store, uint64_t place)
 {
 	_Atomic uint64_t *writer;
-	unsigned yields = 0;
+	uint64_t until_ns = 0;
+	bool gone = false;
 
 	for (uint64_t i = place / ALIGNMENT;; i++) {
 		writer = &store->writers[i % WRITERS];
 		uint64_t other = atomic_load_explicit(writer, memory_order_relaxed);
 
-		if ((!other || yields >= YIELDS) &&
-		    atomic_compare_exchange_strong(writer, &other, place))
+		if ((!other || gone) && atomic_compare_exchange_strong(writer, &other, place))
 			break;
-		if (i % WRITERS == 0 && yields++ < YIELDS)
-			(void)sched_yield();
+		if (i % WRITERS == 0)
+			gone = !is_patient(&until_ns);
 	}
 	if (is_young(store, place))
 		return writer;
@@ -147,14 +159,14 @@ void nm_store_end_writing(_Atomic uint64_t *writer, uint64_t place)
  * all of the ring but the margin lies between them. */
 static void await_writers(struct nm_store *store, uint64_t end)
 {
-	for (unsigned i = 0, yields = 0; i < WRITERS;) {
+	uint64_t until_ns = 0;
+
+	for (unsigned i = 0; i < WRITERS;) {
 		uint64_t place = atomic_load(&store->writers[i]);
 
 		if (!place || place + store->ring_bytes >= end)
 			i++;
-		else if (yields++ < YIELDS)
-			(void)sched_yield();
-		else
+		else if (!is_patient(&until_ns))
 			nm_store_end_writing(&store->writers[i], place);
 	}
 }
