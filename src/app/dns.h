@@ -14,16 +14,10 @@
 #define NM_DNS_RECORD_MAX 28u
 #define NM_DNS_ANSWER_MAX (NM_DNS_QUERY_MAX + NM_DNS_RECORD_MAX)
 
-/* What an answer says: RCODE of the header, and BADVERS of EDNS. */
-enum nm_dns_rcode {
-	NM_DNS_NOERROR = 0,
-	NM_DNS_FORMERR = 1,
-	NM_DNS_SERVFAIL = 2,
-	NM_DNS_NXDOMAIN = 3,
-	NM_DNS_NOTIMP = 4,
-	NM_DNS_REFUSED = 5,
-	NM_DNS_BADVERS = 16,
-};
+/* What an answer says: RCODE of the header, with the upper bits of EDNS. */
+#define NM_DNS_RCODE_(name, number) NM_DNS_##name = (number),
+enum nm_dns_rcode { NM_DNS_RCODES(NM_DNS_RCODE_) };
+#undef NM_DNS_RCODE_
 
 /* The first byte of the flags, and the second. */
 #define NM_DNS_QR     0x80u

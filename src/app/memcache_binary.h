@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "stats/answers.h"
+
 #define NM_BINARY_REQUEST 0x80u /* the first byte */
 #define NM_BINARY_ANSWER  0x81u
 
@@ -35,17 +37,9 @@ enum nm_binary_opcode {
 	NM_BINARY_SASL_AUTH = 0x21,
 };
 
-enum nm_binary_status {
-	NM_BINARY_OK = 0,
-	NM_BINARY_NOT_FOUND = 1,
-	NM_BINARY_EXISTS = 2,
-	NM_BINARY_TOO_LARGE = 3,
-	NM_BINARY_INVALID = 4,
-	NM_BINARY_NOT_STORED = 5,
-	NM_BINARY_UNKNOWN = 0x81,
-	NM_BINARY_NO_MEMORY = 0x82,
-	NM_BINARY_INTERNAL = 0x84,
-};
+#define NM_BINARY_STATUS_(name, number) NM_BINARY_##name = (number),
+enum nm_binary_status { NM_BINARY_OK = 0, NM_MEMCACHE_STATUSES(NM_BINARY_STATUS_) };
+#undef NM_BINARY_STATUS_
 
 /* A header, but for what names none: bytes of a name, of extras and of all behind the header. */
 struct nm_binary_header {

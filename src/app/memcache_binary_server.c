@@ -45,7 +45,8 @@ static enum nm_took get(struct nm_app_served *served, const struct nm_app_servic
 	struct nm_stored stored;
 
 	if (!nm_store_find(service->store, key, n, &stored))
-		return answer(served, NM_VERB_GET, NM_CLASS_MISS, NM_BINARY_NOT_FOUND, "Not found");
+		return answer(served, NM_VERB_GET, NM_CLASS_MISS, NM_BINARY_KEY_ENOENT,
+			      "Not found");
 	put_head(served, NM_BINARY_OK, sizeof flags, sizeof flags + stored.size);
 	nm_binary_put(flags, stored.flags);
 	nm_rope_add(&served->out, flags, sizeof flags);
@@ -65,7 +66,7 @@ static enum nm_took execute(struct nm_app_served *served, const struct nm_app_se
 			return NM_TOOK_MORE;
 		return nm_store_delete(service->store, key, n)
 			       ? answer(served, NM_VERB_DELETE, NM_CLASS_OK, NM_BINARY_OK, "")
-			       : answer(served, NM_VERB_DELETE, NM_CLASS_MISS, NM_BINARY_NOT_FOUND,
+			       : answer(served, NM_VERB_DELETE, NM_CLASS_MISS, NM_BINARY_KEY_ENOENT,
 					"Not found");
 	case NM_BINARY_NOOP:
 		return n ? NM_TOOK_MORE
@@ -84,16 +85,16 @@ static enum nm_took end_body(struct nm_app_served *served, const struct nm_app_s
 	if (served->verb != NM_VERB_SET)
 		return served->note == NM_BINARY_GET || served->note == NM_BINARY_SET ||
 				       served->note == NM_BINARY_DELETE
-			       ? answer(served, NM_VERB_NONE, NM_CLASS_REFUSED, NM_BINARY_INVALID,
+			       ? answer(served, NM_VERB_NONE, NM_CLASS_REFUSED, NM_BINARY_EINVAL,
 					"Invalid arguments")
-			       : answer(served, NM_VERB_NONE, NM_CLASS_REFUSED, NM_BINARY_UNKNOWN,
-					"Unknown command");
+			       : answer(served, NM_VERB_NONE, NM_CLASS_REFUSED,
+					NM_BINARY_UNKNOWN_COMMAND, "Unknown command");
 	if (nm_value_publish(served, service))
 		return answer(served, NM_VERB_SET, NM_CLASS_OK, NM_BINARY_OK, "");
 	return served->at > NM_VALUE_MAX
-		       ? answer(served, NM_VERB_SET, NM_CLASS_REFUSED, NM_BINARY_TOO_LARGE,
+		       ? answer(served, NM_VERB_SET, NM_CLASS_REFUSED, NM_BINARY_E2BIG,
 				"Too large.")
-		       : answer(served, NM_VERB_SET, NM_CLASS_REFUSED, NM_BINARY_NO_MEMORY,
+		       : answer(served, NM_VERB_SET, NM_CLASS_REFUSED, NM_BINARY_ENOMEM,
 				"Out of memory allocating item");
 }
 
@@ -155,7 +156,7 @@ void nm_memcache_fail_binary(struct nm_app_served *served)
 	struct nm_binary_header header = nm_binary_read(served->out.text);
 	char text[NM_BINARY_HEADER];
 
-	header.status = NM_BINARY_INTERNAL;
+	header.status = NM_BINARY_EINTERNAL;
 	header.key = header.extras = 0;
 	header.body = 0;
 	header.cas = 0;

@@ -140,7 +140,11 @@
 	X(DELTA_BADVAL, 0x06)                                                                      \
 	X(AUTH_ERROR, 0x20)                                                                        \
 	X(UNKNOWN_COMMAND, 0x81)                                                                   \
-	X(ENOMEM, 0x82)
+	X(ENOMEM, 0x82)                                                                            \
+	X(NOT_SUPPORTED, 0x83)                                                                     \
+	X(EINTERNAL, 0x84)                                                                         \
+	X(EBUSY, 0x85)                                                                             \
+	X(ETMPFAIL, 0x86)
 
 #define NM_ANSWER_HTTP_(status)	       NM_ANSWER_HTTP_##status,
 #define NM_ANSWER_HUNDRED_(digit)      NM_ANSWER_HTTP_##digit##XX,

@@ -115,7 +115,7 @@ def test_rcodes_are_those_of_nsd(protocol: str, netmodel: Netmodel, profile: Wri
 
 
 # What netmodel's own servers answer with fault=error.
-FAILED = {"memcache": "SERVER_ERROR", "memcache_binary": "other", "redis": "ERR", "http": "503", "dns": "SERVFAIL"}
+FAILED = {"memcache": "SERVER_ERROR", "memcache_binary": "EINTERNAL", "redis": "ERR", "http": "503", "dns": "SERVFAIL"}
 
 
 @pytest.mark.parametrize("app", FAILED)
