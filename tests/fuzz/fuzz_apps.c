@@ -68,25 +68,6 @@ static const struct nm_question question = {
 static struct nm_questions questions = {
 	.keys = {.law = NM_KEYS_SEQUENTIAL, .count = 1}, .edns_bytes = 1232, .list = &question};
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-	char why[128];
-	const char *culprit;
-
-	(void)argc, (void)argv;
-	only = getenv("NETMODEL_FUZZ_APP");
-	demand(!only || nm_app_find(only));
-	pool = nm_pool_new();
-	for (unsigned i = 0; i < 2 * METHODS; i++) {
-		lines[i] = nm_http_lines_new((enum nm_http_method)(i / 2), "/bytes/99", "h", i % 2,
-					     &culprit, why, sizeof why);
-		demand(lines[i] != NULL);
-	}
-	demand(pool && nm_keyspace_init(&keyspace, "uniform", "k", KEYS, 0, why, sizeof why) == 0 &&
-	       nm_command_read("GET __key__", &keyspace, &command, why, sizeof why) == 0);
-	return 0;
-}
-
 /* --- what the first line says --- */
 
 /* The i-th end that the protocol has; NULL: there are fewer. */
@@ -389,6 +370,19 @@ static void check_exchange(const struct input *input, const uint8_t *sent, size_
 	demand(hear(&answered, &parser, 0, said.n).answers == 1);
 }
 
+/* Of each verb, with each size: no input says more of it. */
+static void check_exchanges(const struct nm_app *app)
+{
+	uint8_t sent[SENT_BYTES];
+
+	for (enum nm_verb verb = NM_VERB_NONE; verb < NM_VERB__COUNT; verb++)
+		for (uint64_t n = 0; (app->verbs & NM_VERB_BIT(verb)) && n <= MAX_SIZE; n++) {
+			struct input input = {.app = app, .request = request_of(app, verb, n)};
+
+			check_exchange(&input, sent, compose(app, &input.request, sent));
+		}
+}
+
 /* --- messages --- */
 
 /* All of it is one message, to either end. What a server answers has a header, and the client never
@@ -411,14 +405,46 @@ static void check_message(const struct input *input)
 		       app->datagram->parse(&parser, &input->request, data, 0) == NM_PARSED_BAD);
 }
 
+/* What a server says that it is, of what has come. */
+static void check_identity(const struct input *input)
+{
+	const char *data = cut(input->data, input->size), *said = NULL;
+	size_t n = 0;
+
+	if (input->size && input->app->identity &&
+	    input->app->identity->read(data, input->size, &said, &n) == NM_PARSED_DONE)
+		demand(said >= data && n <= (size_t)(data + input->size - said));
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	char why[128];
+	const char *culprit;
+
+	(void)argc, (void)argv;
+	only = getenv("NETMODEL_FUZZ_APP");
+	demand(!only || nm_app_find(only));
+	pool = nm_pool_new();
+	for (unsigned i = 0; i < 2 * METHODS; i++) {
+		lines[i] = nm_http_lines_new((enum nm_http_method)(i / 2), "/bytes/99", "h", i % 2,
+					     &culprit, why, sizeof why);
+		demand(lines[i] != NULL);
+	}
+	demand(pool && nm_keyspace_init(&keyspace, "uniform", "k", KEYS, 0, why, sizeof why) == 0 &&
+	       nm_command_read("GET __key__", &keyspace, &command, why, sizeof why) == 0);
+	for (unsigned i = 0; nm_apps[i]; i++)
+		if (!only || nm_apps[i] == nm_app_find(only))
+			check_exchanges(nm_apps[i]);
+	return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input;
-	uint8_t sent[SENT_BYTES];
 
 	if (!read_input(data, size, &input))
 		return 0;
-	check_exchange(&input, sent, compose(input.app, &input.request, sent));
+	check_identity(&input);
 	if (input.end == server)
 		check_requests(&input);
 	else if (input.end == message)

@@ -53,6 +53,7 @@ APP_TESTS = \
 	tests/unit/app/test_apps \
 	tests/unit/app/test_command \
 	tests/unit/app/test_http \
+	tests/unit/app/test_identity \
 	tests/unit/app/test_dns \
 	tests/unit/app/test_keyspace \
 	tests/unit/app/test_rope \

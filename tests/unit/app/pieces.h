@@ -112,8 +112,9 @@ static inline enum nm_parsed parse_into(struct nm_app_parser *parser, const stru
 struct expected {
 	enum nm_parsed parsed;
 	enum nm_class class;
-	size_t n;	   /* its bytes */
-	bool last, to_end; /* as the parser has them */
+	enum nm_answer name; /* NONE: it is not looked at */
+	size_t n;	     /* its bytes */
+	bool last, to_end;   /* as the parser has them */
 };
 
 /* In pieces of each size, and in two at each place. */
@@ -133,6 +134,9 @@ static inline void check_cuts(const struct nm_app *app, const struct nm_app_requ
 		if (expected->parsed != NM_PARSED_DONE && !expected->to_end)
 			continue;
 		ck_assert_int_eq(parser.class, expected->class);
+		if (expected->name)
+			ck_assert_str_eq(nm_answer_names[parser.answer],
+					 nm_answer_names[expected->name]);
 		ck_assert_uint_eq(parser.last, expected->last);
 	}
 }
