@@ -13,11 +13,14 @@
 static void on_alarm(int number, siginfo_t *info, void *context)
 {
 	struct nm_worker *worker = info->si_value.sival_ptr;
+	uint8_t not_yet = NM_STOP_NOT;
 	int error = errno;
 
 	(void)number;
 	(void)context;
-	atomic_store_explicit(&worker->commands.stop, true, memory_order_relaxed);
+	(void)atomic_compare_exchange_strong_explicit(&worker->commands.stop, &not_yet,
+						      NM_STOP_TIME, memory_order_relaxed,
+						      memory_order_relaxed);
 	nm_worker_wake(worker);
 	errno = error;
 }

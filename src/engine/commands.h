@@ -14,14 +14,19 @@
 
 struct nm_worker;
 
+enum nm_stop {
+	NM_STOP_NOT,
+	NM_STOP_TIME,	   /* a leader ends at the next boundary of each flow's passes */
+	NM_STOP_INTERRUPT, /* and what waits may begin for a short time only */
+};
+
 /* The commands: the control thread writes them, and calls nm_worker_wake after each. */
 struct nm_commands {
 	/* When the present phase was begun; written before begin. On a cache line of its own: the
 	 * worker looks at has_command after each pass. */
 	_Alignas(NM_CACHE_LINE) uint64_t begin_ns;
 	_Atomic uint32_t begin; /* number of phases begun */
-	_Atomic bool stop;	/* a leader ends at the next boundary of each flow's passes */
-	_Atomic uint32_t stops; /* how often it was told to: again where the run is interrupted */
+	_Atomic uint8_t stop;	/* enum nm_stop */
 	/* the passes at which a follower ends the phase; UINT64_MAX: not known yet */
 	_Atomic uint64_t follow;
 	/* when the control thread saw that those passes are done, though the worker may sleep a

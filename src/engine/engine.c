@@ -474,8 +474,8 @@ void nm_engine_begin(struct nm_engine *engine, uint32_t phase)
 		for (uint32_t w = 0; w < group->n_workers; w++) {
 			struct nm_worker *worker = &group->workers[w];
 
-			atomic_store_explicit(&worker->commands.stop, false, memory_order_relaxed);
-			atomic_store_explicit(&worker->commands.stops, 0, memory_order_relaxed);
+			atomic_store_explicit(&worker->commands.stop, NM_STOP_NOT,
+					      memory_order_relaxed);
 			atomic_store_explicit(&worker->commands.follow, UINT64_MAX,
 					      memory_order_relaxed);
 			atomic_store_explicit(&worker->commands.drain, UINT64_MAX,
@@ -488,13 +488,14 @@ void nm_engine_begin(struct nm_engine *engine, uint32_t phase)
 	}
 }
 
-void nm_engine_stop(struct nm_engine *engine, uint32_t group)
+void nm_engine_stop(struct nm_engine *engine, uint32_t group, bool interrupted)
 {
 	for (uint32_t w = 0; w < engine->groups[group].n_workers; w++) {
 		struct nm_worker *worker = &engine->groups[group].workers[w];
 
-		atomic_store_explicit(&worker->commands.stop, true, memory_order_relaxed);
-		atomic_fetch_add_explicit(&worker->commands.stops, 1, memory_order_relaxed);
+		atomic_store_explicit(&worker->commands.stop,
+				      interrupted ? NM_STOP_INTERRUPT : NM_STOP_TIME,
+				      memory_order_relaxed);
 		nm_worker_wake(worker);
 	}
 }

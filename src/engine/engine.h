@@ -121,9 +121,9 @@ void nm_engine_clear(struct nm_engine *engine);
 /* All groups enter the phase; a group that has no part in it is done at once. Only when all groups
  * are done with the phase before. */
 void nm_engine_begin(struct nm_engine *engine, uint32_t phase);
-/* A leading group ends the phase: its flows finish the pass they are in. Once more: the run is
- * interrupted, and what waits may begin for a short time only. */
-void nm_engine_stop(struct nm_engine *engine, uint32_t group);
+/* A leading group ends the phase: its flows finish the pass they are in. Where the run is
+ * interrupted, also after that, what waits may begin for a short time only. */
+void nm_engine_stop(struct nm_engine *engine, uint32_t group, bool interrupted);
 /* A following group ends the phase when its workers have done so many passes; totals[n_workers],
  * copied. */
 void nm_engine_follow(struct nm_engine *engine, uint32_t group, const uint64_t *totals);

@@ -72,7 +72,7 @@ struct nm_io {
 	/* For a phase with several requests outstanding (flowop/pipeline.h), set at its begin. */
 	struct {
 		const struct nm_pacer *pacer; /* tells when a request is due; NULL: at once */
-		const _Atomic bool *stop;     /* nothing more is to be asked */
+		const _Atomic uint8_t *stop;  /* nothing more is to be asked */
 		bool timed;		      /* latencies are kept */
 		/* nm_worker_take_due (engine/loop/pacer.h); NULL: there are no open arrivals */
 		bool (*take_due)(struct nm_io *io, struct nm_flow *flow, uint64_t now_ns);

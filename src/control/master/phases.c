@@ -68,7 +68,7 @@ void nm_phases_begin(struct nm_phases *phases, uint32_t phase, uint64_t now_ns)
 		struct nm_phase_run *group = &phases->groups[g];
 
 		group->here_passed = group->here_done = false;
-		group->stopped = group->cut = group->followed = group->released = false;
+		group->stopped = group->interrupted = group->followed = group->released = false;
 		group->drained = group->done = false;
 		group->from_ns = 0;
 		if (group->runs && group->duration_ns > phases->duration_ns)
@@ -175,14 +175,18 @@ void nm_phases_interrupt(struct nm_phases *phases, uint64_t now_ns)
 struct out {
 	void (*command)(void *arg, const struct nm_phase_command *command);
 	void *arg;
+	bool interrupted; /* the phase is */
 	unsigned count;
 };
 
 static void give(struct out *out, enum nm_phase_command_kind kind, uint32_t host, uint32_t group,
 		 const uint64_t *totals)
 {
-	const struct nm_phase_command command = {
-		.kind = kind, .host = host, .group = group, .totals = totals};
+	const struct nm_phase_command command = {.kind = kind,
+						 .host = host,
+						 .group = group,
+						 .interrupted = out->interrupted,
+						 .totals = totals};
 
 	out->command(out->arg, &command);
 	out->count++;
@@ -256,13 +260,10 @@ static void step_group(struct nm_phases *phases, uint32_t g, uint64_t now_ns, st
 	bool here = group->leader == NM_PHASES_HERE;
 	const struct nm_phase_part *leader = here ? NULL : &phases->hosts[group->leader].parts[g];
 
-	bool interrupted = phases->interrupt_ns != UINT64_MAX;
-
-	if (!group->stopped && (interrupted || now_ns >= stop_at_ns(group, now_ns))) {
+	if (group->stopped ? out->interrupted && group->backlog_ns && !group->interrupted
+			   : out->interrupted || now_ns >= stop_at_ns(group, now_ns)) {
 		group->stopped = true;
-		give(out, NM_PHASE_STOP, group->leader, g, NULL);
-	} else if (interrupted && group->backlog_ns && !group->cut) {
-		group->cut = true;
+		group->interrupted = out->interrupted;
 		give(out, NM_PHASE_STOP, group->leader, g, NULL);
 	}
 	if (group->done)
@@ -287,7 +288,8 @@ unsigned nm_phases_step(struct nm_phases *phases, uint64_t now_ns,
 			void (*command)(void *arg, const struct nm_phase_command *command),
 			void *arg)
 {
-	struct out out = {.command = command, .arg = arg};
+	struct out out = {
+		.command = command, .arg = arg, .interrupted = phases->interrupt_ns != UINT64_MAX};
 
 	for (uint32_t g = 0; g < phases->n_groups; g++) {
 		if (phases->groups[g].runs)

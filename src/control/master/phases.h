@@ -60,11 +60,11 @@ struct nm_phase_run {
 	bool here_done;
 	uint64_t *passes; /* of each worker; read once it has passed, or is done */
 	/* State. */
-	bool stopped;  /* its leader has been told to end */
-	bool cut;      /* and once more, as the run is interrupted */
-	bool followed; /* the master has been told its leader's totals */
-	bool released; /* the master has passed, and the free hosts have been told to end */
-	bool drained;  /* the master has been told how much they have sent */
+	bool stopped;	  /* its leader has been told to end */
+	bool interrupted; /* and told that the run is, which cuts short what waits */
+	bool followed;	  /* the master has been told its leader's totals */
+	bool released;	  /* the master has passed, and the free hosts have been told to end */
+	bool drained;	  /* the master has been told how much they have sent */
 	bool done;
 };
 
@@ -120,6 +120,7 @@ struct nm_phase_command {
 	enum nm_phase_command_kind kind;
 	uint32_t host; /* the slave to get the command, or NM_PHASES_HERE */
 	uint32_t group;
+	bool interrupted;	/* of STOP: the run is */
 	const uint64_t *totals; /* valid during the call */
 };
 

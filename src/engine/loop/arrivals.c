@@ -51,6 +51,7 @@ void nm_worker_stop_arrivals(struct nm_worker *worker)
 	uint64_t now_ns = nm_clock_ns();
 
 	nm_open_stop(worker, now_ns,
-		     atomic_load_explicit(&worker->commands.stops, memory_order_relaxed) > 1);
+		     atomic_load_explicit(&worker->commands.stop, memory_order_relaxed) ==
+			     NM_STOP_INTERRUPT);
 	nm_worker_arrivals(worker, now_ns);
 }

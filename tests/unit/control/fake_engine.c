@@ -246,10 +246,11 @@ void nm_engine_begin(struct nm_engine *engine, uint32_t phase)
 	fail(engine, plan->master ? fake_script.master_fails : fake_script.slave_fails);
 }
 
-void nm_engine_stop(struct nm_engine *engine, uint32_t group)
+void nm_engine_stop(struct nm_engine *engine, uint32_t group, bool interrupted)
 {
 	uint64_t passes[FAKE_WORKERS];
 
+	(void)interrupted;
 	for (uint32_t w = 0; w < FAKE_WORKERS; w++)
 		passes[w] = fake_script.passes;
 	if (fake_script.works)

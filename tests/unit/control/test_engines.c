@@ -188,7 +188,7 @@ static void run_phase(uint32_t phase, int stop_after_ms)
 			for (uint32_t g = 0; engines[side] && g < plans[side]->n_groups; g++) {
 				assert_right(engines[side]);
 				if (leads(side, g, phase) && passed) {
-					nm_engine_stop(engines[side], g);
+					nm_engine_stop(engines[side], g, false);
 					if (!told[g] && nm_engine_group_done(engines[side], g)) {
 						follow(side, g);
 						told[g] = true;

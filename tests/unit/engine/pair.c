@@ -138,7 +138,7 @@ void pair_run(struct pair *pair, uint32_t phase, unsigned stop_after_ms)
 		unsigned leader = at->leads ? 0 : 1;
 
 		if (stop_after_ms)
-			nm_engine_stop(pair->engines[leader], g);
+			nm_engine_stop(pair->engines[leader], g, false);
 		while (!nm_engine_group_done(pair->engines[leader], g)) {
 			await_news(pair, begin_ns);
 			assert_well(pair);

@@ -220,7 +220,7 @@ START_TEST(a_leader_is_told_to_stop)
 	f.phase.counts.may_lose = true;
 	nm_worker_commands(&f.worker);
 	ck_assert_uint_eq(f.worker.run.end_at, UINT64_MAX);
-	atomic_store(&f.worker.commands.stop, true);
+	atomic_store(&f.worker.commands.stop, NM_STOP_TIME);
 	nm_worker_commands(&f.worker);
 	ck_assert_uint_eq(f.worker.run.end_at, 0);
 	ck_assert(nm_quiesce_looks(&f.worker.run.quiesce));
@@ -296,7 +296,7 @@ START_TEST(who_is_told_to_stop_waits_for_no_pass)
 		f.flows[i].flow.request.due_ns = 2000 * MS;
 		nm_worker_await_pass(&f.worker, &f.flows[i].flow);
 	}
-	atomic_store(&f.worker.commands.stop, true);
+	atomic_store(&f.worker.commands.stop, NM_STOP_TIME);
 	nm_worker_commands(&f.worker);
 	assert_ended();
 }

@@ -145,7 +145,7 @@ START_TEST(a_life_that_is_over_is_replaced_between_passes)
 	f.phase.leads = false;
 	ck_assert(!nm_reconnect_before_pass(&f.worker, flow));
 	f.phase.leads = true;
-	atomic_store(&f.worker.commands.stop, true);
+	atomic_store(&f.worker.commands.stop, NM_STOP_TIME);
 	ck_assert(!nm_reconnect_before_pass(&f.worker, flow));
 	/* Arrivals that are due go on until they are done. */
 	f.worker.run.open.on = true;
