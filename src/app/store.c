@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "base/hash.h"
-#include "host/clock.h"
 
 /* An entry is the place of a value, in units of 8 bytes, and bits of its key's hash; 0: it is
  * free. */
@@ -117,7 +117,10 @@ static bool is_young(const struct nm_store *store, uint64_t place)
 /* Waits a little; *until_ns: 0 before the first time. False: too long already. */
 static bool is_patient(uint64_t *until_ns)
 {
-	const uint64_t now_ns = nm_clock_ns();
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	const uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 
 	if (!*until_ns)
 		*until_ns = now_ns + PATIENCE_NS;
