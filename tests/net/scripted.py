@@ -10,9 +10,9 @@ from contextlib import contextmanager, suppress
 
 
 @contextmanager
-def server_of(serve: Callable[[socket.socket, int], object]) -> Iterator[str]:
+def server_of(serve: Callable[[socket.socket, int], object], host: str = "127.0.0.1") -> Iterator[str]:
     """Each connection has a thread, in which serve(connection, number) has it."""
-    listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+    listener = socket.create_server((host, 0), backlog=64)
 
     def one(conn: socket.socket, number: int) -> None:
         with conn, suppress(OSError):
@@ -29,7 +29,7 @@ def server_of(serve: Callable[[socket.socket, int], object]) -> Iterator[str]:
 
     threading.Thread(target=listen, daemon=True).start()
     try:
-        yield f"127.0.0.1:{listener.getsockname()[1]}"
+        yield f"{host}:{listener.getsockname()[1]}"
     finally:
         listener.shutdown(socket.SHUT_RDWR)
         listener.close()

@@ -97,3 +97,68 @@ def test_what_is_said_is_bounded_and_clean(answer: bytes, netmodel: Netmodel, pr
     with server_of(serve) as place:
         (said,) = identities(netmodel, profile(asking("memcache", GET, f"server={place}")))
     assert (said["version"], said["why"]) == SAYS[answer]
+
+
+def without_answer(conn: socket.socket) -> None:
+    """To `version`; gets are misses."""
+    while got := conn.recv(1000):
+        if got != b"version\r\n":
+            conn.sendall(b"END\r\n")
+
+
+def slow_in_part(conn: socket.socket, _number: int) -> None:
+    """Only one of the addresses does not answer."""
+    if conn.getsockname()[0] == "127.0.0.3":
+        without_answer(conn)
+    while got := conn.recv(1000):
+        conn.sendall(b"VERSION 1\r\n" if got == b"version\r\n" else b"END\r\n")
+
+
+def test_many_are_asked_at_once(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """A silent one takes nothing from those of its 64, and ends the asking."""
+    with server_of(slow_in_part, "0.0.0.0") as place:
+        port = place.partition(":")[2]
+        said = identities(netmodel, profile(asking("memcache", GET, f"server={','.join(f'127.0.0.{n + 1}:{port}' for n in range(66))}")))
+    whys = [server["why"] for server in said]
+    assert whys == [None] * 2 + ["no answer within 500 ms"] + [None] * 61 + ["it is not asked, as others gave no answer"] * 2
+    assert [server["version"] for server in said] == [None if why else "1" for why in whys]
+
+
+def test_silent_servers_share_one_wait(netmodel: Netmodel, profile: WriteProfile) -> None:
+    with server_of(lambda conn, _: without_answer(conn), "0.0.0.0") as place:
+        port = place.partition(":")[2]
+        said = identities(netmodel, profile(asking("memcache", GET, f"server={','.join(f'127.0.0.{n + 1}:{port}' for n in range(6))}")))
+    assert {server["why"] for server in said} == {"no answer within 500 ms"}
+
+
+def test_where_a_login_comes_first(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+    def serve(conn: socket.socket, _number: int) -> None:
+        while got := conn.recv(1000):
+            assert b"version" not in got
+            conn.sendall(b"STORED\r\n" if got.startswith(b"set") else b"END\r\n")
+
+    login = tmp_path / "login"
+    login.write_text("secret\n")
+    login.chmod(0o600)
+    with server_of(serve) as place:
+        (said,) = identities(netmodel, profile(asking("memcache", GET, f"server={place} user=me auth_file={login}")))
+    assert (said["version"], said["why"]) == (None, "it is not asked where a login comes first")
+
+
+def cut(netmodel: Netmodel, path: Path) -> Json:
+    result = netmodel.run("-m", path, "--max-duration", "200ms", "--format", "json", code=2)
+    assert result.json()["run"]["incomplete_why"] == "longer than --max-duration 0.2s, before the first phase", result
+    document: Json = result.json()
+    return document
+
+
+def test_a_limit_while_they_are_asked(netmodel: Netmodel, profile: WriteProfile) -> None:
+    with server_of(lambda conn, _: without_answer(conn)) as place:
+        document = cut(netmodel, profile(asking("memcache", GET, f"server={place}")))
+    assert [server["why"] for server in document["servers"]] == ["it was not waited for"]
+
+
+def test_a_limit_while_they_are_found(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """A queue of pending connections that is full answers nothing."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listener, socket.create_connection(listener.getsockname()):
+        cut(netmodel, profile(asking("memcache", GET, f"server=127.0.0.1:{listener.getsockname()[1]}")))

@@ -35,10 +35,13 @@ int nm_master_wait_for(const struct nm_master *master, int fd, short events, uin
 {
 	struct pollfd fds[2] = {{.fd = fd, .events = events},
 				{.fd = master->options->interrupt_fd, .events = POLLIN}};
-	uint64_t now_ns;
+	uint64_t left_ns;
 
-	while ((now_ns = nm_clock_ns()) < until_ns) {
-		int n = poll(fds, 2, (int)((until_ns - now_ns + 999999u) / 1000000u));
+	do {
+		const uint64_t now_ns = nm_clock_ns();
+
+		left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+		int n = poll(fds, 2, (int)((left_ns + 999999u) / 1000000u));
 
 		if (n < 0 && errno != EINTR)
 			return -errno;
@@ -46,7 +49,7 @@ int nm_master_wait_for(const struct nm_master *master, int fd, short events, uin
 			return -ECANCELED; /* the event loop takes the byte */
 		if (n > 0 && fds[0].revents)
 			return 1;
-	}
+	} while (left_ns);
 	return 0;
 }
 

@@ -19,8 +19,9 @@ int nm_master_connect(struct nm_master *master, const char *name, uint64_t until
 int nm_master_try_all(struct nm_master *master, const struct addrinfo *found, uint64_t until_ns,
 		      int *ret_fd);
 
-/* Waits for an event of a socket; one that is connected has POLLOUT. 1: it is there, or the socket
- * has failed; 0: time is over; -ECANCELED: interrupted. */
+/* Waits for an event of a socket; one that is connected has POLLOUT. 1: it is there, also where
+ * time was over before, or the socket has failed; 0: time is over; -ECANCELED: interrupted, which
+ * nm_master_take_interrupt then takes. */
 int nm_master_wait_for(const struct nm_master *master, int fd, short events, uint64_t until_ns);
 
 #endif

@@ -276,6 +276,12 @@ bool nm_master_await(struct nm_master *master, enum nm_session_state state, uint
 	}
 }
 
+void nm_master_take_interrupt(struct nm_master *master)
+{
+	while (!nm_outcome_ends(&master->outcome) && !master->interrupt_closed)
+		nm_master_poll(master, nm_master_timeout_ns(master));
+}
+
 uint64_t nm_master_progress(const struct nm_master *master)
 {
 	uint64_t progress = master->local.engine ? nm_engine_progress(master->local.engine) : 0;

@@ -16,6 +16,8 @@ void nm_master_send(struct nm_master *master, struct nm_link *link, enum nm_mess
 /* Polls until all links are in the state, or until_ns (which is a failure). False when the run
  * cannot go on. */
 bool nm_master_await(struct nm_master *master, enum nm_session_state state, uint64_t until_ns);
+/* Polls until an interrupt that is there has been taken. */
+void nm_master_take_interrupt(struct nm_master *master);
 /* The sum of the progress of all hosts: a number that changes while anything moves. */
 uint64_t nm_master_progress(const struct nm_master *master);
 /* How long a host may take to be connected to, and then to answer as a slave: half of --timeout,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "app/app.h"
 #include "app/identity.h"
@@ -18,11 +19,11 @@
 #include "transport/address.h"
 #include "transport/transport.h"
 
-/* How long one may take, and how many may take that long: others are not asked any more. */
-#define LIMIT_NS   500000000u
-#define SILENT_MAX 4u
+#define LIMIT_NS 500000000u
 
 static const char silent[] = "no answer within 500 ms";
+static const char unheard[] = "it was not waited for";
+static const char ended[] = "it has ended the connection";
 
 static bool is_known(const struct nm_result *result, const struct nm_result_server *one)
 {
@@ -37,10 +38,9 @@ static bool is_known(const struct nm_result *result, const struct nm_result_serv
 }
 
 /* Why it is not asked; NULL: it is. */
-static const char *why_not(const struct nm_result *result, const struct nm_instr *connect, int fd)
+static const char *why_not(const struct nm_asked *asked, const struct nm_instr *connect, int fd)
 {
 	const struct nm_opts_open *opts = connect->opts;
-	size_t n_silent = 0;
 
 	if (!connect->ask.app->identity)
 		return "the protocol has no request for it";
@@ -48,9 +48,7 @@ static const char *why_not(const struct nm_result *result, const struct nm_instr
 		return "it is not asked over TLS";
 	if (opts->auth_file && *opts->auth_file)
 		return "it is not asked where a login comes first";
-	for (size_t i = 0; i < result->id.n_servers; i++)
-		n_silent += result->id.servers[i].why && result->id.servers[i].why == silent;
-	if (n_silent >= SILENT_MAX)
+	if (asked->any_silent)
 		return "it is not asked, as others gave no answer";
 	return fd < 0 ? "it is not asked over datagrams" : NULL;
 }
@@ -74,10 +72,10 @@ static void note(char text[NM_IDENTITY_TEXT], const char *from, size_t n)
 }
 
 /* Takes the answer. What it says is in ret->version, or why it says nothing. */
-static const char *read_answer(struct nm_master *master, const struct nm_app_identity *identity,
-			       int fd, char text[NM_IDENTITY_TEXT])
+static const char *read_answer(const struct nm_master *master,
+			       const struct nm_app_identity *identity, int fd, uint64_t until_ns,
+			       char text[NM_IDENTITY_TEXT])
 {
-	const uint64_t until_ns = nm_clock_ns() + LIMIT_NS;
 	char data[NM_IDENTITY_BYTES];
 	enum nm_parsed parsed = NM_PARSED_MORE;
 	const char *version;
@@ -87,13 +85,13 @@ static const char *read_answer(struct nm_master *master, const struct nm_app_ide
 		const int r = nm_master_wait_for(master, fd, POLLIN, until_ns);
 
 		if (r <= 0)
-			return r < 0 ? "it was not waited for" : silent;
+			return r < 0 ? unheard : silent;
 		ssize_t some = recv(fd, data + n, sizeof data - n, 0);
 
 		if (some < 0 && (errno == EAGAIN || errno == EINTR))
 			continue;
 		if (some <= 0)
-			return "it has ended the connection";
+			return ended;
 		n += (size_t)some;
 		parsed = identity->read(data, n, &version, &length);
 		if (parsed == NM_PARSED_MORE && n == sizeof data)
@@ -105,31 +103,62 @@ static const char *read_answer(struct nm_master *master, const struct nm_app_ide
 	return *text ? NULL : "its answer does not say";
 }
 
-void nm_master_identify(struct nm_master *master, const struct nm_instr *connect,
-			const char *server, size_t length, const struct nm_addr *at, int fd)
+int nm_master_hear(const struct nm_master *master, struct nm_asked *asked)
+{
+	const uint64_t until_ns = nm_clock_ns() + LIMIT_NS;
+	bool interrupted = false;
+
+	for (size_t i = 0; i < asked->n; i++) {
+		struct nm_result_server *one = &master->result->id.servers[asked->of[i].row];
+
+		one->why = nm_outcome_ends(&master->outcome)
+				   ? unheard
+				   : read_answer(master, asked->of[i].identity, asked->of[i].fd,
+						 until_ns, one->version);
+		(void)close(asked->of[i].fd);
+		asked->any_silent |= one->why == silent;
+		interrupted |= one->why == unheard;
+	}
+	asked->n = 0;
+	return interrupted ? -ECANCELED : 0;
+}
+
+/* Why it has not been asked; NULL: it has, and its answer is awaited. */
+static const char *ask(struct nm_asked *asked, const struct nm_instr *connect, int fd, size_t row)
+{
+	const char *why = why_not(asked, connect, fd);
+
+	if (why)
+		return why;
+	const struct nm_app_identity *identity = connect->ask.app->identity;
+	/* It has room in the buffer of a socket over which nothing was sent. */
+	ssize_t sent = send(fd, identity->request, identity->request_bytes, MSG_NOSIGNAL);
+
+	if (sent != (ssize_t)identity->request_bytes)
+		return ended;
+	asked->of[asked->n++] = (struct nm_asked_one){.fd = fd, .identity = identity, .row = row};
+	return NULL;
+}
+
+int nm_master_identify(const struct nm_master *master, const struct nm_instr *connect,
+		       const char *server, const struct nm_addr *at, int fd, struct nm_asked *asked)
 {
 	struct nm_result *result = master->result;
-	const struct nm_app *app = connect->ask.app;
-	struct nm_result_server one = {.app = app->name, .port = nm_addr_port(at)};
+	struct nm_result_server one = {.app = connect->ask.app->name, .port = nm_addr_port(at)};
+	const size_t row = result->id.n_servers;
 
-	(void)snprintf(one.server, sizeof one.server, "%.*s", (int)length, server);
-	if (is_known(result, &one))
-		return;
-	one.why = why_not(result, connect, fd);
-	if (!one.why) {
-		const struct nm_app_identity *identity = app->identity;
-		/* It has room in the buffer of a socket over which nothing was sent. */
-		ssize_t sent = send(fd, identity->request, identity->request_bytes, MSG_NOSIGNAL);
-
-		one.why = sent == (ssize_t)identity->request_bytes
-				  ? read_answer(master, identity, fd, one.version)
-				  : "it has ended the connection";
-	}
+	(void)snprintf(one.server, sizeof one.server, "%.*s", (int)strcspn(server, ","), server);
 	struct nm_result_server *grown =
-		realloc(result->id.servers, (result->id.n_servers + 1) * sizeof *grown);
+		is_known(result, &one)
+			? NULL
+			: realloc(result->id.servers, (row + 1) * sizeof *grown);
 
-	if (!grown)
-		return;
-	result->id.servers = grown;
-	grown[result->id.n_servers++] = one;
+	if (grown) {
+		one.why = ask(asked, connect, fd, row);
+		result->id.servers = grown;
+		grown[result->id.n_servers++] = one;
+	}
+	if (fd >= 0 && (!grown || one.why))
+		(void)close(fd);
+	return asked->n == NM_ASKED_MAX ? nm_master_hear(master, asked) : 0;
 }

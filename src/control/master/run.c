@@ -156,7 +156,7 @@ static void explain_cut(struct nm_master *master)
 			       cut, outcome->limited ? "," : "");
 }
 
-/* `cut`: an interrupt has ended the phases. */
+/* `cut`: there were no phases, or an interrupt has ended them. */
 static enum nm_run_status conclude(struct nm_master *master, bool cut)
 {
 	struct nm_result *result = master->result;
@@ -215,9 +215,11 @@ enum nm_run_status nm_run(const struct nm_job *job, const struct nm_run_options 
 		return NM_RUN_INTERNAL;
 	}
 	nm_details_warn(options, master.plan, master.result);
-	if (nm_master_setup(&master))
+	bool ready = nm_master_setup(&master);
+
+	if (ready)
 		nm_master_run_phases(&master);
-	bool cut = master.outcome.interrupts > 0;
+	bool cut = !ready || master.outcome.interrupts > 0;
 
 	master.outcome.settled = true;
 	nm_master_assemble(&master);

@@ -96,7 +96,7 @@ static int find_server(struct nm_master *master, const struct nm_instr *connect,
 
 /* False: the run has failed, or been interrupted. */
 static bool find_servers(struct nm_master *master, uint32_t group, const struct nm_instr *connect,
-			 struct nm_addr found[NM_SERVERS_MAX])
+			 struct nm_addr found[NM_SERVERS_MAX], struct nm_asked *asked)
 {
 	const char *at = ((const struct nm_opts_open *)connect->opts)->server;
 	uint32_t count = 0;
@@ -109,12 +109,9 @@ static bool find_servers(struct nm_master *master, uint32_t group, const struct 
 		int r = find_server(master, connect, &at, to, &fd, why, sizeof why);
 
 		if (r == 0)
-			nm_master_identify(master, connect, text, strcspn(text, ","), to, fd);
-		if (fd >= 0)
-			(void)close(fd);
+			r = nm_master_identify(master, connect, text, to, fd, asked);
 		if (r == -ECANCELED) {
-			(void)nm_master_await(master, NM_SESSION_PREPARE,
-					      nm_master_timeout_ns(master));
+			nm_master_take_interrupt(master);
 			return false;
 		}
 		if (r == 0)
@@ -140,6 +137,7 @@ static bool find_servers(struct nm_master *master, uint32_t group, const struct 
 bool nm_master_find_servers(struct nm_master *master)
 {
 	struct nm_addr *found = calloc(NM_SERVERS_MAX, sizeof *found);
+	struct nm_asked asked = {.n = 0};
 	bool all = found;
 
 	if (!found)
@@ -149,7 +147,11 @@ bool nm_master_find_servers(struct nm_master *master)
 
 		for (uint32_t i = 0; all && i < group->n_instrs; i++)
 			if (nm_instr_is_to_server(&group->instrs[i]))
-				all = find_servers(master, g, &group->instrs[i], found);
+				all = find_servers(master, g, &group->instrs[i], found, &asked);
+	}
+	if (nm_master_hear(master, &asked) == -ECANCELED) {
+		nm_master_take_interrupt(master);
+		all = false;
 	}
 	free(found);
 	return all;
