@@ -113,10 +113,24 @@ static void advise_never_begun(struct nm_load *load, uint64_t never_begun)
 		append(load, ")");
 }
 
-static void advise(struct nm_load *load, const struct nm_window *whole,
+static void advise_more(struct nm_load *load, const struct nm_result_phase *phase,
+			const struct nm_result_group *group)
+{
+	const double pass_s = nm_window_passes(&phase->whole)->mean_s;
+	const uint32_t depth = phase->pipeline ? phase->pipeline : 1;
+
+	append(load, "%" PRIu32 " connections", group->n_flows);
+	if (depth > 1)
+		append(load, " with %" PRIu32 " requests outstanding each", depth);
+	append(load, " carry %.0f/s at most, as each pass takes %.3g ms: use more flows%s",
+	       (double)group->n_flows * depth / pass_s, pass_s * 1e3,
+	       depth > 1 ? ", or a deeper pipeline" : "");
+}
+
+static void advise(struct nm_load *load, const struct nm_result_phase *phase,
 		   const struct nm_result_group *group)
 {
-	double pass_s = nm_window_passes(whole)->mean_s;
+	const struct nm_window *whole = &phase->whole;
 	size_t size = sizeof(load->advice);
 
 	switch (load->verdict) {
@@ -129,10 +143,7 @@ static void advise(struct nm_load *load, const struct nm_window *whole,
 				 "connections could not be opened anew, as the server was away");
 			break;
 		}
-		snprintf(load->advice, size,
-			 "%u connections carry %.0f/s at most, as each pass takes %.3g ms: use "
-			 "more flows",
-			 (unsigned)group->n_flows, group->n_flows / pass_s, pass_s * 1e3);
+		advise_more(load, phase, group);
 		break;
 	case NM_LOAD_GENERATOR:
 		snprintf(load->advice, size,
@@ -199,7 +210,7 @@ bool nm_phase_judge(const struct nm_result_group *group, const struct nm_result_
 	count_outstanding(&load, &phase->whole, seconds, group->n_workers);
 	load.verdict = judge(&load, &phase->whole);
 	load.name = names[load.verdict];
-	advise(&load, &phase->whole, group);
+	advise(&load, phase, group);
 	*ret_load = load;
 	return true;
 }

@@ -77,6 +77,7 @@ static bool describe_group(struct nm_result_group *to, const struct nm_group *fr
 		to->phases[k].name = copy_text(from->phases[k].name, &ok);
 		to->phases[k].line = from->phases[k].line;
 		to->phases[k].measured = from->phases[k].measured;
+		to->phases[k].pipeline = from->phases[k].pipeline;
 		if (from->phases[k].arrivals.law)
 			to->phases[k].arrivals = copy_text(
 				nm_arrivals_text(&from->phases[k].arrivals, text, sizeof(text)),

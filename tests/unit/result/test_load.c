@@ -152,6 +152,10 @@ START_TEST(the_connections_are_the_limit)
 	ck_assert_str_eq(judged().name, "connections");
 	ck_assert_str_eq(judged().advice, "10 connections carry 10000/s at most, as each pass "
 					  "takes 1 ms: use more flows");
+	phase.pipeline = 8;
+	ck_assert_str_eq(judged().advice,
+			 "10 connections with 8 requests outstanding each carry 80000/s at most, "
+			 "as each pass takes 1 ms: use more flows, or a deeper pipeline");
 	/* With too few passes that had the other end for themselves the shortest is asked. */
 	phase.whole.counts.light = 99;
 	ck_assert_int_eq(judged().verdict, NM_LOAD_OVERLOAD);
