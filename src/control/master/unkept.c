@@ -58,50 +58,57 @@ static void warn_of_pacing(struct nm_result *result, const struct nm_group *grou
 		nm_format_bitrate((double)bytes * 8 / seconds / connections, sent, sizeof sent));
 }
 
-/* The least delay of all connections; 0: some have none. */
-static uint64_t tx_delay_of(const struct nm_plan *plan)
+/* Whether the instruction is made more than once. */
+static bool is_repeated(const struct nm_group *group, uint32_t instr)
 {
-	uint64_t least = UINT64_MAX;
+	bool is = false;
 
-	for (uint32_t g = 0; g < plan->n_groups; g++)
-		for (uint32_t i = 0; i < plan->groups[g].n_instrs; i++) {
-			const struct nm_instr *instr = &plan->groups[g].instrs[i];
-
-			if (!nm_instr_opens(instr))
-				continue;
-			uint64_t ns = nm_transport_tx_delay_ns(instr->transport,
-							       instr->open.transport_opts);
-
-			least = ns < least ? ns : least;
-		}
-	return least < UINT64_MAX ? least : 0;
+	for (uint32_t k = 0; k < group->n_phases; k++)
+		is |= group->phases[k].iterations != 1 && instr >= group->phases[k].first &&
+		      instr - group->phases[k].first < group->phases[k].n_instrs;
+	return is;
 }
 
-/* How many passes each connection has had on average, in the group with the fewest. */
-static double passes_of(const struct nm_result *result, const struct nm_plan *plan)
+/* The greatest delay of the group's connections that do not come and go; 0: there is none. */
+static uint64_t tx_delay_of(const struct nm_group *group)
 {
-	double fewest = HUGE_VAL;
+	uint64_t most = 0;
 
-	for (uint32_t g = 0; g < plan->n_groups; g++) {
-		const struct nm_result_group *found = &result->groups[g];
-		double connections = (double)plan->groups[g].n_flows * plan->groups[g].n_conns;
-		uint64_t passes = 0;
+	for (uint32_t i = 0; i < group->n_instrs; i++) {
+		const struct nm_instr *instr = &group->instrs[i];
 
-		for (size_t k = 0; k < found->n_phases; k++)
-			passes += found->phases[k].whole.counts.iterations;
-		if (connections > 0)
-			fewest = fmin(fewest, (double)passes / connections);
+		if (!nm_instr_opens(instr) || is_repeated(group, i))
+			continue;
+		uint64_t ns = nm_transport_tx_delay_ns(instr->transport,
+						       instr->open.transport_opts);
+
+		most = ns > most ? ns : most;
 	}
-	return fewest;
+	return most;
 }
 
-/* The delay of either end is in every round trip, where it is kept. The kernel's smoothed one
+/* Whether each connection of the group has had enough passes, on average. */
+static bool is_settled(const struct nm_group *group, const struct nm_result_group *found)
+{
+	uint64_t passes = 0;
+
+	for (size_t k = 0; k < found->n_phases; k++)
+		passes += found->phases[k].whole.counts.iterations;
+	return (double)passes >= (double)SETTLED_PASSES * group->n_flows * group->n_conns;
+}
+
+/* The delay of either end is in every round trip, where it is kept, and the longest one of all
+ * connections is no shorter where others have less delay, or none. The kernel's smoothed one
  * begins with the delay that was set, though nothing was measured, as Linux 6.18 has it, or with a
  * handshake that had none: six more, of an eighth each, bring it beyond the half. */
 static void warn_of_tx_delay(struct nm_result *result, const struct nm_plan *plan)
 {
-	double delay = (double)tx_delay_of(plan) / 1e9, longest = 0;
+	double delay = 0, longest = 0;
 	char asked[32], found[32];
+
+	for (uint32_t g = 0; g < plan->n_groups; g++)
+		if (is_settled(&plan->groups[g], &result->groups[g]))
+			delay = fmax(delay, (double)tx_delay_of(&plan->groups[g]) / 1e9);
 
 	for (size_t h = 0; h < result->n_hosts; h++) {
 		const struct nm_conn_report *connections = &result->hosts[h].connections;
@@ -109,7 +116,7 @@ static void warn_of_tx_delay(struct nm_result *result, const struct nm_plan *pla
 		if (connections->min_rtt_s > 0)
 			longest = fmax(longest, connections->srtt_max_s);
 	}
-	if (longest <= 0 || longest >= delay / 2 || passes_of(result, plan) < SETTLED_PASSES)
+	if (longest <= 0 || longest >= delay / 2)
 		return;
 	nm_result_warn(result,
 		       "tcp_tx_delay is %s, and no connection has a round trip of more than %s: "

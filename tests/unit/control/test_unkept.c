@@ -13,11 +13,20 @@
 #define DELAY_S 0.02
 #define LAN_S	20e-6
 
-static const char profile[] = "<profile><group nflows='2'><transaction iterations='1'>"
-			      "<flowop type='connect' options='remotehost=a tcp_tx_delay=20ms'/>"
-			      "</transaction><transaction iterations='100'>"
-			      "<flowop type='write' options='size=64'/></transaction>"
-			      "</group></profile>";
+#define WRITES(options)                                                                            \
+	"<group nflows='2'><transaction iterations='1'>"                                           \
+	"<flowop type='connect' options='remotehost=a " options "'/>"                              \
+	"</transaction><transaction iterations='100'>"                                             \
+	"<flowop type='write' options='size=64'/></transaction></group>"
+#define DELAYED WRITES("tcp_tx_delay=20ms")
+
+/* Groups without a delay take nothing from those with one, and nor do those of few passes. */
+static const char *const profiles[] = {
+	"<profile>" DELAYED "</profile>",
+	"<profile>" WRITES("") DELAYED "</profile>",
+	"<profile>" DELAYED WRITES("tcp_tx_delay=1ms") "</profile>",
+	"<profile>" DELAYED WRITES("protocol=udp") "</profile>",
+};
 
 /* A host, by its longest smoothed round trip, and the shortest that it has measured; 0: none. */
 static struct nm_result_host host(double srtt_s, double min_s)
@@ -26,13 +35,15 @@ static struct nm_result_host host(double srtt_s, double min_s)
 		.connections = {.connections = 2, .srtt_max_s = srtt_s, .min_rtt_s = min_s}};
 }
 
-static bool is_told(struct nm_result_host master, struct nm_result_host slave, uint64_t passes)
+static bool is_told_of(const char *profile, struct nm_result_host master,
+		       struct nm_result_host slave, uint64_t passes)
 {
 	struct compiled compiled = compile_good(profile);
 	struct nm_result_phase phase = {.whole.counts.iterations = 2 * passes};
-	struct nm_result_group group = {.phases = &phase, .n_phases = 1};
+	const struct nm_result_group group = {.phases = &phase, .n_phases = 1};
+	struct nm_result_group groups[] = {group, group};
 	struct nm_result_host hosts[] = {master, slave};
-	struct nm_result result = {.groups = &group, .n_groups = 1, .hosts = hosts, .n_hosts = 2};
+	struct nm_result result = {.groups = groups, .n_groups = 2, .hosts = hosts, .n_hosts = 2};
 	bool told;
 
 	nm_warn_of_unkept(&result, compiled.plan);
@@ -44,6 +55,32 @@ static bool is_told(struct nm_result_host master, struct nm_result_host slave, u
 	compiled_fini(&compiled);
 	return told;
 }
+
+static bool is_told(struct nm_result_host master, struct nm_result_host slave, uint64_t passes)
+{
+	return is_told_of(profiles[0], master, slave, passes);
+}
+
+START_TEST(other_groups_hide_nothing)
+{
+	ck_assert(is_told_of(profiles[_i], host(LAN_S, LAN_S), host(LAN_S, LAN_S), 1000));
+	ck_assert(!is_told_of(profiles[_i], host(DELAY_S, LAN_S), host(LAN_S, LAN_S), 1000));
+	ck_assert(!is_told_of(profiles[_i], host(LAN_S, LAN_S), host(LAN_S, LAN_S), 1));
+}
+END_TEST
+
+/* Of a group whose connections come and go no connection is known. */
+START_TEST(fleeting_connections_tell_nothing)
+{
+	static const char fleeting[] =
+		"<profile><group><transaction iterations='100'>"
+		"<flowop type='connect' options='remotehost=a tcp_tx_delay=20ms'/>"
+		"<flowop type='write' options='size=64'/><flowop type='disconnect'/>"
+		"</transaction></group>" WRITES("") "</profile>";
+
+	ck_assert(!is_told_of(fleeting, host(LAN_S, LAN_S), host(LAN_S, LAN_S), 1000));
+}
+END_TEST
 
 START_TEST(what_was_set_is_no_round_trip)
 {
@@ -74,6 +111,9 @@ int main(void)
 	Suite *suite = suite_create("unkept");
 	TCase *delays = tcase_create("delays");
 
+	tcase_add_loop_test(delays, other_groups_hide_nothing, 0,
+			    sizeof profiles / sizeof *profiles);
+	tcase_add_test(delays, fleeting_connections_tell_nothing);
 	tcase_add_test(delays, what_was_set_is_no_round_trip);
 	tcase_add_test(delays, a_few_round_trips_tell_nothing);
 	suite_add_tcase(suite, delays);
