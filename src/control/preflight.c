@@ -77,18 +77,6 @@ void nm_preflight_windows(const struct nm_plan *plan, const struct nm_run_option
 			      "with iterations will end is not known before");
 }
 
-static bool destroys(const struct nm_instr *instr)
-{
-	switch ((enum nm_verb)instr->op->verb) {
-	case NM_VERB_HTTP:
-		return instr->ask.http->method == NM_HTTP_DELETE;
-	case NM_VERB_COMMAND:
-		return instr->ask.command->destroys;
-	default:
-		return NM_VERBS_DESTRUCTIVE >> instr->op->verb & 1;
-	}
-}
-
 void nm_preflight_destruction(const struct nm_plan *plan, const struct nm_run_options *options,
 			      const char *file, struct nm_diags *diags)
 {
@@ -98,7 +86,7 @@ void nm_preflight_destruction(const struct nm_plan *plan, const struct nm_run_op
 		for (const struct nm_instr *i = group->instrs; i < group->instrs + group->n_instrs;
 		     i++)
 			if (nm_instr_asks(i) && !nm_instr_serves(i) && i->host == NM_NO_HOST &&
-			    destroys(i))
+			    i->ask.destroys)
 				nm_diag_error(diags, file, i->line,
 					      "<flowop %s>: %s may take away what a server has "
 					      "that netmodel has not started: needs --yes-destroy",

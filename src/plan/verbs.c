@@ -16,17 +16,21 @@
 #include "plan/plan.h"
 #include "plan/shape.h"
 
-/* A request of HTTP is told by its method, and any other by the name of its flowop. */
-static const char *name_of(const struct nm_instr *instr)
+/* A request of HTTP is told by its method, and any other by the name of its flowop; and so is
+ * whether it destroys. */
+static const char *name_of(const struct nm_instr *instr, bool *ret_destroys)
 {
 	const struct nm_opts_ask *opts = instr->opts;
 
 	switch ((enum nm_verb)instr->op->verb) {
 	case NM_VERB_HTTP:
+		*ret_destroys = opts->method == NM_HTTP_DELETE;
 		return nm_http_methods[opts->method];
 	case NM_VERB_COMMAND:
+		*ret_destroys = instr->ask.command->destroys;
 		return instr->ask.command->name;
 	default:
+		*ret_destroys = NM_VERBS_DESTRUCTIVE >> instr->op->verb & 1;
 		return instr->op->name;
 	}
 }
@@ -85,7 +89,7 @@ static void number_asked(struct nm_plan *plan, const struct nm_phase *phase,
 		instr->ask.verb = instr[-1].ask.verb;
 		return;
 	}
-	instr->ask.verb = number_of(plan, name_of(instr), instr->ask.app);
+	instr->ask.verb = number_of(plan, name_of(instr, &instr->ask.destroys), instr->ask.app);
 	instr->ask.named = plan->verbs[instr->ask.verb].app->usual != instr->ask.app->usual;
 	instr->ask.begins = begins_pass(first, instr);
 	instr->ask.alone = instr->ask.begins && !nm_instr_mix(first) &&
