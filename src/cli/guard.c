@@ -60,6 +60,7 @@ struct guard {
 	char *key;					 /* owned */
 	char name[NM_CLAIM_NAME], owner[NM_CLAIM_OWNER]; /* that are claimed */
 	unsigned tries;					 /* to claim it */
+	char said[96];					 /* a why that is no constant */
 	uint64_t asked_ns; /* another owner of it; 0: it has answered, or there is none */
 };
 
@@ -275,13 +276,11 @@ static void claim(struct guard *guard, const char *words)
 		return;
 	}
 	if (length >= sizeof guard->name || strlen(owner) >= sizeof guard->owner) {
-		static char why[96];
-
-		(void)snprintf(why, sizeof why,
+		(void)snprintf(guard->said, sizeof guard->said,
 			       "a name of more than %zu bytes is claimed, or by an owner of more "
 			       "than %zu",
 			       sizeof guard->name - 1, sizeof guard->owner - 1);
-		misuse(guard, why);
+		misuse(guard, guard->said);
 		return;
 	}
 	(void)snprintf(guard->name, sizeof guard->name, "%.*s", (int)length, words);
