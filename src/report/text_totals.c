@@ -82,19 +82,32 @@ static void add_busy(struct nm_table *table, const struct nm_result *result)
 /* The most servers that are named. */
 #define SERVERS_NAMED 4u
 
+/* Its port, where its text does not end with it. */
+static const char *port_of(const struct nm_result_server *server, char buf[TEXT])
+{
+	const size_t n = (size_t)snprintf(buf, TEXT, ":%u", server->port);
+	const size_t length = strlen(server->server);
+
+	if (!server->port || (length >= n && strcmp(server->server + length - n, buf) == 0))
+		return "";
+	(void)snprintf(buf, TEXT, " port %u", server->port);
+	return buf;
+}
+
 /* Those that have said what they are. */
 static void add_servers(struct nm_table *table, const struct nm_result *result)
 {
-	char line[SERVERS_NAMED * sizeof(struct nm_result_server)] = "";
+	char line[SERVERS_NAMED * (sizeof(struct nm_result_server) + TEXT)] = "";
+	char port[TEXT];
 	size_t n = 0, named = 0;
 
 	for (size_t i = 0; i < result->id.n_servers; i++) {
 		const struct nm_result_server *server = &result->id.servers[i];
 
 		if (*server->version && named++ < SERVERS_NAMED)
-			n += (size_t)snprintf(line + n, sizeof(line) - n, "%s%s %s %s",
-					      n ? "  " : "", server->server, server->app,
-					      server->version);
+			n += (size_t)snprintf(line + n, sizeof(line) - n, "%s%s%s %s %s",
+					      n ? "  " : "", server->server,
+					      port_of(server, port), server->app, server->version);
 	}
 	if (!named)
 		return;
@@ -223,8 +236,9 @@ static void add_loads(struct nm_table *table, const struct nm_result *result)
 				phase->arrivals,
 				nm_text_rate((uint64_t)(load.offered_per_s * 100 + 0.5), 100, a),
 				nm_text_rate((uint64_t)(load.achieved_per_s * 100 + 0.5), 100, b));
-			nm_table_row(table, "outstanding", "mean %.3g  max %" PRIu64,
-				     load.outstanding_mean, load.outstanding_max);
+			nm_table_row(table, "outstanding", "mean %s  max %" PRIu64,
+				     nm_format_count(load.outstanding_mean, a, sizeof(a)),
+				     load.outstanding_max);
 			nm_table_row(table, "load", "%s", load.name);
 		}
 	}

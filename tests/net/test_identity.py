@@ -54,7 +54,10 @@ def test_servers_of_one_host(netmodel: Netmodel, profile: WriteProfile) -> None:
     with memcached() as one, memcached() as two:
         ports = [int(server.server.partition(":")[2]) for server in (one, two)]
         first, second = (asking("memcache", GET, f"server=127.0.0.1 port={port}") for port in ports)
-        said = identities(netmodel, profile(first + second.partition("/>")[2]))
+        path = profile(first + second.partition("/>")[2])
+        said = identities(netmodel, path)
+        row = "  ".join(f"127.0.0.1 port {server['port']} memcache {server['version']}" for server in said)
+        assert f"  server        {row}\n" in netmodel.run("-m", path).out
     assert [server["port"] for server in said] == ports
     assert all(server["version"] for server in said)
 
@@ -118,7 +121,10 @@ def test_many_are_asked_at_once(netmodel: Netmodel, profile: WriteProfile) -> No
     """A silent one takes nothing from those of its 64, and ends the asking."""
     with server_of(slow_in_part, "0.0.0.0") as place:
         port = place.partition(":")[2]
-        said = identities(netmodel, profile(asking("memcache", GET, f"server={','.join(f'127.0.0.{n + 1}:{port}' for n in range(66))}")))
+        path = profile(asking("memcache", GET, f"server={','.join(f'127.0.0.{n + 1}:{port}' for n in range(66))}"))
+        said = identities(netmodel, path)
+        named = "  ".join(f"127.0.0.{n}:{port} memcache 1" for n in (1, 2, 4, 5))
+        assert f"  server        {named}  and 59 more\n" in netmodel.run("-m", path).out
     whys = [server["why"] for server in said]
     assert whys == [None] * 2 + ["no answer within 500 ms"] + [None] * 61 + ["it is not asked, as others gave no answer"] * 2
     assert [server["version"] for server in said] == [None if why else "1" for why in whys]

@@ -372,6 +372,7 @@ static void warn_of_loads(struct nm_result *result)
 		for (size_t k = 0; k < group->n_phases; k++) {
 			const struct nm_result_phase *phase = &group->phases[k];
 			struct nm_load load;
+			char mean[32], law[32];
 
 			if (!nm_phase_judge(group, phase, &load))
 				continue;
@@ -380,11 +381,14 @@ static void warn_of_loads(struct nm_result *result)
 					       phase->arrivals, load.name, load.advice);
 			if (!load.keeps_law)
 				nm_result_warn(result,
-					       "group %.128s: %s: %.4g passes were outstanding on "
-					       "average, and by Little's law %.4g: the figures of "
+					       "group %.128s: %s: %s passes were outstanding on "
+					       "average, and by Little's law %s: the figures of "
 					       "this run are not right",
-					       group->name, phase->arrivals, load.outstanding_mean,
-					       load.outstanding_by_law);
+					       group->name, phase->arrivals,
+					       nm_format_count(load.outstanding_mean, mean,
+							       sizeof mean),
+					       nm_format_count(load.outstanding_by_law, law,
+							       sizeof law));
 		}
 	}
 }
