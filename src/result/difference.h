@@ -8,8 +8,9 @@
 #include "result/result.h"
 
 /* The rate of bytes that a host with a report has moved in all of the run, or in one of its groups.
- * is_late: nm_result_is_late. Then it is that of the host's window, if it has one, of which each
- * group has its share: the time of the run has waits in it that are of no stream. */
+ * is_late: what nm_result_is_late says of the result, which callers ask once for all hosts. Where it
+ * is so and the host has a window, the rate is that of the window, of which each group has its
+ * share, since the time of the run has waits in it that are of no stream. */
 double nm_result_host_rate(const struct nm_result_host *host, const struct nm_counts *counts,
 			   bool is_late);
 

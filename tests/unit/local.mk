@@ -244,6 +244,7 @@ CONTROL_TESTS = \
 	tests/unit/control/test_golden \
 	tests/unit/control/test_limits \
 	tests/unit/control/test_losses \
+	tests/unit/control/test_machine \
 	tests/unit/control/test_message \
 	tests/unit/control/test_outcome \
 	tests/unit/control/test_patience \
