@@ -106,8 +106,8 @@ static void add_servers(struct nm_table *table, const struct nm_result *result)
 
 		if (*server->version && named++ < SERVERS_NAMED)
 			n += (size_t)snprintf(line + n, sizeof(line) - n, "%s%s%s %s %s",
-					      n ? "  " : "", server->server,
-					      port_of(server, port), server->app, server->version);
+					      n ? "  " : "", server->server, port_of(server, port),
+					      server->app, server->version);
 	}
 	if (!named)
 		return;

@@ -8,7 +8,7 @@
 #include "result/result.h"
 
 /* The rate of bytes that a host with a report has moved in all of the run, or in one of its groups.
- * is_late: what nm_result_is_late says of the result, which callers ask once for all hosts. Where it
+ * is_late: what nm_result_is_late says of the result, which callers ask once for all. Where it
  * is so and the host has a window, the rate is that of the window, of which each group has its
  * share, since the time of the run has waits in it that are of no stream. */
 double nm_result_host_rate(const struct nm_result_host *host, const struct nm_counts *counts,

@@ -27,7 +27,7 @@ struct nm_result_phase {
 	bool measured;
 	double begin_s, seconds; /* since the run began; how long it took */
 	double planned_per_s;	 /* by its rate or arrivals, for all flows together; 0: none */
-	char *arrivals; /* the law of its open arrivals, as the profile has it; NULL: none */
+	char *arrivals;	   /* the law of its open arrivals, as the profile has it; NULL: none */
 	uint32_t pipeline; /* requests that a connection may have outstanding; 0: one */
 	struct {
 		uint64_t lines, left_out; /* see struct nm_replayed */

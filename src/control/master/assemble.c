@@ -380,15 +380,14 @@ static void warn_of_loads(struct nm_result *result)
 				nm_result_warn(result, "group %.128s: %s: load %s: %s", group->name,
 					       phase->arrivals, load.name, load.advice);
 			if (!load.keeps_law)
-				nm_result_warn(result,
-					       "group %.128s: %s: %s passes were outstanding on "
-					       "average, and by Little's law %s: the figures of "
-					       "this run are not right",
-					       group->name, phase->arrivals,
-					       nm_format_count(load.outstanding_mean, mean,
-							       sizeof mean),
-					       nm_format_count(load.outstanding_by_law, law,
-							       sizeof law));
+				nm_result_warn(
+					result,
+					"group %.128s: %s: %s passes were outstanding on "
+					"average, and by Little's law %s: the figures of "
+					"this run are not right",
+					group->name, phase->arrivals,
+					nm_format_count(load.outstanding_mean, mean, sizeof mean),
+					nm_format_count(load.outstanding_by_law, law, sizeof law));
 		}
 	}
 }

@@ -149,9 +149,8 @@ int nm_master_identify(const struct nm_master *master, const struct nm_instr *co
 
 	(void)snprintf(one.server, sizeof one.server, "%.*s", (int)strcspn(server, ","), server);
 	struct nm_result_server *grown =
-		is_known(result, &one)
-			? NULL
-			: realloc(result->id.servers, (row + 1) * sizeof *grown);
+		is_known(result, &one) ? NULL
+				       : realloc(result->id.servers, (row + 1) * sizeof *grown);
 
 	if (grown) {
 		one.why = ask(asked, connect, fd, row);

@@ -79,8 +79,8 @@ static uint64_t tx_delay_of(const struct nm_group *group)
 
 		if (!nm_instr_opens(instr) || is_repeated(group, i))
 			continue;
-		uint64_t ns = nm_transport_tx_delay_ns(instr->transport,
-						       instr->open.transport_opts);
+		uint64_t ns =
+			nm_transport_tx_delay_ns(instr->transport, instr->open.transport_opts);
 
 		most = ns > most ? ns : most;
 	}

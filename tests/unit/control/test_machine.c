@@ -26,9 +26,8 @@ END_TEST
 
 START_TEST(what_is_no_id_has_no_name)
 {
-	static const char *const texts[] = {
-		"", "uninitialized", "0123456789ABCDEF0123456789abcdef", ID "0",
-		"0123456789abcdef0123456789abcde"};
+	static const char *const texts[] = {"", "uninitialized", "0123456789ABCDEF0123456789abcdef",
+					    ID "0", "0123456789abcdef0123456789abcde"};
 
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		char name[NM_MACHINE_NAME] = "?";
