@@ -159,7 +159,7 @@ static bool lead(enum side side, uint32_t group, uint32_t number, bool *told, ui
 
 	if (phase && phase->leads && phase->duration_ns &&
 	    nm_clock_ns() - begin_ns >= phase->duration_ns)
-		nm_engine_stop(engine, group);
+		nm_engine_stop(engine, group, false);
 	if (phase && phase->leads && !*told && nm_engine_group_done(engine, group)) {
 		follow(side, group);
 		*told = true;

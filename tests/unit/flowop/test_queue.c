@@ -36,7 +36,7 @@ static unsigned n_due, n_drawn;	  /* requests that are due, and those that have 
 static size_t n_sent;		  /* bytes, since the connection was opened */
 static size_t most_sent;	  /* with one call */
 static char sent[64];		  /* the first of them */
-static _Atomic bool stop;
+static _Atomic uint8_t stop;	  /* enum nm_stop */
 
 static ssize_t scripted_recv(struct nm_conn *of, void *data, size_t size)
 {
@@ -124,7 +124,7 @@ static void setup(void)
 	script = NULL;
 	n_due = n_drawn = 0;
 	most_sent = SIZE_MAX;
-	stop = false;
+	stop = 0;
 	open_conn();
 }
 
@@ -255,7 +255,7 @@ START_TEST(as_many_as_there_are_passes)
 	assert_outcomes(3, 0, 0, 0);
 	/* A pass that has begun is made. */
 	flow->iterations_left = 3;
-	stop = true;
+	stop = 1;
 	ask(0);
 	ck_assert_uint_eq(pipe_->outstanding, 1);
 }
