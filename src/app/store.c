@@ -2,6 +2,8 @@
 /* The ring and the buckets, which workers share by atomics alone. */
 #include "app/store.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -20,7 +22,7 @@
 #define MARGIN	    4u /* this part of the ring, its oldest, is kept for what is under way */
 #define SHARE	    4u /* the table has this part of the memory */
 #define WRITERS	    16u
-#define PATIENCE_NS 500000000u /* then a worker that writes is taken to be gone */
+#define PATIENCE_NS 500000000u /* for a worker that writes, and has no CPU meanwhile */
 
 struct bucket {
 	_Atomic uint64_t slots[SLOTS];
@@ -33,11 +35,17 @@ struct record {
 	uint32_t flags, key_length;
 };
 
+/* The place of a value that is written now, and so many bytes of it; 0: none. A worker that loses
+ * its CPU meanwhile would else write over what has taken that room since. Whoever writes holds the
+ * lock, and nobody sleeps for it; the kernel tells when the process that holds it is gone. */
+struct nm_store_writer {
+	pthread_mutex_t lock;
+	_Atomic uint64_t place, bytes;
+};
+
 struct nm_store {
 	_Atomic uint64_t head; /* how much was ever reserved; the next place */
-	/* The places of values of which bytes are written now; 0: none. A worker that loses its CPU
-	 * meanwhile would else write over what has taken that room since. */
-	_Atomic uint64_t writers[WRITERS];
+	struct nm_store_writer writers[WRITERS];
 	uint64_t ring_bytes, n_buckets;
 	struct bucket *buckets;
 	char *ring;
@@ -52,12 +60,28 @@ static void *map(size_t bytes)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
+static int init_writers(struct nm_store *store)
+{
+	pthread_mutexattr_t attributes;
+	int error = pthread_mutexattr_init(&attributes);
+
+	if (!error)
+		error = pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+	if (!error)
+		error = pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+	for (unsigned i = 0; !error && i < WRITERS; i++)
+		error = pthread_mutex_init(&store->writers[i].lock, &attributes);
+	return error;
+}
+
 struct nm_store *nm_store_new(uint64_t memory_bytes)
 {
 	struct nm_store *store = map(sizeof *store);
 
 	if (!store)
 		return NULL;
+	if (init_writers(store) != 0)
+		return nm_store_free(store);
 	store->n_buckets = 1;
 	while (2 * store->n_buckets * sizeof(struct bucket) * SHARE <= memory_bytes)
 		store->n_buckets *= 2;
@@ -128,50 +152,73 @@ static bool is_patient(uint64_t *until_ns)
 	return now_ns < *until_ns;
 }
 
+/* Whether the caller has its lock now; one that was left by a worker that is gone is as any. */
+static bool try_lock(struct nm_store_writer *writer)
+{
+	int error = pthread_mutex_trylock(&writer->lock);
+
+	return !error || (error == EOWNERDEAD && !pthread_mutex_consistent(&writer->lock));
+}
+
+void nm_store_end_writing(struct nm_store_writer *writer)
+{
+	atomic_store_explicit(&writer->place, 0, memory_order_release);
+	(void)pthread_mutex_unlock(&writer->lock);
+}
+
 /* Either this sees the head that has come round, or whoever has moved it sees the writer, and
  * waits. */
-_Atomic uint64_t *nm_store_begin_writing(struct nm_store *store, uint64_t place)
+struct nm_store_writer *nm_store_begin_writing(struct nm_store *store, uint64_t place,
+					       uint64_t bytes)
 {
-	_Atomic uint64_t *writer;
-	uint64_t until_ns = 0;
-	bool gone = false;
+	uint64_t i = place / ALIGNMENT, until_ns = 0;
 
-	for (uint64_t i = place / ALIGNMENT;; i++) {
-		writer = &store->writers[i % WRITERS];
-		uint64_t other = atomic_load_explicit(writer, memory_order_relaxed);
+	while (!try_lock(&store->writers[i % WRITERS]))
+		if (++i % WRITERS == 0 && !is_patient(&until_ns))
+			return NULL;
+	struct nm_store_writer *writer = &store->writers[i % WRITERS];
 
-		if ((!other || gone) && atomic_compare_exchange_strong(writer, &other, place))
-			break;
-		if (i % WRITERS == 0)
-			gone = !is_patient(&until_ns);
-	}
+	atomic_store(&writer->bytes, bytes);
+	atomic_store(&writer->place, place);
 	if (is_young(store, place))
 		return writer;
-	nm_store_end_writing(writer, place);
+	nm_store_end_writing(writer);
 	return NULL;
 }
 
-/* Who was taken to be gone, and is not, leaves what another has here. */
-void nm_store_end_writing(_Atomic uint64_t *writer, uint64_t place)
+/* Whether it may write where others may, too: in a room of so many bytes that has been theirs when
+ * the ring was last there. */
+static bool is_in_way(const struct nm_store *store, const struct nm_store_writer *writer,
+		      uint64_t room, uint64_t room_bytes)
 {
-	(void)atomic_compare_exchange_strong_explicit(writer, &place, 0, memory_order_release,
-						      memory_order_relaxed);
+	const uint64_t ring = store->ring_bytes, place = atomic_load(&writer->place);
+	const uint64_t bytes = atomic_load(&writer->bytes);
+
+	if (!place || place + ring >= room + room_bytes)
+		return false;
+	/* Of another value they say nothing. */
+	if (place != atomic_load(&writer->place))
+		return true;
+	return place % ring < room % ring + room_bytes && room % ring < place % ring + bytes;
 }
 
-/* Nobody writes any more where others may, whose room ends at `end`: seldom is there any wait, as
- * all of the ring but the margin lies between them. */
-static void await_writers(struct nm_store *store, uint64_t end)
+/* Seldom is there any wait, as all of the ring but the margin lies between the room and where
+ * others write. False: somebody still writes there. */
+static bool await_writers(struct nm_store *store, uint64_t room, uint64_t bytes)
 {
 	uint64_t until_ns = 0;
 
 	for (unsigned i = 0; i < WRITERS;) {
-		uint64_t place = atomic_load(&store->writers[i]);
+		struct nm_store_writer *writer = &store->writers[i];
 
-		if (!place || place + store->ring_bytes >= end)
+		if (!is_in_way(store, writer, room, bytes))
 			i++;
+		else if (try_lock(writer))
+			nm_store_end_writing(writer);
 		else if (!is_patient(&until_ns))
-			nm_store_end_writing(&store->writers[i], place);
+			return false;
 	}
+	return true;
 }
 
 /* The place of so many bytes, which do not go round. */
@@ -191,16 +238,22 @@ uint64_t nm_store_reserve(struct nm_store *store, const char *key, size_t length
 			  uint64_t size)
 {
 	uint64_t bytes = sizeof(struct record) + length + size, place;
-	_Atomic uint64_t *writer;
+	struct nm_store_writer *writer;
 
 	bytes = (bytes + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
 	if (bytes > store->ring_bytes / MARGIN)
 		return 0;
 	/* Whoever loses its CPU in between may have lost its room. */
-	do
+	do {
 		place = take_room(store, bytes);
-	while (!(writer = nm_store_begin_writing(store, place)));
-	await_writers(store, place + bytes);
+		writer = nm_store_begin_writing(store, place, sizeof(struct record) + length);
+	} while (!writer && !is_young(store, place));
+	if (!writer)
+		return 0;
+	if (!await_writers(store, place, bytes)) {
+		nm_store_end_writing(writer);
+		return 0;
+	}
 	struct record *record = record_at(store, place);
 
 	/* Who sees what is written sees the new head, too. */
@@ -208,7 +261,7 @@ uint64_t nm_store_reserve(struct nm_store *store, const char *key, size_t length
 	*record = (struct record){
 		.place = place, .size = size, .flags = flags, .key_length = (uint32_t)length};
 	memcpy(key_of(record), key, length);
-	nm_store_end_writing(writer, place);
+	nm_store_end_writing(writer);
 	return place;
 }
 
@@ -220,16 +273,17 @@ static bool read_record(const struct nm_store *store, uint64_t place, size_t len
 	return is_young(store, place) && ret->place == place && ret->key_length == length;
 }
 
-void nm_store_write(struct nm_store *store, uint64_t place, size_t length, uint64_t offset,
+bool nm_store_write(struct nm_store *store, uint64_t place, size_t length, uint64_t offset,
 		    const char *data, size_t n)
 {
-	_Atomic uint64_t *writer = nm_store_begin_writing(store, place);
+	struct nm_store_writer *writer = nm_store_begin_writing(
+		store, place, sizeof(struct record) + length + offset + n);
 
-	/* The room of a value that was given up is another's. */
 	if (!writer)
-		return;
+		return false;
 	memcpy(key_of(record_at(store, place)) + length + offset, data, n);
-	nm_store_end_writing(writer, place);
+	nm_store_end_writing(writer);
+	return true;
 }
 
 /* Whether the entry is the key's; *ret: its record. */

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 struct nm_store;
+struct nm_store_writer;
 
 struct nm_stored {
 	uint64_t place;
@@ -27,16 +28,21 @@ struct nm_stored {
 struct nm_store *nm_store_new(uint64_t memory_bytes);
 struct nm_store *nm_store_free(struct nm_store *store); /* accepts NULL, returns NULL */
 
-/* Takes room for a value of a key of 1 to 250 bytes: its place; 0: it is too large. */
+/* Takes room for a value of a key of 1 to 250 bytes: its place; 0: it is too large, or a worker that
+ * got no CPU for long is still to write there. */
 uint64_t nm_store_reserve(struct nm_store *store, const char *key, size_t length, uint32_t flags,
 			  uint64_t size);
-/* Writes n bytes of it, which it has, from an offset on; `length` is that of its key. */
-void nm_store_write(struct nm_store *store, uint64_t place, size_t length, uint64_t offset,
+/* Writes n bytes of it, which it has, from an offset on; `length` is that of its key. False: they
+ * are not written, and it must not be published: its room is gone, or too many workers got no CPU
+ * for long while they were writing. */
+bool nm_store_write(struct nm_store *store, uint64_t place, size_t length, uint64_t offset,
 		    const char *data, size_t n);
-/* What `reserve` and `write` do so between: while bytes of the value are written nobody else writes
- * in its room, unless that takes so long that the worker must be gone. NULL: it is another's. */
-_Atomic uint64_t *nm_store_begin_writing(struct nm_store *store, uint64_t place);
-void nm_store_end_writing(_Atomic uint64_t *writer, uint64_t place);
+/* What `reserve` and `write` do so between: while so many bytes from the place on may be written,
+ * by the thread that has called this, nobody else writes there, unless its process is gone. NULL:
+ * as `write` is false. */
+struct nm_store_writer *nm_store_begin_writing(struct nm_store *store, uint64_t place,
+					       uint64_t bytes);
+void nm_store_end_writing(struct nm_store_writer *writer);
 /* From now on it is found. False: so much has been reserved meanwhile that its room is gone. */
 bool nm_store_publish(struct nm_store *store, uint64_t place, size_t length);
 bool nm_store_find(const struct nm_store *store, const char *key, size_t length,

@@ -64,9 +64,9 @@ size_t nm_value_write(struct nm_app_served *served, const struct nm_app_service 
 {
 	size_t some = n < served->left ? n : (size_t)served->left;
 
-	if (served->place)
-		nm_store_write(service->store, served->place, served->key_length, served->at, data,
-			       some);
+	if (served->place && !nm_store_write(service->store, served->place, served->key_length,
+					     served->at, data, some))
+		served->place = 0;
 	served->at += some;
 	served->left -= some;
 	return some;

@@ -2,7 +2,7 @@
 /* The store: what is found, what gives way, and two processes that use it at once. */
 #include <check.h>
 #include <sched.h>
-#include <stdatomic.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,19 +36,17 @@ static size_t key_of(unsigned number, char key[16])
 	return (size_t)snprintf(key, 16, "key%u", number);
 }
 
-/* Stores so many bytes, each the low byte of `word`. */
+/* Stores so many bytes, each the low byte of `word`, in two pieces. */
 static bool put(unsigned number, unsigned word, size_t size)
 {
 	char key[16], value[VALUE];
 	size_t length = key_of(number, key);
 	uint64_t place = nm_store_reserve(store, key, length, word, size);
 
-	ck_assert_uint_ne(place, 0);
 	memset(value, (int)word, size);
-	/* In two pieces. */
-	nm_store_write(store, place, length, 0, value, size / 2);
-	nm_store_write(store, place, length, size / 2, value, size - size / 2);
-	return nm_store_publish(store, place, length);
+	return place && nm_store_write(store, place, length, 0, value, size / 2) &&
+	       nm_store_write(store, place, length, size / 2, value, size - size / 2) &&
+	       nm_store_publish(store, place, length);
 }
 
 /* Whether it is found; then it is whole, unless it was overwritten meanwhile. */
@@ -103,7 +101,7 @@ START_TEST(room_that_is_gone_is_not_published)
 	for (unsigned i = 0; i < 900; i++)
 		ck_assert(put(i, i, VALUE));
 	memset(value, 1, sizeof value);
-	nm_store_write(store, place, 4, 0, value, sizeof value);
+	ck_assert(!nm_store_write(store, place, 4, 0, value, sizeof value));
 	ck_assert(!nm_store_publish(store, place, 4));
 	for (unsigned i = 0; i < 900; i++)
 		(void)get(i);
@@ -118,68 +116,134 @@ START_TEST(a_value_that_is_too_large_has_no_room)
 }
 END_TEST
 
-/* Whether what is written stays as it is until that is over, although a put has come round: one
- * that begins when `begun` is closed. */
-static bool stays_while_it_is_written(const struct nm_stored *stored, int begun)
-{
-	_Atomic uint64_t *writer = nm_store_begin_writing(store, stored->place);
-	char before[VALUE];
+/* A process that writes the value of key0 until it is told to end, or is killed. */
+struct slow {
+	pid_t pid;
+	int begun, end;
+};
 
-	memcpy(before, stored->data, VALUE);
-	(void)close(begun);
-	while (nm_store_holds(store, stored->place))
-		(void)sched_yield();
-	for (unsigned i = 0; i < 200; i++)
-		(void)sched_yield();
-	const bool same = memcmp(before, stored->data, VALUE) == 0;
-
-	nm_store_end_writing(writer, stored->place);
-	return same;
-}
-
-START_TEST(whoever_comes_round_waits)
+/* With so many of those that may write at once. */
+static struct slow begin_slow(unsigned writers)
 {
 	struct nm_stored stored;
-	int status = -1, begun[2];
+	int begun[2], end[2];
 	char none;
 
-	ck_assert_int_eq(pipe(begun), 0);
 	ck_assert(put(0, 1, VALUE));
+	ck_assert(nm_store_find(store, "key0", 4, &stored));
+	ck_assert_int_eq(pipe(begun), 0);
+	ck_assert_int_eq(pipe(end), 0);
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (!pid) {
+		struct nm_store_writer *writer = NULL;
+
+		for (unsigned w = 0; w < writers; w++)
+			writer = nm_store_begin_writing(store, stored.place, 2 * VALUE);
+		(void)close(end[1]);
+		(void)close(begun[1]);
+		bool ended = read(end[0], &none, 1) == 0;
+
+		if (writer)
+			nm_store_end_writing(writer);
+		_exit(!writer || !ended);
+	}
+	(void)close(begun[1]);
+	(void)close(end[0]);
+	/* Until it has closed its end. */
+	ck_assert_int_eq(read(begun[0], &none, 1), 0);
+	(void)close(begun[0]);
+	return (struct slow){.pid = pid, .end = end[1]};
+}
+
+static int end_slow(const struct slow *slow)
+{
+	int status = -1;
+
+	(void)close(slow->end);
+	ck_assert_int_eq(waitpid(slow->pid, &status, 0), slow->pid);
+	return status;
+}
+
+/* Stores many that come round to the value, and leave all that is found whole: how many are
+ * refused. */
+static unsigned come_round(void)
+{
+	unsigned refused = 0;
+
+	for (unsigned i = 1; i < 2000; i++)
+		if (put(i, i, VALUE))
+			ck_assert(get(i));
+		else
+			refused++;
+	return refused;
+}
+
+/* However long that takes, its room is nobody else's; other room is. */
+START_TEST(who_comes_round_to_a_writer_is_refused)
+{
+	struct nm_stored stored;
+	struct slow slow = begin_slow(1);
+	char before[VALUE];
+
+	ck_assert(nm_store_find(store, "key0", 4, &stored));
+	memcpy(before, stored.data, VALUE);
+	unsigned refused = come_round();
+
+	ck_assert(!nm_store_holds(store, stored.place));
+	ck_assert(memcmp(before, stored.data, VALUE) == 0);
+	ck_assert_uint_ge(refused, 1);
+	ck_assert_uint_le(refused, 8);
+	ck_assert_int_eq(end_slow(&slow), 0);
+	ck_assert_uint_eq(come_round(), 0);
+}
+END_TEST
+
+START_TEST(who_comes_round_to_a_writer_that_ends_waits)
+{
+	struct nm_stored stored;
+	struct slow slow = begin_slow(1);
+	int status = -1;
+
 	ck_assert(nm_store_find(store, "key0", 4, &stored));
 	pid_t child = fork();
 
 	ck_assert_int_ge(child, 0);
-	if (!child)
-		_exit(!stays_while_it_is_written(&stored, begun[1]));
-	(void)close(begun[1]);
-	ck_assert_int_eq(read(begun[0], &none, 1), 0);
-	for (unsigned i = 1; waitpid(child, &status, WNOHANG) == 0; i++)
-		ck_assert(put(i, 2, VALUE));
-	(void)close(begun[0]);
+	if (!child) {
+		(void)close(slow.end);
+		_exit(come_round() > 0);
+	}
+	while (nm_store_holds(store, stored.place))
+		(void)sched_yield();
+	ck_assert_int_eq(end_slow(&slow), 0);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_int_eq(status, 0);
 }
 END_TEST
 
-/* Killed, for example: others take the places of all that write, and their room. */
+/* Killed, for example: others have its room, and its right to write, at once. */
 START_TEST(who_is_gone_keeps_nobody)
 {
-	_Atomic uint64_t *first = NULL;
-	uint64_t place = 0;
+	for (unsigned writers = 1; writers <= WRITERS; writers += WRITERS - 1) {
+		struct slow slow = begin_slow(writers);
 
-	for (unsigned w = 0; w < WRITERS; w++) {
-		place = nm_store_reserve(store, "k", 1, 0, 0);
-		_Atomic uint64_t *writer = nm_store_begin_writing(store, place);
-
-		ck_assert_ptr_nonnull(writer);
-		first = first ? first : writer;
+		ck_assert_int_eq(kill(slow.pid, SIGKILL), 0);
+		ck_assert(WIFSIGNALED(end_slow(&slow)));
+		ck_assert_uint_eq(come_round(), 0);
 	}
-	for (unsigned i = 0; i < 2000; i++)
-		ck_assert(put(i, i, VALUE) && get(i));
-	/* One that comes back ends nobody else's. */
-	place = nm_store_reserve(store, "k", 1, 0, 0);
-	atomic_store(first, place);
-	nm_store_end_writing(first, place - 1);
-	ck_assert_uint_eq(atomic_load(first), place);
+}
+END_TEST
+
+/* As many as may write at once, and get no CPU: nobody waits without end. */
+START_TEST(one_more_writer_is_refused)
+{
+	struct slow slow = begin_slow(WRITERS);
+
+	ck_assert(!put(1, 1, VALUE));
+	ck_assert(!get(1));
+	ck_assert_int_eq(end_slow(&slow), 0);
+	ck_assert(put(1, 1, VALUE) && get(1));
 }
 END_TEST
 
@@ -220,8 +284,10 @@ int main(void)
 	tcase_add_test(tests, the_oldest_give_way);
 	tcase_add_test(tests, room_that_is_gone_is_not_published);
 	tcase_add_test(tests, a_value_that_is_too_large_has_no_room);
-	tcase_add_test(tests, whoever_comes_round_waits);
+	tcase_add_test(tests, who_comes_round_to_a_writer_is_refused);
+	tcase_add_test(tests, who_comes_round_to_a_writer_that_ends_waits);
 	tcase_add_test(tests, who_is_gone_keeps_nobody);
+	tcase_add_test(tests, one_more_writer_is_refused);
 	tcase_add_test(tests, two_processes);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
