@@ -91,13 +91,22 @@ static void print_times(const struct nm_result *result, unsigned width, FILE *ou
 	nm_table_section(&table, table.n_cells > strlen(align), out);
 }
 
-/* The answers by name of each verb that had others than the usual one. */
+static bool has_unusual(const struct nm_verb_window *verb)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < verb->n_answers; i++)
+		any |= !verb->answers[i].is_usual;
+	return any;
+}
+
+/* The answers by name of each verb that had others than the usual ones. */
 static void print_answers(const struct nm_window *totals, FILE *out)
 {
 	for (size_t v = 0; v < totals->n_verbs; v++) {
 		const struct nm_verb_window *verb = &totals->verbs[v];
 
-		if (!verb->n_answers || (verb->n_answers == 1 && verb->answers[0].is_usual))
+		if (!has_unusual(verb))
 			continue;
 		fprintf(out, "  answers to %s:", verb->name);
 		for (size_t i = 0; i < verb->n_answers; i++)

@@ -70,7 +70,7 @@ static int fill_answers(struct nm_verb_window *verb, const struct nm_verb_snap *
 			verb->answers[verb->n_answers++] =
 				(struct nm_answer_count){.name = nm_answer_names[a],
 							 .count = counts[a],
-							 .is_usual = a == from->usual};
+							 .is_usual = nm_answer_is_usual(a)};
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #ifndef NM_STATS_ANSWERS_H
 #define NM_STATS_ANSWERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Statuses of HTTP that are registered (RFC 9110, 15, and those after it), in ascending order. Each
@@ -169,5 +170,12 @@ enum nm_answer {
 _Static_assert(NM_ANSWER__COUNT <= UINT8_MAX, "one has room in a byte");
 
 extern const char *const nm_answer_names[NM_ANSWER__COUNT];
+
+/* Whether it is the usual one of a protocol; no protocol has that of another for something else. */
+static inline bool nm_answer_is_usual(enum nm_answer answer)
+{
+	return answer == NM_ANSWER_OK || answer == NM_ANSWER_HTTP_200 ||
+	       answer == NM_ANSWER_DNS_NOERROR;
+}
 
 #endif

@@ -93,16 +93,29 @@ static void subtract_times(struct nm_hist_snap *into, unsigned n, unsigned kept,
 void nm_verb_count_named(struct nm_verb_tally *verb, enum nm_answer answer, bool refused)
 {
 	struct nm_named_counters *named = &verb->named[answer];
+	_Atomic uint64_t *has = &verb->has_named[answer / 64];
 
 	nm_counter_add(refused ? &named->refused : &named->ok, 1);
-	atomic_store_explicit(&verb->has_named, true, memory_order_relaxed);
+	atomic_store_explicit(has, nm_counter_read(has) | UINT64_C(1) << answer % 64,
+			      memory_order_relaxed);
+}
+
+static void collect_named(struct nm_outcomes *into, uint64_t answers[NM_ANSWER__COUNT],
+			  const struct nm_verb_tally *from, unsigned answer)
+{
+	const uint64_t ok = nm_counter_read(&from->named[answer].ok);
+	const uint64_t refused = nm_counter_read(&from->named[answer].refused);
+
+	into->ok += ok;
+	into->refused += refused;
+	if (answers)
+		answers[answer] += ok + refused;
 }
 
 void nm_verb_collect(struct nm_outcomes *into, uint64_t answers[NM_ANSWER__COUNT],
 		     const struct nm_verb_tally *from)
 {
 	struct nm_outcomes all = {.requests = 0};
-	const bool has_named = atomic_load_explicit(&from->has_named, memory_order_relaxed);
 
 	nm_outcomes_collect(&all, &from->outcomes);
 	if (answers && from->usual) {
@@ -111,15 +124,10 @@ void nm_verb_collect(struct nm_outcomes *into, uint64_t answers[NM_ANSWER__COUNT
 		answers[from->usual] += nm_outcomes_answered(&all) - missed;
 		answers[from->missed] += missed;
 	}
-	for (unsigned a = 0; has_named && a < NM_ANSWER__COUNT; a++) {
-		const uint64_t ok = nm_counter_read(&from->named[a].ok);
-		const uint64_t refused = nm_counter_read(&from->named[a].refused);
-
-		all.ok += ok;
-		all.refused += refused;
-		if (answers)
-			answers[a] += ok + refused;
-	}
+	for (unsigned i = 0; i < sizeof from->has_named / sizeof *from->has_named; i++)
+		for (uint64_t bits = nm_counter_read(&from->has_named[i]); bits; bits &= bits - 1)
+			collect_named(&all, answers, from,
+				      64 * i + (unsigned)__builtin_ctzll(bits));
 	all.requests = nm_outcomes_sum(&all);
 	nm_outcomes_add(into, &all);
 }
@@ -146,7 +154,6 @@ void nm_tally_snap_clear(struct nm_tally_snap *snap)
 		struct nm_verb_snap *verb = &snap->verbs[v];
 
 		verb->name = NULL;
-		verb->usual = NM_ANSWER_NONE;
 		verb->outcomes = (struct nm_outcomes){.requests = 0};
 		memset(verb->answers, 0, sizeof verb->answers);
 		clear_times(verb->times, NM_TIME__SIZED, &verb->kept);
@@ -161,7 +168,6 @@ void nm_tally_copy(struct nm_tally_snap *into, const struct nm_tally_snap *from)
 		struct nm_verb_snap *verb = &into->verbs[v];
 
 		verb->name = from->verbs[v].name;
-		verb->usual = from->verbs[v].usual;
 		verb->outcomes = from->verbs[v].outcomes;
 		memcpy(verb->answers, from->verbs[v].answers, sizeof verb->answers);
 		copy_times(verb->times, NM_TIME__SIZED, &verb->kept, from->verbs[v].times,
@@ -194,7 +200,6 @@ void nm_tally_collect(struct nm_tally_snap *into, const struct nm_tally *from)
 		if (v >= into->n_verbs || !of->name)
 			continue;
 		into->verbs[v].name = of->name;
-		into->verbs[v].usual = of->usual;
 		nm_outcomes_add(&into->verbs[v].outcomes, &outcomes);
 		add_answers(into->verbs[v].answers, answers);
 		collect_times(into->verbs[v].times, NM_TIME__SIZED, &into->verbs[v].kept,
@@ -211,7 +216,6 @@ static const struct nm_hist_snap *passes_of(const struct nm_tally_snap *snap)
 static void add_verb(struct nm_verb_snap *into, const struct nm_verb_snap *from)
 {
 	into->name = from->name ? from->name : into->name;
-	into->usual = from->usual ? from->usual : into->usual;
 	nm_outcomes_add(&into->outcomes, &from->outcomes);
 	add_answers(into->answers, from->answers);
 	for (unsigned i = 0; i < NM_TIME__SIZED; i++)

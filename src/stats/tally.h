@@ -111,7 +111,7 @@ struct nm_verb_tally {
 	struct nm_named_counters {
 		_Atomic uint64_t ok, refused;
 	} named[NM_ANSWER__COUNT];
-	_Atomic bool has_named; /* some of them are not 0 */
+	_Atomic uint64_t has_named[(NM_ANSWER__COUNT + 63) / 64]; /* a bit for each that is not 0 */
 };
 
 /* Of what its worker alone calls: counts an answer by its name. */
@@ -124,7 +124,6 @@ void nm_verb_collect(struct nm_outcomes *into, uint64_t answers[NM_ANSWER__COUNT
 struct nm_verb_snap {
 	const char *name; /* NULL: nothing has asked so */
 	struct nm_outcomes outcomes;
-	uint8_t usual;			    /* as of struct nm_verb_tally */
 	uint64_t answers[NM_ANSWER__COUNT]; /* of what was answered where answers have names */
 	unsigned kept;
 	NM_EACH_USUAL_TIME(struct nm_hist_snap);

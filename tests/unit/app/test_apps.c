@@ -591,6 +591,13 @@ START_TEST(names)
 }
 END_TEST
 
+START_TEST(usual_answers_are_known_as_such)
+{
+	for (const struct nm_app *const *app = nm_apps; *app; app++)
+		ck_assert_int_eq(nm_answer_is_usual((*app)->usual), (*app)->usual != 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("apps");
@@ -617,6 +624,7 @@ int main(void)
 	tcase_add_test(tests, a_server_of_ping_takes_nothing_else);
 	tcase_add_test(tests, the_check_of_an_echo_is_its_crc_32);
 	tcase_add_test(tests, names);
+	tcase_add_test(tests, usual_answers_are_known_as_such);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }
