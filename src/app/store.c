@@ -276,8 +276,8 @@ static bool read_record(const struct nm_store *store, uint64_t place, size_t len
 bool nm_store_write(struct nm_store *store, uint64_t place, size_t length, uint64_t offset,
 		    const char *data, size_t n)
 {
-	struct nm_store_writer *writer = nm_store_begin_writing(
-		store, place, sizeof(struct record) + length + offset + n);
+	struct nm_store_writer *writer =
+		nm_store_begin_writing(store, place, sizeof(struct record) + length + offset + n);
 
 	if (!writer)
 		return false;

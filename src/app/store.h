@@ -28,8 +28,8 @@ struct nm_stored {
 struct nm_store *nm_store_new(uint64_t memory_bytes);
 struct nm_store *nm_store_free(struct nm_store *store); /* accepts NULL, returns NULL */
 
-/* Takes room for a value of a key of 1 to 250 bytes: its place; 0: it is too large, or a worker that
- * got no CPU for long is still to write there. */
+/* Takes room for a value of a key of 1 to 250 bytes: its place; 0: it is too large, or a worker
+ * that got no CPU for long is still to write there. */
 uint64_t nm_store_reserve(struct nm_store *store, const char *key, size_t length, uint32_t flags,
 			  uint64_t size);
 /* Writes n bytes of it, which it has, from an offset on; `length` is that of its key. False: they
