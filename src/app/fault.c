@@ -15,6 +15,8 @@
 #define LISTED(id, name, help) ", " name
 static const char *const names[] = {NM_FAULTS(NAME)};
 static const char list[] = NM_FAULTS(LISTED);
+#undef NAME
+#undef LISTED
 
 /* No answer of any protocol begins so, whether it is text, or has its length or its kind first; it
  * is as long as the longest head of those. */

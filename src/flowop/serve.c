@@ -348,6 +348,7 @@ static const struct nm_opt serve_opts[] = {
 			 FAULT) "and SHARE is its share of all requests, 0 to 1; with every=N each "
 				"Nth request of a connection is meant"},
 	NM_OPT_END};
+#undef FAULT
 
 const struct nm_flowop nm_flowop_serve = {
 	.name = "serve",
