@@ -63,6 +63,8 @@ src_libnm_cli_la_SOURCES = \
 	src/cli/stock.c \
 	src/cli/stock.h \
 	src/cli/sweep.c \
+	src/cli/trial.c \
+	src/cli/trial.h \
 	src/cli/tell.c
 nodist_src_libnm_cli_la_SOURCES = src/cli/log/registry.c
 src_libnm_cli_la_CFLAGS = $(ROOM_CFLAGS)

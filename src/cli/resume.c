@@ -2,10 +2,12 @@
 /* Tells a search the trials of an earlier one, which must have asked for the same values. */
 #include "cli/resume.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/trial.h"
 
 #define OPTION "search-resume"
 
@@ -85,14 +87,15 @@ static int check(const struct nm_runner *runner, const char *path,
 	return code == NM_EXIT_OK ? check_options(runner, path, earlier, diags) : code;
 }
 
-/* Whether the search asks for just this trial next. One that failed may have had fewer runs. */
+/* Whether the search asks for just this trial next. One that failed may have had fewer runs, and one
+ * that needed more times of its percentile, or was in doubt, has had more. */
 static bool is_asked(const struct nm_args_run *args, const struct nm_search *search,
 		     const struct nm_range *range, const struct nm_trial *trial)
 {
 	struct nm_search_trial asked;
 
 	if (!nm_search_ask(search, &asked) || (args->has_seed && asked.seed != trial->seed) ||
-	    trial->n_runs > args->repeat * asked.window ||
+	    trial->n_runs > args->repeat * NM_SEARCH_LONGEST ||
 	    (trial->pass && trial->n_runs < args->repeat * asked.window) ||
 	    strcmp(nm_search_step_name(asked.step), trial->step) != 0)
 		return false;
@@ -105,11 +108,21 @@ static bool is_asked(const struct nm_args_run *args, const struct nm_search *sea
 	return same;
 }
 
+/* That of the percentile which the objective is about; documents do not have it. */
+static enum nm_quantity quantity_of(const struct nm_requirements *requirements)
+{
+	for (size_t i = 0; i < requirements->count; i++)
+		if (!isnan(requirements->items[i].terms[0].percentile))
+			return requirements->items[i].terms[0].quantity;
+	return NM_QUANTITY_SECONDS;
+}
+
 /* Adds a copy of the trial, which is the earlier search's. */
-static int add_copy(struct nm_sweep *told, const struct nm_trial *trial)
+static int add_copy(struct nm_sweep *told, const struct nm_trial *trial, enum nm_quantity quantity)
 {
 	struct nm_trial copy = *trial;
 
+	copy.quantity = quantity;
 	copy.value = trial->value ? strdup(trial->value) : NULL;
 	copy.reason = trial->reason ? strdup(trial->reason) : NULL;
 	return nm_sweep_add(told, &copy);
@@ -132,7 +145,7 @@ int nm_cli_resume(const struct nm_runner *runner, const struct nm_range *range,
 
 	for (size_t i = 0; i < then->n_trials && code == NM_EXIT_OK; i++) {
 		const struct nm_trial *trial = &then->trials[i];
-		const struct nm_search_verdict verdict = nm_search_verdict_of(trial);
+		const struct nm_search_verdict verdict = nm_trial_decision(trial);
 
 		if (!is_asked(&runner->args->run, search, range, trial))
 			return nm_cli_refuse(
@@ -141,7 +154,7 @@ int nm_cli_resume(const struct nm_runner *runner, const struct nm_range *range,
 				"was made with other options",
 				i + 1, trial->step, trial->value ? trial->value : "closed loop");
 		nm_search_tell(search, &verdict);
-		if (add_copy(told, trial) != 0) {
+		if (add_copy(told, trial, quantity_of(&runner->judge.requirements)) != 0) {
 			nm_diag_error(diags, NULL, 0, "out of memory");
 			code = NM_EXIT_INTERNAL;
 		}

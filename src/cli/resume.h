@@ -3,8 +3,6 @@
 #ifndef NM_CLI_RESUME_H
 #define NM_CLI_RESUME_H
 
-#include <math.h>
-
 #include "cli/runner.h"
 #include "report/sweep_read.h"
 #include "search/range.h"
@@ -16,14 +14,5 @@
 int nm_cli_resume(const struct nm_runner *runner, const struct nm_range *range,
 		  struct nm_search *search, struct nm_sweep *told,
 		  struct nm_earlier_search *ret_earlier, struct nm_diags *diags);
-
-/* What a search is told of a trial. */
-static inline struct nm_search_verdict nm_search_verdict_of(const struct nm_trial *trial)
-{
-	return (struct nm_search_verdict){.pass = trial->pass,
-					  .typical = trial->typical,
-					  .limit = trial->typical_limit,
-					  .reached = isnan(trial->reached) ? 0 : trial->reached};
-}
 
 #endif

@@ -26,7 +26,7 @@ static void options_from(struct nm_runner *runner, struct nm_run_options *ret_op
 	nm_run_options_default(ret_options);
 	ret_options->control = args->control;
 	ret_options->port = (uint16_t)args->port;
-	ret_options->interval_ns = args->run.interval_ns;
+	ret_options->interval_ns = runner->interval_ns;
 	ret_options->windows = args->run.windows;
 	ret_options->warmup_ns = args->run.warmup.ns;
 	ret_options->cooldown_ns = args->run.cooldown_ns;
@@ -147,6 +147,7 @@ int nm_runner_begin(struct nm_runner *runner, const struct nm_args *args, struct
 			 .stime_use_proc = args->output.stime_use_proc},
 		.seed = args->run.has_seed ? args->run.seed : nm_settings_choose_seed(),
 		.repeat = args->run.repeat,
+		.interval_ns = args->run.interval_ns,
 	};
 	nm_live_init(&runner->live, args->output.quiet, args->output.verbose);
 	runner->path = nm_stock_find(args->master, diags);
@@ -226,13 +227,15 @@ enum nm_run_status nm_runner_run(struct nm_runner *runner, struct nm_runs *serie
 	const struct nm_job job = nm_loaded_job(&runner->loaded);
 	enum nm_run_status status = NM_RUN_COMPLETE;
 	struct nm_run_options options;
+	struct nm_result **runs =
+		realloc(series->runs, (series->n_runs + runner->repeat) * sizeof(*runs));
 
 	options_from(runner, &options);
-	series->runs = calloc(runner->repeat, sizeof(struct nm_result *));
-	if (!series->runs) {
+	if (!runs) {
 		nm_diag_error(diags, NULL, 0, "out of memory");
 		return NM_RUN_INTERNAL;
 	}
+	series->runs = runs;
 	runner->live.runs = runner->repeat;
 	for (uint64_t i = 0; i < runner->repeat && status == NM_RUN_COMPLETE; i++) {
 		struct nm_result *result = NULL;

@@ -23,6 +23,7 @@ struct nm_runner {
 	struct nm_key *key;
 	char *path;		 /* of the profile */
 	uint64_t seed, repeat;	 /* of the next runs, and how many they are */
+	uint64_t interval_ns;	 /* of their rows; 0: none */
 	uint64_t lost_responses; /* that no log was told of */
 	int interrupt_fd;
 };
@@ -39,7 +40,7 @@ int nm_runner_compile(struct nm_runner *runner, const struct nm_define *defines,
 /* Takes the signals, opens the outputs, and prints the warnings so far. Once in a process. */
 int nm_runner_open(struct nm_runner *runner, struct nm_diags *diags);
 /* Runs until all repetitions are done, one is not complete, or there was an interrupt, also one
- * between two. series is empty before, and to be given to nm_runs_fini in any case. */
+ * between two. They are added to the series, to be given to nm_runs_fini in any case. */
 enum nm_run_status nm_runner_run(struct nm_runner *runner, struct nm_runs *series,
 				 struct nm_diags *diags);
 /* Whether the command line wants a report. */

@@ -5,15 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "cli/cli.h"
 #include "cli/resume.h"
 #include "cli/runner.h"
 #include "cli/signals.h"
+#include "cli/trial.h"
 #include "report/common.h"
 #include "report/sweep.h"
-#include "result/load.h"
 #include "search/range.h"
 #include "search/search.h"
+
+#define ROWS	     10 /* of a trial, at least, unless they were shorter than: */
+#define LEAST_ROW_NS 5000000
 
 struct sweep {
 	struct nm_runner runner;
@@ -26,6 +30,7 @@ struct sweep {
 	struct nm_search *search; /* owned; NULL: it is a scan, or has not begun */
 	struct nm_sweep told;
 	struct nm_earlier_search earlier; /* with --search-resume */
+	struct nm_runs going;		  /* those of a trial that goes on; otherwise empty */
 	struct nm_runs kept;		  /* the trial that the document is of */
 	bool kept_passed;
 	bool any_complete; /* some run was */
@@ -178,6 +183,19 @@ static int prepare(struct sweep *sweep, struct nm_diags *diags)
 	return check_values(sweep, diags);
 }
 
+/* Rows of short trials, by which it is known how sure their percentiles are, unless the user has
+ * chosen them. */
+static void choose_rows(struct nm_runner *runner)
+{
+	const struct nm_args_run *args = &runner->args->run;
+	uint64_t tenth_ns = nm_plan_duration_ns(runner->loaded.plan) / ROWS;
+
+	if (args->has_interval || args->windows || args->warmup.max_ns)
+		return;
+	if (tenth_ns >= LEAST_ROW_NS && tenth_ns < args->interval_ns)
+		runner->interval_ns = tenth_ns;
+}
+
 static int begin_search(struct sweep *sweep, struct nm_diags *diags)
 {
 	const struct nm_args_sweep *args = &sweep->runner.args->run.sweep;
@@ -194,6 +212,7 @@ static int begin_search(struct sweep *sweep, struct nm_diags *diags)
 				      });
 	sweep->told.objective = args->objective;
 	sweep->told.tolerance = NM_SEARCH_TOLERANCE;
+	choose_rows(&sweep->runner);
 	if (!args->resume)
 		return NM_EXIT_OK;
 	int code = nm_cli_resume(&sweep->runner, &sweep->range, sweep->search, &sweep->told,
@@ -221,76 +240,11 @@ static bool next(const struct sweep *sweep, struct nm_search_trial *ret_trial)
 
 /* --- how it went --- */
 
-static const char *why_incomplete(const struct nm_result *result)
+/* Moves a series into an empty one. */
+static void take(struct nm_runs *into, struct nm_runs *series)
 {
-	const char *why = result->verdict.incomplete_why;
-
-	return why ? why : "the reason is not known";
-}
-
-/* What is wrong with a run, owned; NULL: nothing is, or there is no memory. */
-static char *fault_of(const struct nm_result *run)
-{
-	struct nm_load load;
-	char *fault = NULL;
-
-	if (!run->complete)
-		return strdup(why_incomplete(run));
-	if (run->verdict.reconciled == NM_RECONCILED_NO)
-		return strdup("the counts of both ends differ");
-	if (nm_result_load(run, &load) && load.verdict != NM_LOAD_OK &&
-	    asprintf(&fault, "load: %s", load.name) < 0)
-		return NULL;
-	return fault;
-}
-
-/* Why a trial does not count as passed, as above. */
-static char *reason_of(const struct sweep *sweep, const struct nm_runs *series)
-{
-	const struct nm_verdicts *verdicts = &sweep->runner.judge.verdicts;
-	char *reason = NULL;
-
-	for (size_t i = 0; i < series->n_runs && !reason; i++)
-		reason = fault_of(series->runs[i]);
-	for (size_t i = 0; i < verdicts->count && !reason; i++)
-		if (!verdicts->items[i].met)
-			reason = strdup(verdicts->items[i].reason);
-	for (size_t i = 0; i < series->n_runs && !reason; i++)
-		if (sweep->runner.args->run.judge.strict && series->runs[i]->warnings.count)
-			reason = strdup(series->runs[i]->warnings.items[0]);
-	return reason;
-}
-
-/* What was required first by the objective, as it was judged. */
-static const struct nm_verdict *objective_of(const struct nm_judge *judge)
-{
-	const struct nm_verdict *at = judge->verdicts.items;
-
-	while (strcmp(at->origin, "--objective") != 0)
-		at++;
-	return at;
-}
-
-/* What a search compares. */
-static void set_typical(struct nm_trial *trial, const struct sweep *sweep,
-			const struct nm_runs *series)
-{
-	struct nm_runs_summary summary;
-
-	trial->typical = trial->typical_limit = trial->reached = NAN;
-	if (!sweep->search)
-		return;
-	const struct nm_verdict *first = objective_of(&sweep->runner.judge);
-
-	nm_runs_summarise(series, &summary);
-	trial->typical_limit = first->limit;
-	/* The median is steadier than the percentiles that objectives are about. */
-	if (first->quantity == NM_QUANTITY_SECONDS && summary.latency_p50_s.n)
-		trial->typical = summary.latency_p50_s.mean;
-	else if (first->quantity != NM_QUANTITY_SECONDS && first->measured)
-		trial->typical = first->value;
-	if (sweep->per_value > 0 && summary.transactions_per_s.n)
-		trial->reached = summary.transactions_per_s.mean / sweep->per_value;
+	*into = *series;
+	*series = (struct nm_runs){.view = series->view};
 }
 
 /* Keeps the series, which is empty then, if the document is to be of it. */
@@ -299,54 +253,56 @@ static void keep(struct sweep *sweep, struct nm_runs *series, bool passed)
 	if (sweep->kept_passed && !passed)
 		return;
 	nm_runs_fini(&sweep->kept);
-	sweep->kept = *series;
-	*series = (struct nm_runs){.view = series->view};
+	take(&sweep->kept, series);
 	sweep->kept_passed = passed;
 }
 
-/* Adds a trial that was run and judged: an exit code. text: its value, as it is written. */
-static int add_trial(struct sweep *sweep, const struct nm_search_trial *asked, const char *text,
-		     struct nm_runs *series, struct nm_diags *diags)
+/* Tells a trial that was run and judged: an exit code. text: its value, as it is written. The series
+ * is empty then, if it is needed yet. */
+static int tell_trial(struct sweep *sweep, const struct nm_search_trial *asked, const char *text,
+		      struct nm_runs *series, struct nm_diags *diags)
 {
-	const struct nm_result *last = nm_runs_last(series);
-	bool closed = isnan(asked->value);
-	struct nm_load load = {.name = NULL};
-	bool has_load = nm_result_load(last, &load);
-	char *reason = closed ? fault_of(last) : reason_of(sweep, series);
-	struct nm_trial trial = {
-		.value = closed ? NULL : strdup(text),
-		.step = sweep->search ? nm_search_step_name(asked->step) : NULL,
-		.judged = !closed && sweep->runner.judge.requirements.count,
-		.pass = !reason,
-		.reason = reason,
-		.seed = asked->seed,
-		.n_runs = (uint32_t)series->n_runs,
-		.offered_per_s = has_load ? load.offered_per_s : NAN,
-		.achieved_per_s = has_load ? load.achieved_per_s : NAN,
-		.load = load.name,
-		.totals = last->totals,
-	};
+	const char *value = isnan(asked->value) ? NULL : text;
+	struct nm_trial trial;
 	char line[512];
+	int error = nm_trial_judge(&sweep->runner, asked, value, sweep->per_value, series, &trial);
+	const struct nm_search_verdict verdict = nm_trial_verdict(&trial, asked->window);
 
-	set_typical(&trial, sweep, series);
-	const struct nm_search_verdict verdict = nm_search_verdict_of(&trial);
-
-	if (nm_sweep_add(&sweep->told, &trial) != 0)
+	if (!error && sweep->search && !nm_search_tell(sweep->search, &verdict)) {
+		free(trial.value);
+		free(trial.reason);
+		take(&sweep->going, series);
+		return NM_EXIT_OK;
+	}
+	if (nm_sweep_add(&sweep->told, &trial) != 0 || error)
 		return out_of_memory(diags);
 	nm_live_waits(&sweep->runner.live,
 		      nm_trial_format(&sweep->told, &trial, line, sizeof(line)));
-	if (sweep->search)
-		nm_search_tell(sweep->search, &verdict);
 	keep(sweep, series,
-	     sweep->search && trial.pass && !closed && asked->step != NM_SEARCH_HALF);
+	     sweep->search && trial.pass && value && asked->step != NM_SEARCH_HALF);
 	return NM_EXIT_OK;
+}
+
+/* Runs what a trial lacks of its length, each part with a seed of its own. */
+static int run_parts(struct sweep *sweep, const struct nm_search_trial *asked,
+		     struct nm_runs *series, struct nm_diags *diags)
+{
+	int status = NM_EXIT_OK;
+
+	for (unsigned i = asked->done; i < asked->window && status == NM_EXIT_OK; i++) {
+		sweep->runner.seed = i ? nm_rng(asked->seed, i) >> 1 : asked->seed;
+		status = (int)nm_runner_run(&sweep->runner, series, diags);
+		if (nm_signals_limited())
+			break;
+	}
+	return status;
 }
 
 /* Runs a trial. False: it is the last. */
 static bool try(struct sweep *sweep, const struct nm_search_trial *asked, struct nm_diags *diags)
 {
 	struct nm_runner *runner = &sweep->runner;
-	struct nm_runs series = {.view = &runner->view};
+	struct nm_runs series;
 	char *text;
 
 	if (try_compile(sweep, asked->value, &text) != NM_EXIT_OK) {
@@ -356,9 +312,8 @@ static bool try(struct sweep *sweep, const struct nm_search_trial *asked, struct
 				      : out_of_memory(diags);
 		return false;
 	}
-	runner->seed = asked->seed;
-	runner->repeat = runner->args->run.repeat * asked->window;
-	int status = (int)nm_runner_run(runner, &series, diags);
+	take(&series, &sweep->going);
+	int status = run_parts(sweep, asked, &series, diags);
 	const struct nm_result *last = nm_runs_last(&series);
 	/* A run may fail at a value that is too high, but not at all values. */
 	bool failed = status == NM_EXIT_FAILED && last && !nm_signals_limited();
@@ -366,13 +321,13 @@ static bool try(struct sweep *sweep, const struct nm_search_trial *asked, struct
 	bool told = last && (last->complete || (failed && goes_on));
 
 	if (failed && !told)
-		nm_diag_error(diags, NULL, 0, "the run is incomplete: %s", why_incomplete(last));
+		nm_diag_error(diags, NULL, 0, "the run is incomplete: %s", nm_trial_why_incomplete(last));
 	sweep->any_complete |= last && last->complete;
 	nm_cli_print_diags(diags, &runner->args->wording);
 	sweep->code = status == NM_EXIT_OK ? sweep->code : status;
 	if (nm_judge_series(&runner->judge, &series, &runner->view, diags) != 0)
 		sweep->code = NM_EXIT_INTERNAL;
-	else if (told && add_trial(sweep, asked, text, &series, diags) != NM_EXIT_OK)
+	else if (told && tell_trial(sweep, asked, text, &series, diags) != NM_EXIT_OK)
 		sweep->code = NM_EXIT_INTERNAL;
 	free(text);
 	nm_runs_fini(&series);
@@ -503,6 +458,7 @@ int nm_cli_sweep(const struct nm_args *args, struct nm_diags *diags)
 	bool scans = args->run.sweep.scan;
 	struct sweep sweep = {.option = scans ? "scan" : "search",
 			      .given = scans ? args->run.sweep.scan : args->run.sweep.search,
+			      .going = {.view = &sweep.runner.view},
 			      .kept = {.view = &sweep.runner.view}};
 	struct nm_search_trial trial;
 	int code = nm_runner_begin(&sweep.runner, args, diags);
@@ -520,6 +476,7 @@ int nm_cli_sweep(const struct nm_args *args, struct nm_diags *diags)
 		code = report_all(&sweep, diags);
 	}
 	code = nm_runner_end(&sweep.runner, code, diags);
+	nm_runs_fini(&sweep.going);
 	nm_runs_fini(&sweep.kept);
 	nm_sweep_fini(&sweep.told);
 	nm_earlier_search_fini(&sweep.earlier);

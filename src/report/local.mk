@@ -18,6 +18,8 @@ src_libnm_report_la_SOURCES = \
 	src/report/compare.c \
 	src/report/compare.h \
 	src/report/compare_priv.h \
+	src/report/confidence.c \
+	src/report/confidence.h \
 	src/report/costs.c \
 	src/report/costs.h \
 	src/report/end_totals.c \

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +100,17 @@ static const struct nm_figure trial_figures[] = {
 			 "matters."),
 	NM_FIGURE(RATE, struct nm_trial, reached, "reached",
 		  .doc = "Of a search for a rate: that of the parameter which was reached."),
+	NM_FIGURE(RATE, struct nm_trial, percentile, "percentile",
+		  .doc = "That of the objective: the first, or the one in doubt; null: it is about "
+			 "none."),
+	NM_FIGURE(RATE, struct nm_trial, percentile_low, "percentile_low",
+		  .doc = "The percentile is above it with a confidence of 97.5 %, by how far those "
+			 "of the time grid scatter; null: not known."),
+	NM_FIGURE(RATE, struct nm_trial, percentile_high, "percentile_high",
+		  .doc = "The percentile is below it with the same confidence."),
+	NM_FIGURE(BOOL, struct nm_trial, in_doubt, "in_doubt",
+		  .doc = "The limit of the objective is between these, also after four times the "
+			 "usual length: the trial does not count as passed."),
 	NM_FIGURE(BOOL, struct nm_trial, out_of_order, "out_of_order",
 		  .doc = "A search has seen a lower value fail."),
 	NM_FIGURE_END,
@@ -171,8 +183,31 @@ static void add_percentile(struct nm_table *table, const struct nm_percentiles *
 	nm_table_text(table, text);
 }
 
+/* Whether the percentile of the objective has an interval in any trial. */
+static bool has_intervals(const struct nm_sweep *sweep)
+{
+	for (size_t i = 0; i < sweep->n_trials; i++)
+		if (!isnan(sweep->trials[i].percentile_low))
+			return true;
+	return false;
+}
+
+static void add_interval(struct nm_table *table, const struct nm_trial *trial)
+{
+	char low[NM_TEXT_BYTES], high[NM_TEXT_BYTES];
+
+	if (isnan(trial->percentile_low))
+		nm_table_text(table, "-");
+	else
+		nm_table_cell(table, "%s to %s",
+			      nm_quantity_format(trial->quantity, fmax(trial->percentile_low, 0),
+						 low, sizeof(low)),
+			      nm_quantity_format(trial->quantity, trial->percentile_high, high,
+						 sizeof(high)));
+}
+
 static void add_trial(struct nm_table *table, const struct nm_trial *trial,
-		      const struct nm_percentiles *percentiles)
+		      const struct nm_percentiles *percentiles, bool intervals)
 {
 	const struct nm_window *totals = &trial->totals;
 	const struct nm_latency *times =
@@ -187,6 +222,8 @@ static void add_trial(struct nm_table *table, const struct nm_trial *trial,
 	nm_table_text(table, nm_format_bitrate(nm_window_bits_per_s(totals), text, sizeof(text)));
 	add_percentile(table, percentiles, times, 50);
 	add_percentile(table, percentiles, times, 99);
+	if (intervals)
+		add_interval(table, trial);
 	nm_table_text(table, verdict ? verdict : "-");
 	nm_table_cell(table, "%s%s", trial->out_of_order ? "above one that failed" : "",
 		      trial->reason ? trial->reason : "");
@@ -211,7 +248,10 @@ void nm_sweep_print(const struct nm_runs *series, FILE *out)
 	const struct nm_sweep *sweep = nm_runs_sweep(series);
 	const struct nm_result *last = nm_runs_last(series);
 	const char *times = last->totals.response.count ? "response" : "latency";
-	struct nm_table table = {.align = sweep->outcome ? "llrrrrll" : "lrrrrll",
+	const bool intervals = has_intervals(sweep);
+	struct nm_table table = {.align = intervals	   ? "llrrrrrll"
+					  : sweep->outcome ? "llrrrrll"
+							   : "lrrrrll",
 				 .width = nm_runs_view(series)->width};
 
 	nm_table_text(&table, sweep->parameter);
@@ -220,9 +260,11 @@ void nm_sweep_print(const struct nm_runs *series, FILE *out)
 	nm_table_head(&table, "transactions/s|throughput");
 	nm_table_cell(&table, "%s p50", times);
 	nm_table_cell(&table, "%s p99", times);
+	if (intervals)
+		nm_table_head(&table, "objective, 95 %");
 	nm_table_head(&table, "verdict|why");
 	for (size_t i = 0; i < sweep->n_trials; i++)
-		add_trial(&table, &sweep->trials[i], &last->percentiles);
+		add_trial(&table, &sweep->trials[i], &last->percentiles, intervals);
 	nm_table_end(&table, 2, out);
 	if (sweep->outcome)
 		print_search(sweep, out);

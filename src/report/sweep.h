@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "report/quantity.h"
 #include "result/runs.h"
 
 struct nm_trial {
@@ -24,6 +25,11 @@ struct nm_trial {
 	bool out_of_order;	 /* it passed above a value that failed */
 	/* Of a search, which compares them; NaN: not known. */
 	double typical, typical_limit, reached;
+	/* The percentile of the objective, and where it is with 95 %; NaN: not known. */
+	double percentile, percentile_low, percentile_high;
+	enum nm_quantity quantity; /* of these */
+	double beyond; /* times that were measured above it; NaN: there is none */
+	bool in_doubt; /* the limit is between low and high: it does not count as passed */
 };
 
 struct nm_sweep {

@@ -124,7 +124,12 @@ static int read_trial(const json_t *object, const struct nm_percentiles *percent
 				 .achieved_per_s = real_of(object, "achieved_per_s"),
 				 .typical = real_of(object, "typical"),
 				 .typical_limit = real_of(object, "typical_limit"),
-				 .reached = real_of(object, "reached")};
+				 .reached = real_of(object, "reached"),
+				 .percentile = real_of(object, "percentile"),
+				 .percentile_low = real_of(object, "percentile_low"),
+				 .percentile_high = real_of(object, "percentile_high"),
+				 .beyond = NAN,
+				 .in_doubt = json_is_true(json_object_get(object, "in_doubt"))};
 	*ret_wrong = !ret->step || (verdict && (strcmp(verdict, "pass") == 0) != ret->pass)
 			     ? (ret->step ? "verdict" : "step")
 		     : !read_count(json_object_get(object, "seed"), &ret->seed) ? "seed"

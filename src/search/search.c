@@ -18,6 +18,7 @@
 #define DRIFT	      1.10
 #define DRIFT_SHARE   0.05 /* of the limit: less does not matter */
 #define BORDER	      1.05
+#define DOUBLINGS     2 /* of a trial in doubt */
 
 static double within(const struct nm_search *search, double value)
 {
@@ -62,7 +63,8 @@ bool nm_search_ask(const struct nm_search *search, struct nm_search_trial *ret_t
 		return false;
 	*ret_trial = (struct nm_search_trial){
 		.value = search->next,
-		.window = confirms ? 2 : 1,
+		.window = search->longer ? search->longer : confirms ? 2 : 1,
+		.done = search->done,
 		/* As large as documents keep. */
 		.seed = nm_rng(search->settings.seed, search->n_trials) >> 1,
 		.step = search->step,
@@ -221,17 +223,40 @@ static void go_on(struct nm_search *search, const struct nm_search_verdict *verd
 	}
 }
 
-void nm_search_tell(struct nm_search *search, const struct nm_search_verdict *verdict)
+/* Whether the trial is to be longer: what is compared by its median alone is long enough. */
+static bool lengthen(struct nm_search *search, const struct nm_search_trial *trial,
+		     const struct nm_search_verdict *verdict)
 {
+	unsigned longer = trial->window;
+
+	if (trial->step == NM_SEARCH_CAPACITY || trial->step == NM_SEARCH_HALF)
+		return false;
+	if (verdict->lengths > longer)
+		longer = (unsigned)ceil(fmin(verdict->lengths, NM_SEARCH_LONGEST));
+	else if (verdict->in_doubt && search->n_doubled++ < DOUBLINGS)
+		longer = longer < NM_SEARCH_LONGEST / 2 ? 2 * longer : NM_SEARCH_LONGEST;
+	search->done = trial->window;
+	search->longer = longer;
+	return longer > trial->window;
+}
+
+bool nm_search_tell(struct nm_search *search, const struct nm_search_verdict *verdict)
+{
+	struct nm_search_verdict decided = *verdict;
 	struct nm_search_trial trial;
 
 	if (!nm_search_ask(search, &trial))
-		return;
-	trial.pass = verdict->pass;
+		return true;
+	if (lengthen(search, &trial, verdict))
+		return false;
+	search->done = search->longer = search->n_doubled = 0;
+	decided.pass = trial.pass = verdict->pass && !verdict->in_doubt;
+	trial.done = trial.window;
 	search->trials[search->n_trials++] = trial;
-	go_on(search, verdict);
+	go_on(search, &decided);
 	if (search->n_trials == NM_SEARCH_MAX && search->outcome == NM_SEARCH_GOES_ON)
 		search->outcome = NM_SEARCH_UNCONFIRMED;
+	return true;
 }
 
 /* --- results --- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The search for the highest value of a parameter that meets an objective, without clock and I/O:
  * it is asked for the next trial, and told the verdict on it. It expects that low values meet the
- * objective and high values do not. */
+ * objective and high values do not. A trial that is in doubt goes on for longer, twice; if it still
+ * is, it does not count as passed. */
 #ifndef NM_SEARCH_SEARCH_H
 #define NM_SEARCH_SEARCH_H
 
@@ -11,6 +12,7 @@
 
 #define NM_SEARCH_MAX	    120	 /* trials */
 #define NM_SEARCH_TOLERANCE 0.02 /* how near the value is to the lowest one that fails */
+#define NM_SEARCH_LONGEST   16	 /* times the usual length, of a trial */
 
 struct nm_search_settings {
 	double from, to;  /* whole numbers, 1 <= from <= to */
@@ -40,6 +42,8 @@ enum nm_search_outcome {
 
 struct nm_search_verdict {
 	bool pass;
+	bool in_doubt;	/* the objective may as well be met as not: chance decides */
+	double lengths; /* the times of the usual length that its figures need; 0: no more */
 	/* Drift of the system shows in this figure. It counts where it matters, measured by what
 	 * the objective allows of the same kind of figure. NaN: not known. */
 	double typical, limit;
@@ -48,7 +52,8 @@ struct nm_search_verdict {
 
 struct nm_search_trial {
 	double value;	 /* NaN: none, it is that of the capacity */
-	unsigned window; /* how many times the usual length */
+	unsigned window; /* how many times the usual length, in all */
+	unsigned done;	 /* as many of these it has had: it goes on */
 	uint64_t seed;
 	enum nm_search_step step;
 	bool pass; /* once told */
@@ -65,6 +70,8 @@ struct nm_search {
 	double half;	  /* where drift is looked for; 0: not chosen yet */
 	double typical_least, typical_most; /* at that value; NaN: not measured */
 	unsigned n_bisected, n_confirmed, n_lowered;
+	unsigned done, longer; /* of a trial that goes on: what it has had, and is to have; or 0 */
+	unsigned n_doubled;    /* of the next trial, since it was in doubt */
 	bool drifted; /* once already */
 	struct nm_search_trial trials[NM_SEARCH_MAX];
 	size_t n_trials; /* that were told */
@@ -74,8 +81,9 @@ struct nm_search {
 void nm_search_init(struct nm_search *search, const struct nm_search_settings *settings);
 /* The next trial; false: the search is over. Without nm_search_tell it is the same again. */
 bool nm_search_ask(const struct nm_search *search, struct nm_search_trial *ret_trial);
-/* Takes the verdict on the trial that nm_search_ask gave last. */
-void nm_search_tell(struct nm_search *search, const struct nm_search_verdict *verdict);
+/* Takes the verdict on the trial that nm_search_ask gave last. False: it is not decided, and goes
+ * on, longer. */
+bool nm_search_tell(struct nm_search *search, const struct nm_search_verdict *verdict);
 /* Whether the trial passed above one that failed, by more than the tolerance. */
 bool nm_search_is_out_of_order(const struct nm_search *search, size_t index);
 /* "capacity", "low", "bracket", ... */

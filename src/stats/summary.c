@@ -49,3 +49,16 @@ void nm_summary_of_known(double *values, size_t n, struct nm_summary *ret_summar
 			values[known++] = values[i];
 	nm_summary_compute(values, known, ret_summary);
 }
+
+void nm_confidence(double whole, const double *parts, size_t n, double *ret_low, double *ret_high)
+{
+	struct nm_summary summary;
+	double half = NAN;
+
+	nm_summary_compute(parts, n, &summary);
+	/* Of a part without an end nothing is known. */
+	if (summary.has_ci)
+		half = isfinite(summary.ci95) ? summary.ci95 : INFINITY;
+	*ret_low = isinf(half) ? -INFINITY : whole - half;
+	*ret_high = whole + half;
+}

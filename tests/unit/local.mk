@@ -44,6 +44,7 @@ $(STATS_TESTS): LDADD = $(CHECK_LIBS) $(STATS_LIBS)
 $(STATS_TESTS): $(filter %.la,$(STATS_LIBS))
 
 SEARCH_TESTS = \
+	tests/unit/search/test_noise \
 	tests/unit/search/test_range \
 	tests/unit/search/test_search
 $(SEARCH_TESTS): LDADD = $(CHECK_LIBS) $(SEARCH_LIBS)

@@ -232,6 +232,69 @@ START_TEST(a_border_that_passes_is_still_below_the_capacity)
 }
 END_TEST
 
+/* Tells of the next trial that it has passed, but may as well have failed. */
+static bool doubt(struct nm_search *search)
+{
+	return !nm_search_tell(search, &(struct nm_search_verdict){.pass = true, .in_doubt = true});
+}
+
+START_TEST(a_trial_in_doubt_goes_on_twice_and_then_fails)
+{
+	struct nm_search_settings settings = {.from = 100, .to = 160, .confirm = 2};
+	struct nm_search_trial trial, first;
+	struct nm_search search;
+
+	nm_search_init(&search, &settings);
+	nm_search_ask(&search, &first);
+	for (unsigned done = 1; done <= 2; done *= 2) {
+		ck_assert(doubt(&search));
+		ck_assert(nm_search_ask(&search, &trial));
+		ck_assert_uint_eq(trial.done, done);
+		ck_assert_uint_eq(trial.window, 2 * done);
+		ck_assert_double_eq(trial.value, first.value);
+		ck_assert_uint_eq(trial.seed, first.seed);
+	}
+	if (_i) { /* it is still in doubt, or passes */
+		ck_assert(!doubt(&search));
+		ck_assert_int_eq(search.outcome, NM_SEARCH_NOT_MET);
+	} else {
+		play(&search, "p", NAN, NAN);
+		ck_assert_int_eq(search.step, NM_SEARCH_BRACKET);
+		ck_assert(nm_search_ask(&search, &trial));
+		ck_assert_uint_eq(trial.done, 0);
+		ck_assert_uint_eq(trial.window, 1);
+	}
+	ck_assert_uint_eq(search.n_trials, 1);
+	ck_assert(search.trials[0].pass == !_i);
+	ck_assert_uint_eq(search.trials[0].window, 4);
+}
+END_TEST
+
+START_TEST(a_trial_is_as_long_as_its_figures_need)
+{
+	const double needed[] = {3.2, 1e9};
+	const unsigned expected[] = {4, NM_SEARCH_LONGEST};
+	struct nm_search_settings settings = {.from = 100, .to = 160, .confirm = 2};
+	struct nm_search_trial trial;
+	struct nm_search search;
+
+	nm_search_init(&search, &settings);
+	ck_assert(!nm_search_tell(&search, &(struct nm_search_verdict){.pass = true,
+									.lengths = needed[_i]}));
+	ck_assert(nm_search_ask(&search, &trial));
+	ck_assert_uint_eq(trial.done, 1);
+	ck_assert_uint_eq(trial.window, expected[_i]);
+	/* The longest is told as it is. */
+	ck_assert(nm_search_tell(&search, &(struct nm_search_verdict){
+						   .pass = true, .lengths = _i ? 1e9 : 0}));
+	ck_assert_int_eq(search.step, NM_SEARCH_BRACKET);
+	play(&search, "p", NAN, NAN);
+	ck_assert_int_eq(search.step, NM_SEARCH_HALF);
+	/* Half the value is compared by its median. */
+	ck_assert(!doubt(&search));
+}
+END_TEST
+
 START_TEST(seeds_differ_and_follow_from_the_first)
 {
 	struct nm_search search, again;
@@ -295,6 +358,8 @@ int main(void)
 	tcase_add_test(tc, a_value_that_fails_again_is_lowered_five_times);
 	tcase_add_test(tc, a_border_that_passes_shows_that_the_bracket_was_wrong);
 	tcase_add_test(tc, a_border_that_passes_is_still_below_the_capacity);
+	tcase_add_loop_test(tc, a_trial_in_doubt_goes_on_twice_and_then_fails, 0, 2);
+	tcase_add_loop_test(tc, a_trial_is_as_long_as_its_figures_need, 0, 2);
 	tcase_add_test(tc, seeds_differ_and_follow_from_the_first);
 	tcase_add_test(tc, no_value_is_beyond_the_range);
 	tcase_add_test(tc, at_last_the_lowest_value_is_confirmed);

@@ -133,6 +133,21 @@ START_TEST(equal_values_have_no_spread)
 }
 END_TEST
 
+START_TEST(a_figure_is_as_sure_as_its_parts_are_alike)
+{
+	const double values[] = {9, 10, 11}, endless[] = {9, INFINITY, 11};
+	double low, high;
+
+	nm_confidence(10.5, values, 3, &low, &high);
+	assert_near(high - 10.5, 4.302653 / sqrt(3), 1e-5);
+	assert_near(10.5 - low, 4.302653 / sqrt(3), 1e-5);
+	nm_confidence(10.5, endless, 3, &low, &high);
+	ck_assert(isinf(low) && low < 0 && isinf(high) && high > 0);
+	nm_confidence(10.5, values, 1, &low, &high);
+	ck_assert(isnan(low) && isnan(high));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("summary");
@@ -146,6 +161,7 @@ int main(void)
 	tcase_add_test(tc, figures_of_known_values);
 	tcase_add_test(tc, two_values_have_a_wide_interval);
 	tcase_add_test(tc, a_small_spread_about_a_large_mean_is_not_lost);
+	tcase_add_test(tc, a_figure_is_as_sure_as_its_parts_are_alike);
 	tcase_add_test(tc, equal_values_have_no_spread);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);

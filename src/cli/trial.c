@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Judges trials, and how sure that is. */
+#include "cli/trial.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/common.h"
+#include "report/confidence.h"
+#include "result/load.h"
+
+#define BEYOND 100 /* times above a percentile that it rests on */
+
+const char *nm_trial_why_incomplete(const struct nm_result *result)
+{
+	const char *why = result->verdict.incomplete_why;
+
+	return why ? why : "the reason is not known";
+}
+
+char *nm_trial_fault(const struct nm_result *run)
+{
+	struct nm_load load;
+	char *fault = NULL;
+
+	if (!run->complete)
+		return strdup(nm_trial_why_incomplete(run));
+	if (run->verdict.reconciled == NM_RECONCILED_NO)
+		return strdup("the counts of both ends differ");
+	if (nm_result_load(run, &load) && load.verdict != NM_LOAD_OK &&
+	    asprintf(&fault, "load: %s", load.name) < 0)
+		return NULL;
+	return fault;
+}
+
+/* Why a trial has not passed that has no doubt about it, as above. */
+static char *reason_of(const struct nm_runner *runner, const struct nm_runs *series,
+		       const struct nm_confidence *confidence)
+{
+	const struct nm_verdicts *verdicts = &runner->judge.verdicts;
+	char *reason = NULL;
+
+	for (size_t i = 0; i < series->n_runs && !reason; i++)
+		reason = nm_trial_fault(series->runs[i]);
+	for (size_t i = 0; i < verdicts->count && !reason; i++)
+		if (!verdicts->items[i].met && !confidence[i].in_doubt)
+			reason = strdup(verdicts->items[i].reason);
+	for (size_t i = 0; i < series->n_runs && !reason; i++)
+		if (runner->args->run.judge.strict && series->runs[i]->warnings.count)
+			reason = strdup(series->runs[i]->warnings.items[0]);
+	return reason;
+}
+
+/* The reason of a trial with this requirement in doubt. */
+static char *doubt_of(const struct nm_verdict *verdict, const struct nm_confidence *confidence)
+{
+	const enum nm_quantity quantity = verdict->quantity;
+	char value[64], low[64], high[64], *reason = NULL;
+
+	if (asprintf(&reason, "in doubt: %s is %s (%s to %s)", verdict->figure,
+		     nm_quantity_format(quantity, confidence->value, value, sizeof(value)),
+		     nm_quantity_format(quantity, confidence->low, low, sizeof(low)),
+		     nm_quantity_format(quantity, confidence->high, high, sizeof(high))) < 0)
+		return NULL;
+	return reason;
+}
+
+/* The interval that is told: of what is in doubt, or else of the first percentile; and how many
+ * times are above the percentile that has the fewest. */
+static void take_confidence(struct nm_trial *trial, const struct nm_confidence *all, size_t n)
+{
+	const struct nm_confidence *told = NULL;
+
+	trial->percentile = trial->percentile_low = trial->percentile_high = trial->beyond = NAN;
+	for (size_t i = 0; i < n; i++) {
+		if (isnan(all[i].value))
+			continue;
+		if (!told || (all[i].in_doubt && !told->in_doubt))
+			told = &all[i];
+		trial->beyond = fmin(trial->beyond, all[i].beyond);
+	}
+	if (!told)
+		return;
+	trial->quantity = told->quantity;
+	trial->percentile = told->value;
+	trial->percentile_low = told->low;
+	trial->percentile_high = told->high;
+}
+
+/* Why it does not pass, and whether it may. */
+static int decide(const struct nm_runner *runner, const struct nm_runs *series,
+		  struct nm_trial *trial)
+{
+	const struct nm_verdicts *verdicts = &runner->judge.verdicts;
+	struct nm_confidence *all = calloc(verdicts->count + 1, sizeof(*all));
+	int error = all ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < verdicts->count && !error; i++)
+		error = nm_confidence_of(&runner->judge.requirements.items[i], &verdicts->items[i],
+					 series, &all[i]);
+	if (!error) {
+		take_confidence(trial, all, verdicts->count);
+		trial->reason = reason_of(runner, series, all);
+	}
+	for (size_t i = 0; i < verdicts->count && !error && !trial->reason; i++)
+		if (all[i].in_doubt) {
+			trial->in_doubt = true;
+			trial->reason = doubt_of(&verdicts->items[i], &all[i]);
+		}
+	trial->pass = !error && !trial->reason;
+	free(all);
+	return error;
+}
+
+/* What was required first by the objective, as it was judged. */
+static const struct nm_verdict *objective_of(const struct nm_judge *judge)
+{
+	const struct nm_verdict *at = judge->verdicts.items;
+
+	while (strcmp(at->origin, "--objective") != 0)
+		at++;
+	return at;
+}
+
+/* What a search compares. */
+static void set_typical(struct nm_trial *trial, const struct nm_runner *runner, double per_value,
+			const struct nm_runs *series)
+{
+	struct nm_runs_summary summary;
+	const struct nm_verdict *first = objective_of(&runner->judge);
+
+	nm_runs_summarise(series, &summary);
+	trial->typical_limit = first->limit;
+	/* The median is steadier than the percentiles that objectives are about. */
+	if (first->quantity == NM_QUANTITY_SECONDS && summary.latency_p50_s.n)
+		trial->typical = summary.latency_p50_s.mean;
+	else if (first->quantity != NM_QUANTITY_SECONDS && first->measured)
+		trial->typical = first->value;
+	if (per_value > 0 && summary.transactions_per_s.n)
+		trial->reached = summary.transactions_per_s.mean / per_value;
+}
+
+int nm_trial_judge(const struct nm_runner *runner, const struct nm_search_trial *asked,
+		   const char *value, double per_value, const struct nm_runs *series,
+		   struct nm_trial *ret_trial)
+{
+	const struct nm_result *last = nm_runs_last(series);
+	const bool searches = runner->args->run.sweep.search;
+	struct nm_load load = {.name = NULL};
+	bool has_load = nm_result_load(last, &load);
+
+	*ret_trial = (struct nm_trial){
+		.value = value ? strdup(value) : NULL,
+		.step = searches ? nm_search_step_name(asked->step) : NULL,
+		.judged = value && runner->judge.requirements.count,
+		.seed = asked->seed,
+		.n_runs = (uint32_t)series->n_runs,
+		.offered_per_s = has_load ? load.offered_per_s : NAN,
+		.achieved_per_s = has_load ? load.achieved_per_s : NAN,
+		.load = load.name,
+		.totals = last->totals,
+		.typical = NAN,
+		.typical_limit = NAN,
+		.reached = NAN,
+		.percentile = NAN,
+		.percentile_low = NAN,
+		.percentile_high = NAN,
+		.beyond = NAN,
+	};
+	if (searches)
+		set_typical(ret_trial, runner, per_value, series);
+	if (value)
+		return decide(runner, series, ret_trial);
+	ret_trial->reason = nm_trial_fault(last);
+	ret_trial->pass = !ret_trial->reason;
+	return 0;
+}
+
+struct nm_search_verdict nm_trial_decision(const struct nm_trial *trial)
+{
+	return (struct nm_search_verdict){.pass = trial->pass,
+					  .typical = trial->typical,
+					  .limit = trial->typical_limit,
+					  .reached = isnan(trial->reached) ? 0 : trial->reached};
+}
+
+struct nm_search_verdict nm_trial_verdict(const struct nm_trial *trial, unsigned window)
+{
+	struct nm_search_verdict verdict = nm_trial_decision(trial);
+
+	verdict.in_doubt = trial->in_doubt;
+	/* What has failed without a doubt needs no more. Never true of NaN. */
+	if ((trial->pass || trial->in_doubt) && trial->beyond < BEYOND)
+		verdict.lengths = window * BEYOND / trial->beyond;
+	return verdict;
+}
