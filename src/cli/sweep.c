@@ -278,8 +278,7 @@ static int tell_trial(struct sweep *sweep, const struct nm_search_trial *asked, 
 		return out_of_memory(diags);
 	nm_live_waits(&sweep->runner.live,
 		      nm_trial_format(&sweep->told, &trial, line, sizeof(line)));
-	keep(sweep, series,
-	     sweep->search && trial.pass && value && asked->step != NM_SEARCH_HALF);
+	keep(sweep, series, sweep->search && trial.pass && value && asked->step != NM_SEARCH_HALF);
 	return NM_EXIT_OK;
 }
 
@@ -321,7 +320,8 @@ static bool try(struct sweep *sweep, const struct nm_search_trial *asked, struct
 	bool told = last && (last->complete || (failed && goes_on));
 
 	if (failed && !told)
-		nm_diag_error(diags, NULL, 0, "the run is incomplete: %s", nm_trial_why_incomplete(last));
+		nm_diag_error(diags, NULL, 0, "the run is incomplete: %s",
+			      nm_trial_why_incomplete(last));
 	sweep->any_complete |= last && last->complete;
 	nm_cli_print_diags(diags, &runner->args->wording);
 	sweep->code = status == NM_EXIT_OK ? sweep->code : status;

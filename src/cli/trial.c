@@ -59,10 +59,11 @@ static char *doubt_of(const struct nm_verdict *verdict, const struct nm_confiden
 	const enum nm_quantity quantity = verdict->quantity;
 	char value[64], low[64], high[64], *reason = NULL;
 
-	if (asprintf(&reason, "in doubt: %s is %s (%s to %s)", verdict->figure,
-		     nm_quantity_format(quantity, confidence->value, value, sizeof(value)),
-		     nm_quantity_format(quantity, confidence->low, low, sizeof(low)),
-		     nm_quantity_format(quantity, confidence->high, high, sizeof(high))) < 0)
+	(void)nm_quantity_format(quantity, confidence->value, value, sizeof(value));
+	(void)nm_quantity_format(quantity, confidence->low, low, sizeof(low));
+	(void)nm_quantity_format(quantity, confidence->high, high, sizeof(high));
+	if (asprintf(&reason, "in doubt: %s is %s (%s to %s)", verdict->figure, value, low,
+		     isinf(confidence->high) ? "infinite" : high) < 0)
 		return NULL;
 	return reason;
 }

@@ -134,6 +134,8 @@ int nm_confidence_of(const struct nm_requirement *requirement, const struct nm_v
 	ret->beyond = parts.beyond;
 	if (parts.n >= LEAST_PARTS)
 		nm_confidence(verdict->value, parts.values, parts.n, &ret->low, &ret->high);
+	if (ret->low < 0) /* a time, or a slowdown */
+		ret->low = 0;
 	ret->in_doubt = is_between(term, ret->low, ret->high);
 	free(parts.values);
 	return error;

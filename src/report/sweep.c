@@ -100,13 +100,15 @@ static const struct nm_figure trial_figures[] = {
 			 "matters."),
 	NM_FIGURE(RATE, struct nm_trial, reached, "reached",
 		  .doc = "Of a search for a rate: that of the parameter which was reached."),
-	NM_FIGURE(RATE, struct nm_trial, percentile, "percentile",
+	NM_FIGURE(RATE, struct nm_trial, percentile, "percentile", .column = "percentile",
 		  .doc = "That of the objective: the first, or the one in doubt; null: it is about "
 			 "none."),
 	NM_FIGURE(RATE, struct nm_trial, percentile_low, "percentile_low",
+		  .column = "percentile_low",
 		  .doc = "The percentile is above it with a confidence of 97.5 %, by how far those "
 			 "of the time grid scatter; null: not known."),
 	NM_FIGURE(RATE, struct nm_trial, percentile_high, "percentile_high",
+		  .column = "percentile_high",
 		  .doc = "The percentile is below it with the same confidence."),
 	NM_FIGURE(BOOL, struct nm_trial, in_doubt, "in_doubt",
 		  .doc = "The limit of the objective is between these, also after four times the "
@@ -192,18 +194,24 @@ static bool has_intervals(const struct nm_sweep *sweep)
 	return false;
 }
 
+static char *format_percentile(const struct nm_trial *trial, double value, char buf[NM_TEXT_BYTES])
+{
+	return trial->quantity == NM_QUANTITY_SECONDS
+		       ? nm_format_duration(value, buf, NM_TEXT_BYTES)
+		       : nm_quantity_format(trial->quantity, value, buf, NM_TEXT_BYTES);
+}
+
+/* An interval without an end is that of a part whose percentile lies among failures. */
 static void add_interval(struct nm_table *table, const struct nm_trial *trial)
 {
 	char low[NM_TEXT_BYTES], high[NM_TEXT_BYTES];
 
-	if (isnan(trial->percentile_low))
+	if (isnan(trial->percentile_low) || isinf(trial->percentile_high))
 		nm_table_text(table, "-");
 	else
 		nm_table_cell(table, "%s to %s",
-			      nm_quantity_format(trial->quantity, fmax(trial->percentile_low, 0),
-						 low, sizeof(low)),
-			      nm_quantity_format(trial->quantity, trial->percentile_high, high,
-						 sizeof(high)));
+			      format_percentile(trial, trial->percentile_low, low),
+			      format_percentile(trial, trial->percentile_high, high));
 }
 
 static void add_trial(struct nm_table *table, const struct nm_trial *trial,

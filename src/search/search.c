@@ -63,7 +63,9 @@ bool nm_search_ask(const struct nm_search *search, struct nm_search_trial *ret_t
 		return false;
 	*ret_trial = (struct nm_search_trial){
 		.value = search->next,
-		.window = search->longer ? search->longer : confirms ? 2 : 1,
+		.window = search->longer ? search->longer
+			  : confirms	 ? 2
+					 : 1,
 		.done = search->done,
 		/* As large as documents keep. */
 		.seed = nm_rng(search->settings.seed, search->n_trials) >> 1,

@@ -72,7 +72,7 @@ struct nm_search {
 	unsigned n_bisected, n_confirmed, n_lowered;
 	unsigned done, longer; /* of a trial that goes on: what it has had, and is to have; or 0 */
 	unsigned n_doubled;    /* of the next trial, since it was in doubt */
-	bool drifted; /* once already */
+	bool drifted;	       /* once already */
 	struct nm_search_trial trials[NM_SEARCH_MAX];
 	size_t n_trials; /* that were told */
 };

@@ -124,6 +124,28 @@ def test_open_arrivals_begin_with_the_capacity(netmodel: Netmodel, validate: Val
     assert low == pytest.approx(capacity / 10, abs=2)
 
 
+def test_a_percentile_is_as_sure_as_it_is_told(netmodel: Netmodel, validate: Validate) -> None:
+    """A trial lasts until 100 times are above the percentile, and passes where all of its interval meets the objective."""
+    limit, more = 20e-3, defines(test_length="100ms", num_flows=8)
+    words = ("--search", "arrivals=const(500/s..5k/s)", "--objective", f"response.p99 <= {limit}s", "--confirm", "1")
+    with_json = netmodel.run("-m", "tcp_rr", *more, *words, "--format", "json", "-q")
+    assert with_json.code in (0, 4), with_json
+    document = with_json.json()
+    validate(document)
+    trials = [one for one in document["sweep"]["trials"] if one["step"] not in ("capacity", "half")]
+    for trial in trials:
+        low, high = trial["percentile_low"], trial["percentile_high"]
+        assert low is not None and (high is None or low <= trial["percentile"] <= high), trial
+        between = low <= limit and (high is None or high > limit)
+        assert not (between and trial["verdict"] == "pass"), trial
+        if trial["in_doubt"]:
+            assert between and trial["reason"].startswith("in doubt: response.p99 is "), trial
+        if (trial["verdict"] == "pass" or trial["in_doubt"]) and trial["runs"] < 16:
+            assert trial["runs"] * trial["offered_per_s"] * 0.1 * 0.01 > 90, trial
+    first = trials[0]  # 50 to 500 in a run, of which one in a hundred is above
+    assert first["runs"] > 1 or first["verdict"] == "fail", first
+
+
 def test_an_interrupt_ends_the_search_with_the_trials_so_far(netmodel: Netmodel) -> None:
     more = defines(test_length="300ms")
     words = ("--search", "num_flows=1..1000", "--objective", "transactions >= 1", "--format", "json")

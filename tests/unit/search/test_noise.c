@@ -108,14 +108,15 @@ static void measure_length(struct measured *measured, const struct queue *queue,
 		double service = queue->exponential ? exponential(seed, 2 * n + 1) : 1;
 
 		now += exponential(seed, 2 * n) / rate;
-		for (; now >= part_end && part_end <= LENGTH_S; part_end += (double)LENGTH_S / PARTS)
+		for (; now >= part_end && part_end <= LENGTH_S;
+		     part_end += (double)LENGTH_S / PARTS)
 			end_part(measured);
 		free_at = fmax(free_at, now) + service * SERVICE_S;
 		take(&measured->part, free_at - now);
 	}
-	measured->p99_s = (measured->p99_s * measured->lengths +
-			   nm_hist_percentile_s(&measured->whole, 99)) /
-			  (measured->lengths + 1);
+	measured->p99_s =
+		(measured->p99_s * measured->lengths + nm_hist_percentile_s(&measured->whole, 99)) /
+		(measured->lengths + 1);
 	measured->lengths++;
 }
 

@@ -279,14 +279,14 @@ START_TEST(a_trial_is_as_long_as_its_figures_need)
 	struct nm_search search;
 
 	nm_search_init(&search, &settings);
-	ck_assert(!nm_search_tell(&search, &(struct nm_search_verdict){.pass = true,
-									.lengths = needed[_i]}));
+	ck_assert(!nm_search_tell(
+		&search, &(struct nm_search_verdict){.pass = true, .lengths = needed[_i]}));
 	ck_assert(nm_search_ask(&search, &trial));
 	ck_assert_uint_eq(trial.done, 1);
 	ck_assert_uint_eq(trial.window, expected[_i]);
 	/* The longest is told as it is. */
-	ck_assert(nm_search_tell(&search, &(struct nm_search_verdict){
-						   .pass = true, .lengths = _i ? 1e9 : 0}));
+	ck_assert(nm_search_tell(
+		&search, &(struct nm_search_verdict){.pass = true, .lengths = _i ? 1e9 : 0}));
 	ck_assert_int_eq(search.step, NM_SEARCH_BRACKET);
 	play(&search, "p", NAN, NAN);
 	ck_assert_int_eq(search.step, NM_SEARCH_HALF);
