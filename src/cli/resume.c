@@ -87,8 +87,8 @@ static int check(const struct nm_runner *runner, const char *path,
 	return code == NM_EXIT_OK ? check_options(runner, path, earlier, diags) : code;
 }
 
-/* Whether the search asks for just this trial next. One that failed may have had fewer runs, and one
- * that needed more times of its percentile, or was in doubt, has had more. */
+/* Whether the search asks for just this trial next. One that failed may have had fewer runs, and
+ * one that needed more times of its percentile, or was in doubt, has had more. */
 static bool is_asked(const struct nm_args_run *args, const struct nm_search *search,
 		     const struct nm_range *range, const struct nm_trial *trial)
 {

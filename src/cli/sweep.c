@@ -257,8 +257,8 @@ static void keep(struct sweep *sweep, struct nm_runs *series, bool passed)
 	sweep->kept_passed = passed;
 }
 
-/* Tells a trial that was run and judged: an exit code. text: its value, as it is written. The series
- * is empty then, if it is needed yet. */
+/* Tells a trial that was run and judged: an exit code. text: its value, as it is written. The
+ * series is empty then, if it is needed yet. */
 static int tell_trial(struct sweep *sweep, const struct nm_search_trial *asked, const char *text,
 		      struct nm_runs *series, struct nm_diags *diags)
 {
@@ -371,6 +371,32 @@ static char *command_of(const struct sweep *sweep, const char *value)
 	return fclose(out) == 0 ? line : NULL;
 }
 
+/* What kept the search from a higher value. */
+static enum nm_limit limit_of(const struct sweep *sweep)
+{
+	const struct nm_search *search = sweep->search;
+	const struct nm_trial *trials = sweep->told.trials;
+	double lowest = INFINITY;
+	enum nm_limit limit = NM_LIMIT_CAPACITY;
+
+	if (search->outcome == NM_SEARCH_NOT_MET || search->outcome == NM_SEARCH_UNCONFIRMED)
+		return trials[sweep->told.n_trials - 1].limit;
+	if (search->outcome != NM_SEARCH_FOUND)
+		return NM_LIMIT_NONE;
+	if (search->low >= search->settings.to)
+		return NM_LIMIT_RANGE;
+	for (size_t i = 0; i < search->n_trials; i++) {
+		const struct nm_search_trial *trial = &search->trials[i];
+
+		/* Never true of NaN. */
+		if (trial->pass || !(trial->value > search->low && trial->value <= lowest))
+			continue;
+		lowest = trial->value;
+		limit = trials[i].limit;
+	}
+	return limit;
+}
+
 static int conclude(struct sweep *sweep, struct nm_diags *diags)
 {
 	const struct nm_search *search = sweep->search;
@@ -378,6 +404,7 @@ static int conclude(struct sweep *sweep, struct nm_diags *diags)
 
 	told->outcome = nm_search_outcome_name(search->outcome);
 	told->n_confirmed = search->n_confirmed;
+	told->limit = limit_of(sweep);
 	for (size_t i = 0; i < told->n_trials; i++)
 		told->trials[i].out_of_order = nm_search_is_out_of_order(search, i);
 	if (search->outcome != NM_SEARCH_FOUND)
@@ -418,6 +445,9 @@ static int tell_end(const struct sweep *sweep, struct nm_diags *diags)
 	if (sweep->search && sweep->search->outcome == NM_SEARCH_GOES_ON)
 		return sweep->code == NM_EXIT_OK ? NM_EXIT_FAILED : sweep->code;
 	if (sweep->search) {
+		if (sweep->told.value && sweep->told.limit == NM_LIMIT_GENERATOR)
+			nm_diag_warn(diags, NULL, 0, "the value says nothing of the other end: %s",
+				     nm_limit_text(sweep->told.limit));
 		if (sweep->search->outcome == NM_SEARCH_FOUND)
 			return NM_EXIT_OK;
 		tell_outcome(sweep, diags);

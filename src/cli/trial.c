@@ -20,36 +20,50 @@ const char *nm_trial_why_incomplete(const struct nm_result *result)
 	return why ? why : "the reason is not known";
 }
 
-char *nm_trial_fault(const struct nm_result *run)
+static char *copy(const char *text, enum nm_limit limit, enum nm_limit *ret_limit)
+{
+	*ret_limit = limit;
+	return strdup(text);
+}
+
+/* What is wrong with a run, owned; NULL: nothing is, or there is no memory. */
+static char *fault_of(const struct nm_result *run, enum nm_limit *ret_limit)
 {
 	struct nm_load load;
 	char *fault = NULL;
 
 	if (!run->complete)
-		return strdup(nm_trial_why_incomplete(run));
+		return copy(nm_trial_why_incomplete(run), NM_LIMIT_RUN, ret_limit);
 	if (run->verdict.reconciled == NM_RECONCILED_NO)
-		return strdup("the counts of both ends differ");
-	if (nm_result_load(run, &load) && load.verdict != NM_LOAD_OK &&
-	    asprintf(&fault, "load: %s", load.name) < 0)
+		return copy("the counts of both ends differ", NM_LIMIT_RUN, ret_limit);
+	if (!nm_result_load(run, &load) || load.verdict == NM_LOAD_OK)
 		return NULL;
-	return fault;
+	*ret_limit = nm_limit_find(load.name);
+	return asprintf(&fault, "load: %s", load.name) < 0 ? NULL : fault;
+}
+
+static enum nm_limit limit_of(const struct nm_requirement *requirement)
+{
+	return requirement->terms[0].is_of_errors ? NM_LIMIT_ERRORS : NM_LIMIT_OBJECTIVE;
 }
 
 /* Why a trial has not passed that has no doubt about it, as above. */
 static char *reason_of(const struct nm_runner *runner, const struct nm_runs *series,
-		       const struct nm_confidence *confidence)
+		       const struct nm_confidence *confidence, enum nm_limit *ret_limit)
 {
-	const struct nm_verdicts *verdicts = &runner->judge.verdicts;
+	const struct nm_judge *judge = &runner->judge;
+	const struct nm_verdict *verdicts = judge->verdicts.items;
 	char *reason = NULL;
 
 	for (size_t i = 0; i < series->n_runs && !reason; i++)
-		reason = nm_trial_fault(series->runs[i]);
-	for (size_t i = 0; i < verdicts->count && !reason; i++)
-		if (!verdicts->items[i].met && !confidence[i].in_doubt)
-			reason = strdup(verdicts->items[i].reason);
+		reason = fault_of(series->runs[i], ret_limit);
+	for (size_t i = 0; i < judge->verdicts.count && !reason; i++)
+		if (!verdicts[i].met && !confidence[i].in_doubt)
+			reason = copy(verdicts[i].reason, limit_of(&judge->requirements.items[i]),
+				      ret_limit);
 	for (size_t i = 0; i < series->n_runs && !reason; i++)
 		if (runner->args->run.judge.strict && series->runs[i]->warnings.count)
-			reason = strdup(series->runs[i]->warnings.items[0]);
+			reason = copy(series->runs[i]->warnings.items[0], NM_LIMIT_RUN, ret_limit);
 	return reason;
 }
 
@@ -103,11 +117,12 @@ static int decide(const struct nm_runner *runner, const struct nm_runs *series,
 					 series, &all[i]);
 	if (!error) {
 		take_confidence(trial, all, verdicts->count);
-		trial->reason = reason_of(runner, series, all);
+		trial->reason = reason_of(runner, series, all, &trial->limit);
 	}
 	for (size_t i = 0; i < verdicts->count && !error && !trial->reason; i++)
 		if (all[i].in_doubt) {
 			trial->in_doubt = true;
+			trial->limit = NM_LIMIT_OBJECTIVE;
 			trial->reason = doubt_of(&verdicts->items[i], &all[i]);
 		}
 	trial->pass = !error && !trial->reason;
@@ -174,7 +189,7 @@ int nm_trial_judge(const struct nm_runner *runner, const struct nm_search_trial 
 		set_typical(ret_trial, runner, per_value, series);
 	if (value)
 		return decide(runner, series, ret_trial);
-	ret_trial->reason = nm_trial_fault(last);
+	ret_trial->reason = fault_of(last, &ret_trial->limit);
 	ret_trial->pass = !ret_trial->reason;
 	return 0;
 }

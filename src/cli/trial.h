@@ -7,8 +7,7 @@
 #include "report/sweep.h"
 #include "search/search.h"
 
-/* Of a run: what is wrong with it, owned; NULL: nothing is, or there is no memory. */
-char *nm_trial_fault(const struct nm_result *run);
+/* Static, or borrowed from the result. */
 const char *nm_trial_why_incomplete(const struct nm_result *result);
 
 /* Judges the requirements of the runner's profile by the runs of a trial with this value (NULL: it

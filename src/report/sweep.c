@@ -16,6 +16,28 @@
 
 #define CLOSED_LOOP "closed loop" /* for people, where a trial has no value */
 
+static const struct {
+	const char *name, *text;
+} limits[NM_LIMIT__COUNT] = {
+#define LIMIT(member, limit_name, sentence)                                                        \
+	[NM_LIMIT_##member] = {.name = limit_name, .text = sentence},
+	NM_LIMITS(LIMIT)
+#undef LIMIT
+};
+
+enum nm_limit nm_limit_find(const char *name)
+{
+	for (unsigned i = NM_LIMIT_NONE + 1; i < NM_LIMIT__COUNT && name; i++)
+		if (strcmp(limits[i].name, name) == 0)
+			return (enum nm_limit)i;
+	return NM_LIMIT_NONE;
+}
+
+const char *nm_limit_text(enum nm_limit limit)
+{
+	return limits[limit].text;
+}
+
 int nm_sweep_add(struct nm_sweep *sweep, const struct nm_trial *trial)
 {
 	struct nm_trial *trials =
@@ -72,6 +94,16 @@ static json_t *make_verdict(const struct nm_at *at)
 	return nm_json_text(verdict_of(at->item));
 }
 
+static json_t *make_limit(const struct nm_at *at)
+{
+	return nm_json_text(limits[((const struct nm_trial *)at->item)->limit].name);
+}
+
+static json_t *make_end(const struct nm_at *at)
+{
+	return nm_json_text(limits[((const struct nm_sweep *)at->item)->limit].name);
+}
+
 static const struct nm_figure trial_figures[] = {
 	NM_FIGURE(TEXT, struct nm_trial, value, "value",
 		  .doc = "Of the parameter; null: none, the load was a closed loop."),
@@ -83,6 +115,11 @@ static const struct nm_figure trial_figures[] = {
 		.doc = "Whether the requirements were met, and open arrivals reached; null: "
 		       "nothing was required."),
 	NM_FIGURE(TEXT, struct nm_trial, reason, "reason", .doc = "Why it failed."),
+	NM_MADE("limit", make_limit,
+		"{'enum': ['objective', 'errors', 'generator', 'connections', 'overload', 'run', "
+		"null]}",
+		.doc = "What kept it from passing: a requirement, one about errors or too many "
+		       "failures, the verdict on open arrivals, or a run that failed."),
 	NM_FIGURE(COUNT, struct nm_trial, seed, "seed"),
 	NM_FIGURE(COUNT32, struct nm_trial, n_runs, "runs",
 		  .doc = "Their mean was judged; the figures here are those of the last one."),
@@ -138,6 +175,12 @@ static const struct nm_figure search_figures[] = {
 		  .doc = "How near the value is to the lowest one that fails."),
 	NM_FIGURE(BOOL, struct nm_sweep, at_end, "at_end",
 		  .doc = "The value is the last one of the range."),
+	NM_MADE("limit", make_end,
+		"{'enum': ['objective', 'errors', 'generator', 'connections', 'overload', 'run', "
+		"'capacity', 'range', null]}",
+		.doc = "What kept the search from a higher value: that of the lowest trial above "
+		       "it, which failed, the capacity of a closed loop, or the range; or from any "
+		       "value. null: the outcome is unstable, or interrupted."),
 	NM_FIGURE(COUNT32, struct nm_sweep, n_confirmed, "confirmed",
 		  .doc = "Trials that have confirmed the value."),
 	NM_FIGURE(TEXT, struct nm_sweep, command, "command",
@@ -245,6 +288,8 @@ static void print_search(const struct nm_sweep *sweep, FILE *out)
 			      sweep->value, sweep->at_end ? "last" : "highest", sweep->objective);
 	else
 		nm_print_line(out, "  %s: %s", sweep->outcome, sweep->objective);
+	if (sweep->value && sweep->limit)
+		fprintf(out, "  %s\n", nm_limit_text(sweep->limit));
 	fprintf(out, "  %zu trial%s, %u of them to confirm the value\n", sweep->n_trials,
 		sweep->n_trials == 1 ? "" : "s", (unsigned)sweep->n_confirmed);
 	if (sweep->command)

@@ -12,11 +12,42 @@
 #include "report/quantity.h"
 #include "result/runs.h"
 
+/* What has kept a trial from passing, or a search from a higher value: with the name in documents,
+ * and a sentence for people. */
+#define NM_LIMITS(X)                                                                               \
+	X(NONE, NULL, NULL)                                                                        \
+	X(OBJECTIVE, "objective", "above it the objective is not met")                             \
+	X(ERRORS, "errors", "above it too many passes fail")                                       \
+	X(GENERATOR, "generator",                                                                  \
+	  "above it this end sends too late: use more workers, or more CPU")                       \
+	X(CONNECTIONS, "connections",                                                              \
+	  "above it all connections are busy, while the other end answers as ever: use more "      \
+	  "flows")                                                                                 \
+	X(OVERLOAD, "overload",                                                                    \
+	  "above it the other end, or the CPU of this one, does fewer than "                       \
+	  "are due")                                                                               \
+	X(RUN, "run", "above it runs fail")                                                        \
+	X(CAPACITY, "capacity", "a closed loop does no more")                                      \
+	X(RANGE, "range", "the range ends there")
+
+enum nm_limit {
+#define NM_LIMIT_MEMBER(member, ...) NM_LIMIT_##member,
+	NM_LIMITS(NM_LIMIT_MEMBER)
+#undef NM_LIMIT_MEMBER
+		NM_LIMIT__COUNT
+};
+
+/* The limit of that name; NM_LIMIT_NONE for NULL and what is none. */
+enum nm_limit nm_limit_find(const char *name);
+/* The sentence; NULL: there is no limit. */
+const char *nm_limit_text(enum nm_limit limit);
+
 struct nm_trial {
 	char *value;	   /* owned: of the parameter; NULL: none, the load was a closed loop */
 	const char *step;  /* outlives it: of a search, why the value was tried; NULL: of a scan */
 	bool judged, pass; /* whether something was required, and met */
 	char *reason;	   /* owned: why it failed; NULL: it did not */
+	enum nm_limit limit;
 	uint64_t seed;
 	uint32_t n_runs;
 	double offered_per_s, achieved_per_s; /* of open arrivals; NaN: there were none */
@@ -28,7 +59,7 @@ struct nm_trial {
 	/* The percentile of the objective, and where it is with 95 %; NaN: not known. */
 	double percentile, percentile_low, percentile_high;
 	enum nm_quantity quantity; /* of these */
-	double beyond; /* times that were measured above it; NaN: there is none */
+	double beyond;		   /* times that were measured above it; NaN: there is none */
 	bool in_doubt; /* the limit is between low and high: it does not count as passed */
 };
 
@@ -40,7 +71,8 @@ struct nm_sweep {
 	const char *objective, *outcome;
 	double tolerance;
 	uint32_t n_confirmed;
-	bool at_end;   /* the found value is the last one of the range */
+	bool at_end; /* the found value is the last one of the range */
+	enum nm_limit limit;
 	char *value;   /* owned: the found value; NULL: there is none */
 	char *command; /* owned: runs the profile with that value; NULL: there is none */
 };

@@ -119,6 +119,7 @@ static int read_trial(const json_t *object, const struct nm_percentiles *percent
 	*ret = (struct nm_trial){.step = text_of(object, "step"),
 				 .judged = verdict,
 				 .pass = !reason,
+				 .limit = nm_limit_find(text_of(object, "limit")),
 				 .load = text_of(object, "load"),
 				 .offered_per_s = real_of(object, "offered_per_s"),
 				 .achieved_per_s = real_of(object, "achieved_per_s"),

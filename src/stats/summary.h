@@ -19,9 +19,9 @@ void nm_summary_compute(const double *values, size_t n, struct nm_summary *ret_s
 /* The same of those that are numbers, which it moves to the front. */
 void nm_summary_of_known(double *values, size_t n, struct nm_summary *ret_summary);
 
-/* Where a figure of the whole is with a confidence of 95 %, by the same figure of n parts of it, one
- * after the other: what lies close together in time is alike, and only parts that are long tell how
- * far it may be off. NaN: not known, of fewer than two parts. */
+/* Where a figure of the whole is with a confidence of 95 %, by the same figure of n parts of it,
+ * one after the other: what lies close together in time is alike, and only parts that are long tell
+ * how far it may be off. NaN: not known, of fewer than two parts. */
 void nm_confidence(double whole, const double *parts, size_t n, double *ret_low, double *ret_high);
 
 /* The lesser of two figures, of which 0 is one that is not known. */

@@ -27,7 +27,7 @@ def test_the_highest_value_is_found(netmodel: Netmodel, validate: Validate) -> N
     search, trials = sweep["search"], sweep["trials"]
     assert (sweep["parameter"], sweep["range"]) == ("num_transactions", "1..1000")
     assert (search["outcome"], search["value"], search["at_end"]) == ("found", "137", False)
-    assert (search["objective"], search["confirmed"]) == ("transactions <= 137", 2)
+    assert (search["objective"], search["confirmed"], search["limit"]) == ("transactions <= 137", 2, "objective")
     steps = [trial["step"] for trial in trials]
     assert steps[:2] == ["low", "bracket"] and steps[-5:] == ["half", "confirm", "half", "confirm", "border"], steps
     for trial in trials:
@@ -35,6 +35,7 @@ def test_the_highest_value_is_found(netmodel: Netmodel, validate: Validate) -> N
         assert trial["transactions"] == int(trial["value"])
         assert (trial["verdict"], trial["out_of_order"]) == ("pass" if passes else "fail", False)
         assert trial["reason"] == (None if passes else f"transactions is {trial['value']}")
+        assert trial["limit"] == (None if passes else "objective")
         assert trial["runs"] == (2 if trial["step"] in ("half", "confirm") else 1)
     assert len({trial["seed"] for trial in trials}) == len(trials), "each trial draws anew"
     # The rest is of the trial that has confirmed the value.
@@ -62,7 +63,7 @@ def test_each_trial_is_told_as_it_ends(netmodel: Netmodel) -> None:
 def test_the_last_value_of_the_range(netmodel: Netmodel) -> None:
     words = ("--search", "num_transactions=2..9", "--objective", "transactions >= 1", "--confirm", "1")
     result = netmodel.run("-m", "tcp_rr", *words, code=0)
-    assert "num_transactions=9 is the last value that meets transactions >= 1\n" in result.out, result
+    assert "num_transactions=9 is the last value that meets transactions >= 1\n  the range ends there\n" in result.out, result
 
 
 def test_an_objective_that_no_value_meets(netmodel: Netmodel) -> None:
@@ -120,8 +121,41 @@ def test_open_arrivals_begin_with_the_capacity(netmodel: Netmodel, validate: Val
         assert trial["offered_per_s"] == pytest.approx(rate, rel=0.1)
         assert (trial["verdict"] == "pass") is (trial["load"] == "ok")
         assert trial["reason"] == (None if trial["load"] == "ok" else f"load: {trial['load']}")
+        assert trial["limit"] == (None if trial["load"] == "ok" else trial["load"])
     low = int(re.findall(r"\d+", trials[1]["value"])[0])
     assert low == pytest.approx(capacity / 10, abs=2)
+
+
+NULL = """<profile name="null">
+  <param name="arrivals" type="string" default=""/>
+  <group name="asking" nflows="4">
+    <transaction iterations="1"><flowop type="connect" options="remotehost=local protocol=null"/></transaction>
+    <transaction duration="100ms" measure="yes" arrivals="$arrivals"><flowop type="write" options="size=64"/></transaction>
+  </group>
+</profile>
+"""
+TOO_LATE = "above it this end sends too late: use more workers, or more CPU"
+
+
+@pytest.mark.parametrize("how", ["text", "json"])
+def test_an_end_that_is_the_limit_is_told(netmodel: Netmodel, tmp_path: Path, how: str) -> None:
+    """Nothing is waited for: any rate is reached that this end can send at, and each one meets the objective."""
+    profile = tmp_path / "null.xml"
+    profile.write_text(NULL)
+    words = ("--search", "arrivals=const(100/s..1G/s)", "--objective", "errors == 0", "--confirm", "0", "-q")
+    result = netmodel.run("-m", profile, *words, "--format", how, code=0)
+    assert result.err == f"netmodel: warning: the value says nothing of the other end: {TOO_LATE}\n"
+    if how == "text":
+        assert f" meets errors == 0\n  {TOO_LATE}\n" in result.out, result
+    else:
+        sweep = result.json()["sweep"]
+        assert sweep["search"]["limit"] == "generator" and sweep["trials"][-1]["verdict"], sweep["search"]
+
+
+def test_errors_are_a_limit(netmodel: Netmodel) -> None:
+    words = ("--search", "num_transactions=5..900", "--objective", "errors > 0", "--format", "json", "-q")
+    search = netmodel.run("-m", "tcp_rr", *words, code=4).json()["sweep"]["search"]
+    assert (search["outcome"], search["limit"]) == ("not met", "errors")
 
 
 def test_a_percentile_is_as_sure_as_it_is_told(netmodel: Netmodel, validate: Validate) -> None:

@@ -44,7 +44,6 @@ $(STATS_TESTS): LDADD = $(CHECK_LIBS) $(STATS_LIBS)
 $(STATS_TESTS): $(filter %.la,$(STATS_LIBS))
 
 SEARCH_TESTS = \
-	tests/unit/search/test_noise \
 	tests/unit/search/test_range \
 	tests/unit/search/test_search
 $(SEARCH_TESTS): LDADD = $(CHECK_LIBS) $(SEARCH_LIBS)
@@ -379,6 +378,7 @@ CLI_TESTS = \
 	tests/unit/cli/test_foreign \
 	tests/unit/cli/test_logs \
 	tests/unit/cli/test_neper \
+	tests/unit/cli/test_noise \
 	tests/unit/cli/test_sink \
 	tests/unit/cli/test_texts
 $(CLI_TESTS): LDADD = $(CHECK_LIBS) $(CLI_LIBS)
