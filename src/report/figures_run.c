@@ -250,6 +250,10 @@ static const struct nm_figure load_figures[] = {
 	NM_FIGURE(REAL, struct nm_load, achieved_per_s, "achieved_per_s",
 		  .schema = "{'type': 'number', 'minimum': 0}",
 		  .doc = "Passes that ended within the time, a second."),
+	NM_FIGURE(REAL, struct nm_load, backlog_per_s, "backlog_per_s",
+		  .schema = "{'type': 'number', 'minimum': 0}",
+		  .doc = "Passes that became due, a second, and had not ended when the time was "
+			 "over, nor were dropped: by that many the backlog has grown."),
 	NM_FIGURE(REAL, struct nm_load, busy_s, "busy_s",
 		  .doc = "How long a pass that was due waited for a free flow, on average."),
 	NM_FIGURE(REAL, struct nm_load, generator_s, "generator_s",

@@ -22,6 +22,8 @@ static const char *const names[NM_LOAD__COUNT] = {"ok", "connections", "generato
 #define TOLERANCE 0.01
 /* How far the passes that were outstanding may be off Little's law. */
 #define LAW_TOLERANCE 0.01
+/* How many times as many flows as are busy on average are enough at most times. */
+#define SPARE_FLOWS 1.2
 /* How many times as many passes as Little's law has may be under way when the time is over. */
 #define UNDER_WAY 2
 
@@ -57,13 +59,15 @@ static bool is_starved(const struct nm_window *whole)
 	return whole->counts.starved > nm_counts_never_begun(&whole->counts) / 2;
 }
 
-/* This end took longer to begin what was due than flows took to be free. What waits in vain is
- * dropped, so that those that begin have hardly waited for a flow: then flows must have been
- * without a pass for longer than with one. */
+/* This end took longer to begin what was due than flows took to be free, and than passes were slowed
+ * down, as by a queue at the other end. What waits in vain is dropped, so that those that begin have
+ * hardly waited for a flow: then flows must have been without a pass for longer than with one. */
 static bool is_own(const struct nm_load *load, const struct nm_window *whole)
 {
+	double pass_s = nm_window_passes(whole)->mean_s;
+
 	return load->generator_s >
-	       fmax(load->busy_s, has_dropped(load) ? nm_window_passes(whole)->mean_s : 0);
+	       fmax(load->busy_s, has_dropped(load) ? pass_s : pass_s - alone_s(whole));
 }
 
 static enum nm_load_verdict judge(const struct nm_load *load, const struct nm_window *whole)
@@ -122,13 +126,32 @@ static void advise_more(struct nm_load *load, const struct nm_result_phase *phas
 	append(load, "%" PRIu32 " connections", group->n_flows);
 	if (depth > 1)
 		append(load, " with %" PRIu32 " requests outstanding each", depth);
-	append(load, " carry %.0f/s at most, as each pass takes %.3g ms: use more flows%s",
+	append(load, " carry %.0f/s at most, as each pass takes %.3g ms: use nflows=%.0f%s",
 	       (double)group->n_flows * depth / pass_s, pass_s * 1e3,
+	       fmax(ceil(SPARE_FLOWS * load->offered_per_s * pass_s / depth), group->n_flows + 1.0),
 	       depth > 1 ? ", or a deeper pipeline" : "");
 }
 
-static void advise(struct nm_load *load, const struct nm_result_phase *phase,
-		   const struct nm_result_group *group)
+/* With the CPU that this process took, where its threads are the workers. */
+static void advise_generator(struct nm_load *load, const struct nm_result *result,
+			     const struct nm_result_group *group)
+{
+	const struct nm_result_host *master = result->n_hosts ? &result->hosts[0] : NULL;
+
+	append(load, "this end began passes too late, though connections were free");
+	if (master && master->has_usage && master->usage.at_ns && !group->processes) {
+		const struct nm_rusage *process = &master->usage.process;
+
+		append(load, ", and took %.0f %% of a CPU, with %u worker%s",
+		       100 * (double)(process->utime_ns + process->stime_ns) /
+			       (double)master->usage.at_ns,
+		       (unsigned)group->n_workers, group->n_workers == 1 ? "" : "s");
+	}
+	append(load, ": use more workers, or more CPU");
+}
+
+static void advise(struct nm_load *load, const struct nm_result *result,
+		   const struct nm_result_phase *phase, const struct nm_result_group *group)
 {
 	const struct nm_window *whole = &phase->whole;
 	size_t size = sizeof(load->advice);
@@ -146,16 +169,18 @@ static void advise(struct nm_load *load, const struct nm_result_phase *phase,
 		advise_more(load, phase, group);
 		break;
 	case NM_LOAD_GENERATOR:
-		snprintf(load->advice, size,
-			 "this end began passes too late, though connections were free: use more "
-			 "workers, or more CPU");
+		advise_generator(load, result, group);
 		break;
 	case NM_LOAD_OVERLOAD:
 		snprintf(load->advice, size,
-			 "the other end, or the CPU of this one, does %.0f/s at most%s",
-			 load->achieved_per_s,
-			 has_dropped(load) ? ""
-					   : ": response times grow with the length of the run");
+			 "the other end, or the CPU of this one, does %.0f/s at most",
+			 load->achieved_per_s);
+		if (load->backlog_per_s > 0 && load->achieved_per_s > 0)
+			append(load,
+			       ": the backlog grows by %.3g/s, and response times by %.3g s in "
+			       "each "
+			       "second",
+			       load->backlog_per_s, load->backlog_per_s / load->achieved_per_s);
 		break;
 	case NM_LOAD_ERRORS:
 	case NM_LOAD__COUNT:
@@ -186,8 +211,8 @@ static void count_outstanding(struct nm_load *load, const struct nm_window *whol
 	load->keeps_law = fabs(sum_s - law_s) <= tolerance_s;
 }
 
-bool nm_phase_judge(const struct nm_result_group *group, const struct nm_result_phase *phase,
-		    struct nm_load *ret_load)
+bool nm_phase_judge(const struct nm_result *result, const struct nm_result_group *group,
+		    const struct nm_result_phase *phase, struct nm_load *ret_load)
 {
 	const struct nm_counts *counts = &phase->whole.counts;
 	struct nm_load load = {.due = counts->arrivals + nm_counts_never_begun(counts),
@@ -205,12 +230,13 @@ bool nm_phase_judge(const struct nm_result_group *group, const struct nm_result_
 
 	load.offered_per_s = (double)load.due / seconds;
 	load.achieved_per_s = (double)(counts->iterations - counts->tardy) / seconds;
+	load.backlog_per_s = (double)(counts->tardy + counts->unsent) / seconds;
 	load.busy_s = (double)counts->delay_busy * step_s / begun;
 	load.generator_s = (double)counts->delay_own * step_s / begun;
 	count_outstanding(&load, &phase->whole, seconds, group->n_workers);
 	load.verdict = judge(&load, &phase->whole);
 	load.name = names[load.verdict];
-	advise(&load, phase, group);
+	advise(&load, result, phase, group);
 	*ret_load = load;
 	return true;
 }
@@ -219,7 +245,7 @@ bool nm_phase_load(const struct nm_result *result, const struct nm_result_group 
 		   const struct nm_result_phase *phase, struct nm_load *ret_load)
 {
 	return (result->complete || result->verdict.interrupted) &&
-	       nm_phase_judge(group, phase, ret_load);
+	       nm_phase_judge(result, group, phase, ret_load);
 }
 
 bool nm_result_load(const struct nm_result *result, struct nm_load *ret_load)

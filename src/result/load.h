@@ -34,6 +34,7 @@ struct nm_load {
 	double outstanding_by_law;
 	bool keeps_law;			      /* the two are alike */
 	double offered_per_s, achieved_per_s; /* due; ended within the time */
+	double backlog_per_s; /* due within the time, and begun or ended after it, or never */
 	/* The mean time for which a pass that was due had to wait: for a flow to be free; and for
 	 * this end to begin it. */
 	double busy_s, generator_s;
@@ -43,8 +44,8 @@ struct nm_load {
 };
 
 /* False: the transaction has no open arrivals, is not measured, or did not come to its end. */
-bool nm_phase_judge(const struct nm_result_group *group, const struct nm_result_phase *phase,
-		    struct nm_load *ret_load);
+bool nm_phase_judge(const struct nm_result *result, const struct nm_result_group *group,
+		    const struct nm_result_phase *phase, struct nm_load *ret_load);
 /* The same, of a run that has not failed. */
 bool nm_phase_load(const struct nm_result *result, const struct nm_result_group *group,
 		   const struct nm_result_phase *phase, struct nm_load *ret_load);

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from collections.abc import Callable
@@ -140,6 +141,7 @@ def test_an_end_that_is_too_slow_is_told(netmodel: Netmodel, profile: WriteProfi
     load = phase_of(netmodel.measure(profile(f'<group nflows="4">{connect}{ask}</group>')), "ask")["load"]
     assert load["verdict"] == "generator" and load["generator_s"] > load["busy_s"]
     assert load["due"] > 2 * load["achieved_per_s"] * 0.2
+    assert re.search(r", and took \d+ % of a CPU, with 1 worker: use more workers, or more CPU", load["advice"]), load
 
 
 def test_what_an_interrupt_leaves(netmodel: Netmodel) -> None:

@@ -4,13 +4,18 @@
 from __future__ import annotations
 
 import math
+import re
 import socket
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from nmtest import PATIENCE_S, Netmodel, defines, free_port, wait_until
+from nmtest import PATIENCE_S, Json, Netmodel, defines, free_port, phase_of, wait_until
 from publics import ask, listens, public
+
+WriteProfile = Callable[..., Path]
 
 
 def wait_by_erlang(servers: int, load: float) -> float:
@@ -40,6 +45,32 @@ def test_queues(servers: int, spread: float, netmodel: Netmodel) -> None:
     assert [latency[name] / mean for name in ("p50", "p90")] == pytest.approx([math.log(2), math.log(10)], rel=0.2)
     load = answered / 8 * mean / servers
     assert totals["response_s"]["mean"] / mean == pytest.approx(1 + wait_by_erlang(servers, load), rel=spread)
+
+
+def test_the_capacity_divides_the_loads(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """A connection with many requests at a time is a queue with one server, which does 20 a second. With one request at a time it
+    answers as ever, and the advice says how many are enough."""
+
+    def load_of(rate: int, code: int, flows: int = 1, pipeline: int = 256) -> Json:
+        body = f"""<group nflows="{flows}">
+          <transaction><flowop type="connect" options="remotehost=local app=ping server=127.0.0.1:{server.port}"/></transaction>
+          <transaction name="ask" measure="yes" duration="3s" pipeline="{pipeline}" arrivals="const({rate}/s)">
+            <flowop type="ping" options="timeout=30s"/></transaction></group>"""
+        document = netmodel.run("-m", profile(body), "--strict", "--format", "json", code=code).json()
+        load: Json = phase_of(document, "ask")["load"]
+        return load
+
+    with public(netmodel, "ping", service="50ms") as server:
+        below, over = load_of(18, code=0), load_of(30, code=4)
+        alone = load_of(45, code=4, pipeline=1)
+        advised = re.search(r": use nflows=(\d+)", alone["advice"])
+        assert alone["verdict"] == "connections" and advised, alone
+        assert load_of(45, code=0, flows=int(advised[1]), pipeline=1)["verdict"] == "ok"
+    assert (below["verdict"], over["verdict"]) == ("ok", "overload"), (below, over)
+    # In each second half a second of service is due that is not done.
+    assert over["backlog_per_s"] == pytest.approx(10, rel=0.15)
+    assert over["backlog_per_s"] / over["achieved_per_s"] == pytest.approx(0.5, rel=0.15)
+    assert f": the backlog grows by {over['backlog_per_s']:.3g}/s, and response times by 0." in over["advice"]
 
 
 def test_a_request_takes_what_the_law_says(netmodel: Netmodel) -> None:

@@ -112,12 +112,12 @@ static bool compare_times(const struct nm_result_group *group)
 	return true;
 }
 
-static bool compare_loads(const struct nm_result_group *group)
+static bool compare_loads(const struct nm_result *result, const struct nm_result_group *group)
 {
 	for (size_t p = 0; p < group->n_phases; p++) {
 		struct nm_load load;
 
-		if (nm_phase_judge(group, &group->phases[p], &load) && !load.keeps_law)
+		if (nm_phase_judge(result, group, &group->phases[p], &load) && !load.keeps_law)
 			return wrong("group %s, phase %zu: %.6g passes outstanding, and %.6g by "
 				     "Little's law",
 				     group->name, p, load.outstanding_mean,
@@ -184,7 +184,7 @@ static bool compare(const struct sim_kernel_state *before)
 			     result->verdict.reconcile_text ? result->verdict.reconcile_text : "?");
 	for (size_t g = 0; g < result->n_groups; g++)
 		if (!compare_phases(&result->groups[g]) || !compare_times(&result->groups[g]) ||
-		    !compare_loads(&result->groups[g]))
+		    !compare_loads(result, &result->groups[g]))
 			return false;
 	if (!result->totals.counts.iterations)
 		return wrong("no pass was measured");

@@ -374,7 +374,7 @@ static void warn_of_loads(struct nm_result *result)
 			struct nm_load load;
 			char mean[32], law[32];
 
-			if (!nm_phase_judge(group, phase, &load))
+			if (!nm_phase_judge(result, group, phase, &load))
 				continue;
 			if (load.verdict != NM_LOAD_OK)
 				nm_result_warn(result, "group %.128s: %s: load %s: %s", group->name,

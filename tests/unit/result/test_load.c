@@ -134,8 +134,9 @@ START_TEST(the_other_end_is_the_limit)
 	phase.whole.latency.mean_s = 0.010;
 	ck_assert_str_eq(judged().name, "overload");
 	ck_assert_str_eq(judged().advice,
-			 "the other end, or the CPU of this one, does 500/s at most: response "
-			 "times grow with the length of the run");
+			 "the other end, or the CPU of this one, does 500/s at most: the backlog "
+			 "grows by 500/s, and response times by 1 s in each second");
+	ck_assert_double_eq(judged().backlog_per_s, 500);
 	ck_assert_double_eq_tol(judged().busy_s, 0.001, 1e-9);
 	/* What never began counts as due. */
 	phase.whole.counts.tardy = 0;
@@ -151,11 +152,20 @@ START_TEST(the_connections_are_the_limit)
 	phase.whole.counts.delay_busy = UINT64_C(1000) * NS_OF_MS / NM_DELAY_STEP_NS;
 	ck_assert_str_eq(judged().name, "connections");
 	ck_assert_str_eq(judged().advice, "10 connections carry 10000/s at most, as each pass "
-					  "takes 1 ms: use more flows");
+					  "takes 1 ms: use nflows=11");
 	phase.pipeline = 8;
 	ck_assert_str_eq(judged().advice,
 			 "10 connections with 8 requests outstanding each carry 80000/s at most, "
-			 "as each pass takes 1 ms: use more flows, or a deeper pipeline");
+			 "as each pass takes 1 ms: use nflows=11, or a deeper pipeline");
+	phase.pipeline = 0;
+	/* Of 1000/s that take 100 ms 100 are under way, by chance some more. */
+	phase.whole.latency.mean_s = phase.whole.latency.min_s = 0.1;
+	phase.whole.counts.light_ns *= 100;
+	ck_assert_str_eq(judged().advice, "10 connections carry 100/s at most, as each pass takes "
+					  "100 ms: use nflows=120");
+	phase.whole.counts.light_ns /= 100;
+	phase.whole.latency.mean_s = 0.001;
+	phase.whole.latency.min_s = 0.0005;
 	/* With too few passes that had the other end for themselves the shortest is asked. */
 	phase.whole.counts.light = 99;
 	ck_assert_int_eq(judged().verdict, NM_LOAD_OVERLOAD);
@@ -170,6 +180,25 @@ START_TEST(this_end_is_the_limit)
 	phase.whole.counts.delay_own = 1000;
 	phase.whole.counts.delay_busy = 900;
 	ck_assert_str_eq(judged().name, "generator");
+	ck_assert_str_eq(judged().advice, "this end began passes too late, though connections were "
+					  "free: use more workers, or more CPU");
+	/* Of what was slowed down by more the other end is the limit. */
+	phase.whole.latency.mean_s = 0.0011;
+	phase.whole.counts.delay_own = UINT64_C(100) * NS_OF_MS / NM_DELAY_STEP_NS + 1000;
+	ck_assert_str_eq(judged().name, "generator");
+	phase.whole.counts.delay_own -= 2000;
+	ck_assert_str_ne(judged().name, "generator");
+	phase.whole.latency.mean_s = 0.001;
+	phase.whole.counts.delay_own = 1000;
+	result.hosts = &(struct nm_result_host){
+		.is_master = true,
+		.has_usage = true,
+		.usage = {.at_ns = 1000 * NS_OF_MS,
+			  .process = {.utime_ns = 600 * NS_OF_MS, .stime_ns = 390 * NS_OF_MS}}};
+	result.n_hosts = 1;
+	ck_assert_str_eq(judged().advice, "this end began passes too late, though connections were "
+					  "free, and took 99 % of a CPU, with 2 workers: use more "
+					  "workers, or more CPU");
 	phase.whole.counts.arrivals = 600;
 	phase.whole.counts.unsent = 400;
 	phase.whole.counts.starved = 200;
@@ -191,10 +220,11 @@ START_TEST(what_would_have_waited_was_dropped)
 	phase.whole.counts.unsent = 40;
 	phase.whole.counts.delay_own = UINT64_C(200) * NS_OF_MS / NM_DELAY_STEP_NS;
 	ck_assert_str_eq(judged().name, "connections");
-	ck_assert_str_eq(judged().advice,
-			 "10 connections carry 10000/s at most, as each pass takes 1 ms: use more "
-			 "flows, and 800 of the 1000 that were due never began (queue dropped 700, "
-			 "late dropped 60)");
+	ck_assert_str_eq(
+		judged().advice,
+		"10 connections carry 10000/s at most, as each pass takes 1 ms: use "
+		"nflows=11, and 800 of the 1000 that were due never began (queue dropped 700, "
+		"late dropped 60)");
 	phase.whole.counts.delay_own = phase.whole.counts.delay_own * 11 / 10;
 	ck_assert_str_eq(judged().name, "generator");
 	phase.whole.counts.starved = 401;
