@@ -59,9 +59,10 @@ static bool is_starved(const struct nm_window *whole)
 	return whole->counts.starved > nm_counts_never_begun(&whole->counts) / 2;
 }
 
-/* This end took longer to begin what was due than flows took to be free, and than passes were slowed
- * down, as by a queue at the other end. What waits in vain is dropped, so that those that begin have
- * hardly waited for a flow: then flows must have been without a pass for longer than with one. */
+/* This end took longer to begin what was due than flows took to be free, and than passes were
+ * slowed down, as by a queue at the other end. What waits in vain is dropped, so that those that
+ * begin have hardly waited for a flow: then flows must have been without a pass for longer than
+ * with one. */
 static bool is_own(const struct nm_load *load, const struct nm_window *whole)
 {
 	double pass_s = nm_window_passes(whole)->mean_s;
