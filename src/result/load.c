@@ -59,16 +59,19 @@ static bool is_starved(const struct nm_window *whole)
 	return whole->counts.starved > nm_counts_never_begun(&whole->counts) / 2;
 }
 
-/* This end took longer to begin what was due than flows took to be free, and than passes were
- * slowed down, as by a queue at the other end. What waits in vain is dropped, so that those that
- * begin have hardly waited for a flow: then flows must have been without a pass for longer than
- * with one. */
+/* Flows were free for longer before this end began what was due than it had waited for them. What
+ * waits in vain is dropped, so that those that begin have hardly waited for a flow: then flows must
+ * have been without a pass for longer than with one. */
+static bool were_free(const struct nm_load *load, const struct nm_window *whole)
+{
+	return load->generator_s >
+	       fmax(load->busy_s, has_dropped(load) ? nm_window_passes(whole)->mean_s : 0);
+}
+
+/* This end was too late by more than passes were slowed down, as by a queue at the other end. */
 static bool is_own(const struct nm_load *load, const struct nm_window *whole)
 {
-	double pass_s = nm_window_passes(whole)->mean_s;
-
-	return load->generator_s >
-	       fmax(load->busy_s, has_dropped(load) ? pass_s : pass_s - alone_s(whole));
+	return load->generator_s > nm_window_passes(whole)->mean_s - alone_s(whole);
 }
 
 static enum nm_load_verdict judge(const struct nm_load *load, const struct nm_window *whole)
@@ -79,8 +82,8 @@ static enum nm_load_verdict judge(const struct nm_load *load, const struct nm_wi
 		return NM_LOAD_OK;
 	if (is_starved(whole))
 		return NM_LOAD_CONNECTIONS;
-	if (is_own(load, whole))
-		return NM_LOAD_GENERATOR;
+	if (were_free(load, whole))
+		return is_own(load, whole) ? NM_LOAD_GENERATOR : NM_LOAD_OVERLOAD;
 	return nm_window_passes(whole)->mean_s < SLOWER * alone_s(whole) ? NM_LOAD_CONNECTIONS
 									 : NM_LOAD_OVERLOAD;
 }
@@ -176,11 +179,11 @@ static void advise(struct nm_load *load, const struct nm_result *result,
 		snprintf(load->advice, size,
 			 "the other end, or the CPU of this one, does %.0f/s at most",
 			 load->achieved_per_s);
-		if (load->backlog_per_s > 0 && load->achieved_per_s > 0)
+		/* What drops has a backlog that does not grow for long. */
+		if (!has_dropped(load) && load->backlog_per_s > 0 && load->achieved_per_s > 0)
 			append(load,
 			       ": the backlog grows by %.3g/s, and response times by %.3g s in "
-			       "each "
-			       "second",
+			       "each second",
 			       load->backlog_per_s, load->backlog_per_s / load->achieved_per_s);
 		break;
 	case NM_LOAD_ERRORS:
