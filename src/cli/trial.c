@@ -26,18 +26,47 @@ static char *copy(const char *text, enum nm_limit limit, enum nm_limit *ret_limi
 	return strdup(text);
 }
 
-/* What is wrong with a run, owned; NULL: nothing is, or there is no memory. */
+/* What is wrong with a run but for its load, owned; NULL: nothing is, or there is no memory. */
 static char *fault_of(const struct nm_result *run, enum nm_limit *ret_limit)
 {
-	struct nm_load load;
-	char *fault = NULL;
-
 	if (!run->complete)
 		return copy(nm_trial_why_incomplete(run), NM_LIMIT_RUN, ret_limit);
 	if (run->verdict.reconciled == NM_RECONCILED_NO)
 		return copy("the counts of both ends differ", NM_LIMIT_RUN, ret_limit);
-	if (!nm_result_load(run, &load) || load.verdict == NM_LOAD_OK)
-		return NULL;
+	return NULL;
+}
+
+/* The worst load of the runs, unless more than half of them are ok: by chance one of many ends while
+ * more passes than usual are under way. Of failures one run is enough. False: there is no load. */
+static bool load_of(const struct nm_runs *series, struct nm_load *ret)
+{
+	struct nm_load load, best = {.name = NULL}, worst = best;
+	size_t n = 0, n_missed = 0;
+
+	for (size_t i = 0; i < series->n_runs; i++) {
+		if (!nm_result_load(series->runs[i], &load))
+			continue;
+		if (!n || load.verdict < best.verdict)
+			best = load;
+		if (!n || load.verdict > worst.verdict)
+			worst = load;
+		n_missed += load.verdict != NM_LOAD_OK;
+		n++;
+	}
+	*ret = worst.verdict != NM_LOAD_ERRORS && 2 * n_missed < n ? best : worst;
+	return n > 0;
+}
+
+/* What is wrong with the runs, as above. */
+static char *fault_of_any(const struct nm_runs *series, enum nm_limit *ret_limit)
+{
+	struct nm_load load;
+	char *fault = NULL;
+
+	for (size_t i = 0; i < series->n_runs && !fault; i++)
+		fault = fault_of(series->runs[i], ret_limit);
+	if (fault || !load_of(series, &load) || load.verdict == NM_LOAD_OK)
+		return fault;
 	*ret_limit = nm_limit_find(load.name);
 	return asprintf(&fault, "load: %s", load.name) < 0 ? NULL : fault;
 }
@@ -53,10 +82,8 @@ static char *reason_of(const struct nm_runner *runner, const struct nm_runs *ser
 {
 	const struct nm_judge *judge = &runner->judge;
 	const struct nm_verdict *verdicts = judge->verdicts.items;
-	char *reason = NULL;
+	char *reason = fault_of_any(series, ret_limit);
 
-	for (size_t i = 0; i < series->n_runs && !reason; i++)
-		reason = fault_of(series->runs[i], ret_limit);
 	for (size_t i = 0; i < judge->verdicts.count && !reason; i++)
 		if (!verdicts[i].met && !confidence[i].in_doubt)
 			reason = copy(verdicts[i].reason, limit_of(&judge->requirements.items[i]),
@@ -104,17 +131,19 @@ static void take_confidence(struct nm_trial *trial, const struct nm_confidence *
 	trial->percentile_high = told->high;
 }
 
-/* Why it does not pass, and whether it may. */
-static int decide(const struct nm_runner *runner, const struct nm_runs *series,
+/* Why it does not pass, and whether it may; only of a trial that may go on there is a doubt. */
+static int decide(const struct nm_runner *runner, const struct nm_runs *series, bool doubts,
 		  struct nm_trial *trial)
 {
 	const struct nm_verdicts *verdicts = &runner->judge.verdicts;
 	struct nm_confidence *all = calloc(verdicts->count + 1, sizeof(*all));
 	int error = all ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < verdicts->count && !error; i++)
+	for (size_t i = 0; i < verdicts->count && !error; i++) {
 		error = nm_confidence_of(&runner->judge.requirements.items[i], &verdicts->items[i],
 					 series, &all[i]);
+		all[i].in_doubt &= doubts;
+	}
 	if (!error) {
 		take_confidence(trial, all, verdicts->count);
 		trial->reason = reason_of(runner, series, all, &trial->limit);
@@ -164,8 +193,8 @@ int nm_trial_judge(const struct nm_runner *runner, const struct nm_search_trial 
 {
 	const struct nm_result *last = nm_runs_last(series);
 	const bool searches = runner->args->run.sweep.search;
-	struct nm_load load = {.name = NULL};
-	bool has_load = nm_result_load(last, &load);
+	struct nm_load load, judged;
+	bool has_load = nm_result_load(last, &load), any = load_of(series, &judged);
 
 	*ret_trial = (struct nm_trial){
 		.value = value ? strdup(value) : NULL,
@@ -175,7 +204,7 @@ int nm_trial_judge(const struct nm_runner *runner, const struct nm_search_trial 
 		.n_runs = (uint32_t)series->n_runs,
 		.offered_per_s = has_load ? load.offered_per_s : NAN,
 		.achieved_per_s = has_load ? load.achieved_per_s : NAN,
-		.load = load.name,
+		.load = any ? judged.name : NULL,
 		.totals = last->totals,
 		.typical = NAN,
 		.typical_limit = NAN,
@@ -188,8 +217,8 @@ int nm_trial_judge(const struct nm_runner *runner, const struct nm_search_trial 
 	if (searches)
 		set_typical(ret_trial, runner, per_value, series);
 	if (value)
-		return decide(runner, series, ret_trial);
-	ret_trial->reason = fault_of(last, &ret_trial->limit);
+		return decide(runner, series, asked->lengthens, ret_trial);
+	ret_trial->reason = fault_of_any(series, &ret_trial->limit);
 	ret_trial->pass = !ret_trial->reason;
 	return 0;
 }

@@ -131,7 +131,8 @@ int nm_confidence_of(const struct nm_requirement *requirement, const struct nm_v
 	error = read_parts(&parts, term->figure, series);
 	ret->quantity = verdict->quantity;
 	ret->value = verdict->value;
-	ret->beyond = parts.beyond;
+	/* Above the greatest of all there is nothing. */
+	ret->beyond = term->percentile < 100 ? parts.beyond : NAN;
 	if (parts.n >= LEAST_PARTS)
 		nm_confidence(verdict->value, parts.values, parts.n, &ret->low, &ret->high);
 	if (ret->low < 0) /* a time, or a slowdown */

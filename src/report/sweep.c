@@ -104,6 +104,20 @@ static json_t *make_end(const struct nm_at *at)
 	return nm_json_text(limits[((const struct nm_sweep *)at->item)->limit].name);
 }
 
+/* Times need more decimals than rates have. */
+#define PERCENTILE(member)                                                                         \
+	static bool knows_##member(const void *item)                                               \
+	{                                                                                          \
+		return isfinite(((const struct nm_trial *)item)->member);                          \
+	}
+PERCENTILE(percentile)
+PERCENTILE(percentile_low)
+PERCENTILE(percentile_high)
+#undef PERCENTILE
+#define PERCENTILE(member, ...)                                                                    \
+	NM_FIGURE(REAL, struct nm_trial, member, #member, .column = #member,                       \
+		  .known = knows_##member, .schema = "rate", __VA_ARGS__)
+
 static const struct nm_figure trial_figures[] = {
 	NM_FIGURE(TEXT, struct nm_trial, value, "value",
 		  .doc = "Of the parameter; null: none, the load was a closed loop."),
@@ -128,7 +142,8 @@ static const struct nm_figure trial_figures[] = {
 	NM_FIGURE(RATE, struct nm_trial, achieved_per_s, "achieved_per_s",
 		  .column = "achieved_per_s", .doc = "Those a second that were answered in time."),
 	NM_FIGURE(TEXT, struct nm_trial, load, "load",
-		  .doc = "The verdict on open arrivals; null: there were none."),
+		  .doc = "The verdict on open arrivals, of at least half of the runs, or errors; "
+			 "null: there were none."),
 	NM_FIGURE(RATE, struct nm_trial, typical, "typical",
 		  .doc = "Of a search: what shows whether the system has changed: the median "
 			 "latency, or the figure of an objective that is about no time."),
@@ -137,19 +152,17 @@ static const struct nm_figure trial_figures[] = {
 			 "matters."),
 	NM_FIGURE(RATE, struct nm_trial, reached, "reached",
 		  .doc = "Of a search for a rate: that of the parameter which was reached."),
-	NM_FIGURE(RATE, struct nm_trial, percentile, "percentile", .column = "percentile",
+	PERCENTILE(percentile,
 		  .doc = "That of the objective: the first, or the one in doubt; null: it is about "
 			 "none."),
-	NM_FIGURE(RATE, struct nm_trial, percentile_low, "percentile_low",
-		  .column = "percentile_low",
+	PERCENTILE(percentile_low,
 		  .doc = "The percentile is above it with a confidence of 97.5 %, by how far those "
 			 "of the time grid scatter; null: not known."),
-	NM_FIGURE(RATE, struct nm_trial, percentile_high, "percentile_high",
-		  .column = "percentile_high",
+	PERCENTILE(percentile_high,
 		  .doc = "The percentile is below it with the same confidence."),
 	NM_FIGURE(BOOL, struct nm_trial, in_doubt, "in_doubt",
-		  .doc = "The limit of the objective is between these, also after four times the "
-			 "usual length: the trial does not count as passed."),
+		  .doc = "Of a search: the limit of the objective is between these, also after "
+			 "four times the usual length: the trial does not count as passed."),
 	NM_FIGURE(BOOL, struct nm_trial, out_of_order, "out_of_order",
 		  .doc = "A search has seen a lower value fail."),
 	NM_FIGURE_END,

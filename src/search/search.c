@@ -67,6 +67,7 @@ bool nm_search_ask(const struct nm_search *search, struct nm_search_trial *ret_t
 			  : confirms	 ? 2
 					 : 1,
 		.done = search->done,
+		.lengthens = search->step != NM_SEARCH_CAPACITY && search->step != NM_SEARCH_HALF,
 		/* As large as documents keep. */
 		.seed = nm_rng(search->settings.seed, search->n_trials) >> 1,
 		.step = search->step,
@@ -225,13 +226,13 @@ static void go_on(struct nm_search *search, const struct nm_search_verdict *verd
 	}
 }
 
-/* Whether the trial is to be longer: what is compared by its median alone is long enough. */
+/* Whether the trial is to be longer. */
 static bool lengthen(struct nm_search *search, const struct nm_search_trial *trial,
 		     const struct nm_search_verdict *verdict)
 {
 	unsigned longer = trial->window;
 
-	if (trial->step == NM_SEARCH_CAPACITY || trial->step == NM_SEARCH_HALF)
+	if (!trial->lengthens)
 		return false;
 	if (verdict->lengths > longer)
 		longer = (unsigned)ceil(fmin(verdict->lengths, NM_SEARCH_LONGEST));

@@ -32,6 +32,20 @@ def test_open_arrivals_have_their_response(netmodel: Netmodel) -> None:
     assert [row.split()[0] for row in result.out.splitlines()[1:]] == ["const(100/s)", "const(200/s)", "const(300/s)"]
 
 
+def test_a_trial_is_judged_by_the_value_of_its_percentile(netmodel: Netmodel) -> None:
+    """Nothing of a scan goes on for longer while it is in doubt. The rows have the times with all their decimals."""
+    words = ("-i", "10ms", "--scan", "num_flows=1..8:1", "--format", "csv")
+
+    def rows_of(limit: float) -> list[dict[str, str]]:
+        result = netmodel.run("-m", "tcp_rr", *defines(test_length="100ms"), *words, "--require", f"latency.p99 <= {limit}s")
+        return list(csv.DictReader(io.StringIO(result.out)))
+
+    limit = sorted(float(row["percentile"]) for row in rows_of(1))[4]
+    for row in rows_of(limit):
+        assert len(row["percentile"].split(".")[1]) == 9
+        assert (row["verdict"] == "pass") == (float(row["percentile"]) <= limit), row
+
+
 def test_one_document_of_all_trials(netmodel: Netmodel, validate: Validate, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     words = ("--scan", "num_flows=1..5:2", "--repeat", "2", "--seed", "7", "--format", "json", "-o", report)

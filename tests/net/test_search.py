@@ -180,6 +180,12 @@ def test_a_percentile_is_as_sure_as_it_is_told(netmodel: Netmodel, validate: Val
     assert first["runs"] > 1 or first["verdict"] == "fail", first
 
 
+def test_nothing_is_above_the_greatest(netmodel: Netmodel) -> None:
+    words = ("--search", "num_flows=1..2", "--objective", "latency.p100 <= 100s", "--confirm", "0", "--format", "json", "-q")
+    trials = netmodel.run("-m", "tcp_rr", *defines(test_length="50ms"), *words, code=0).json()["sweep"]["trials"]
+    assert [trial["runs"] for trial in trials] == [1, 1], trials
+
+
 def test_an_interrupt_ends_the_search_with_the_trials_so_far(netmodel: Netmodel) -> None:
     more = defines(test_length="300ms")
     words = ("--search", "num_flows=1..1000", "--objective", "transactions >= 1", "--format", "json")

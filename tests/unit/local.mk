@@ -380,7 +380,8 @@ CLI_TESTS = \
 	tests/unit/cli/test_neper \
 	tests/unit/cli/test_noise \
 	tests/unit/cli/test_sink \
-	tests/unit/cli/test_texts
+	tests/unit/cli/test_texts \
+	tests/unit/cli/test_trial
 $(CLI_TESTS): LDADD = $(CHECK_LIBS) $(CLI_LIBS)
 $(CLI_TESTS): $(filter %.la,$(CLI_LIBS)) | tests/unit/share/netmodel/profiles
 EXTRA_DIST += tests/unit/cli/said.h
