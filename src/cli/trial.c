@@ -36,8 +36,9 @@ static char *fault_of(const struct nm_result *run, enum nm_limit *ret_limit)
 	return NULL;
 }
 
-/* The worst load of the runs, unless more than half of them are ok: by chance one of many ends while
- * more passes than usual are under way. Of failures one run is enough. False: there is no load. */
+/* The worst load of the runs, unless more than half of them are ok: by chance one of many ends
+ * while more passes than usual are under way. Of failures one run is enough. False: there is no
+ * load. */
 static bool load_of(const struct nm_runs *series, struct nm_load *ret)
 {
 	struct nm_load load, best = {.name = NULL}, worst = best;
