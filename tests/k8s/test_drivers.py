@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -56,6 +57,8 @@ def test_iperf3_has_a_server_for_each_client(lab: Lab, tests_space: tuple[str, s
 @pytest.mark.long
 @pytest.mark.parametrize("service", ["service: false", "service: true"])
 def test_netperf_and_uperf_beside_netmodel(lab: Lab, tests_space: tuple[str, str], service: str) -> None:
+    """netperf is Debian's. uperf is netmodel by that name, unless this machine has uperf: the commands, the profile and the
+    words that are read are uperf's, and what has moved the bytes is not."""
     text = "tests:\n" + "".join(
         entry(profile.lower(), profile, duration=2, size=64, more=service)
         for profile in ("TCP_STREAM", "UDP_STREAM", "TCP_RR", "UDP_RR", "TCP_CRR", "TCP_STREAM_LAT")
@@ -67,6 +70,34 @@ def test_netperf_and_uperf_beside_netmodel(lab: Lab, tests_space: tuple[str, str
         is_told = (row["d.driver"], row["profile"]) != ("uperf", "UDP_STREAM")  # its server does not always
         assert (row[figure] or 0) > 0 or (row[figure] is None and not is_told)
         assert (row["p99_us"] is None) == (row["d.driver"] != "netmodel")
+
+
+def test_netperf_says_itself_what_its_rows_have(lab: Lab, tests_space: tuple[str, str]) -> None:
+    more = "profile: [TCP_STREAM, UDP_STREAM, TCP_RR, UDP_RR, TCP_CRR], parallelism: [1, 2]"
+    text = "tests:\n  - {some: , duration: 2, samples: 1, messagesize: 1024, " + more + "}\n"
+    done = lab("run", lab.file(text), *ON, *tests_space, *words("netperf"), "-o", "out")
+    assert done.returncode == 0, done.stderr
+    rows = lab.rows()
+    assert [row["d.driver"] for row in rows] == ["netmodel", "netperf"] * 10
+    for row in rows[1::2]:
+        sample = json.loads((lab.folder / "out" / "samples" / f"{row['seq']:04d}.json").read_text())
+        said: dict[str, list[str]] = {}
+        for name, value in re.findall(r"^(\w+)=(.+)$", sample["pairs"][0]["result"]["output"], re.MULTILINE):
+            said.setdefault(name, []).append(value)
+        number = {name: [float(one) for one in given] for name, given in said.items() if name != "THROUGHPUT_UNITS"}
+        is_stream, is_alone = row["profile"].endswith("_STREAM"), row["p.parallelism"] == 1
+        assert set(said["THROUGHPUT_UNITS"]) == {"10^6bits/s" if is_stream else "Trans/s"}
+        rate = row["received_MBps"] * 8 if is_stream else row["transactions_per_s"]
+        # Its time has two places, and TCP_STREAM counts what was sent.
+        assert rate == pytest.approx(sum(number["THROUGHPUT"]), rel=0.02 if is_stream else 1e-9)
+        is_known = row["profile"] in ("TCP_STREAM", "TCP_RR")  # TCP_CRR tells at most those of its last connection
+        assert row["retransmits"] == (sum(number["LOCAL_TRANSPORT_RETRANS"]) if is_known else None)
+        for name, figure in (("P50", "p50_us"), ("P99", "p99_us")):
+            (told, *_) = number[f"{name}_LATENCY"]
+            assert row[figure] == (pytest.approx(told) if is_alone and not is_stream else None)
+        if row["profile"] == "UDP_STREAM":
+            sent, got = (sum(number[name]) for name in ("LOCAL_SEND_CALLS", "REMOTE_RECV_CALLS"))
+            assert row["loss_pct"] == pytest.approx((1 - got / sent) * 100)
 
 
 def test_a_program_that_the_image_has_not(lab: Lab, tests_space: tuple[str, str]) -> None:

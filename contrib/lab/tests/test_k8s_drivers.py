@@ -92,7 +92,10 @@ def test_netperf_s_percentiles_are_of_one_process_alone() -> None:
     rates = [float(value) for value in re.findall(r"^THROUGHPUT=(.*)", said("netperf", of("TCP_RR", 2)), re.MULTILINE)]
     assert len(rates) == 2 and two["transactions_per_s"] == pytest.approx(sum(rates))
     assert two["mean_us"] == pytest.approx(2 * 4 / sum(rates) * 1e6, rel=0.05)  # two with four outstanding each
-    assert row("netperf", of("TCP_CRR", size=64))["transactions_per_s"] > 0
+    crr = of("TCP_CRR", size=64)
+    assert row("netperf", crr)["transactions_per_s"] > 0
+    of_the_last = re.sub("(?<=LOCAL_TRANSPORT_RETRANS=).*", "3", said("netperf", crr))
+    assert "=3" in of_the_last and figures.of_pairs([read("netperf", crr, of_the_last)])["retransmits"] is None
 
 
 def test_uperf_s_rates_are_of_the_clock_and_it_has_no_percentiles() -> None:

@@ -80,17 +80,20 @@ def _netperf_client(test: Test, target: Target) -> list[str]:
 
 
 def uperf_profile(test: Test) -> str:
-    """Of one test. The address and the port are in the environment; its parser wants each element on a line."""
+    """Of one test. The address and the port are in the environment; its parser wants each element on a line. Bursts
+    that are answered wait for nothing but the answer, as netmodel's do, and not for delayed acknowledgements."""
     size, protocol = test.messagesize, test.profile[:3].lower()
     bodies = {
         "STREAM": [("write", f"count=16 size={size}")],
         "RR": [("write", f"size={size}"), ("read", f"size={size}")],
         "STREAM_LAT": [("write", f"count=16 size={size}"), ("read", f"count=16 size={test.messagereadsize}")],
     }
+    connect = f"remotehost=$h protocol={protocol} port=$p"
+    connect += " tcp_nodelay" if test.profile == "TCP_STREAM_LAT" else ""
     profile = tree.Element("profile", name="netmodel-lab")
     group = tree.SubElement(profile, "group", nprocs=str(test.parallelism))
     for given, flowops in (
-        ({"iterations": "1"}, [("connect", f"remotehost=$h protocol={protocol} port=$p")]),
+        ({"iterations": "1"}, [("connect", connect)]),
         ({"duration": f"{test.duration}s"}, bodies[test.profile.partition("_")[2]]),
         ({"iterations": "1"}, [("disconnect", "")]),
     ):

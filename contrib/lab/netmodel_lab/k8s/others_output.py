@@ -125,7 +125,8 @@ def _netperf(log: str, test: Test) -> Json:
     if min(numbers["ELAPSED_TIME"]) <= 0 or min(numbers["THROUGHPUT"]) < 0:
         raise ValueError("it does not tell its time, or its throughput")
     times, retransmits = numbers["ELAPSED_TIME"], _known(numbers, "LOCAL_TRANSPORT_RETRANS")
-    seconds, resent = max(times), sum(retransmits) if retransmits else None
+    is_told = retransmits and test.profile != "TCP_CRR"  # of the last connection alone, if that is still open
+    seconds, resent = max(times), sum(retransmits or ()) if is_told else None
     if _is_stream(test):
         arrived = _known(numbers, "REMOTE_BYTES_RECVD")
         received = sum(each / time * 8 for each, time in zip(arrived, times, strict=True)) if arrived else None
