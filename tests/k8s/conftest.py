@@ -23,7 +23,7 @@ IMAGE = os.environ.get("NETMODEL_K8S_IMAGE", "")
 DRIVERS = os.environ.get("NETMODEL_K8S_DRIVERS", "").split()  # programs of others, which an image has
 DRIVERS_IMAGE = f"{IMAGE}-drivers"
 OURS = "app.kubernetes.io/name=netmodel"
-KINDS = "namespaces,jobs,pods,services,configmaps,secrets"
+KINDS = "namespaces,jobs,pods,services,configmaps,secrets,networkpolicies"
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from conftest import ON, Lab, entry, kubectl, objects
+from conftest import KINDS, ON, Lab, entry, kubectl, objects
 from test_models import PROFILE
 
 Json = dict[str, Any]
@@ -49,7 +49,7 @@ def specs(items: list[Json], run: str) -> dict[str, str]:
 def test_run_creates_what_plan_prints(lab: Lab, open_space: tuple[str, str]) -> None:
     """With the defaults that the API server adds to both."""
     lab.file(PROFILE, "own.xml")
-    words = (lab.file(LIST), *ON, *open_space, "--paths", ",".join(PATHS))
+    words = (lab.file(LIST), *ON, *open_space, "--network-policy", "--paths", ",".join(PATHS))
     done = lab("plan", *words)
     assert done.returncode == 0, done.stderr
     taken = kubectl("apply", "--dry-run=server", "--validate=strict", "-f", "-", "-o", "json", text=done.stdout)
@@ -60,7 +60,7 @@ def test_run_creates_what_plan_prints(lab: Lab, open_space: tuple[str, str]) -> 
     run = json.loads((lab.folder / "out" / "k8s.json").read_text())["settings"]["run"]
     made = [
         one
-        for one in objects("secrets,configmaps,pods,services,jobs", "-n", open_space[1], "-l", f"netmodel.io/run={run}")
+        for one in objects(KINDS, "-n", open_space[1], "-l", f"netmodel.io/run={run}")
         if not one["metadata"].get("ownerReferences")  # of a Job
     ]
     assert lab("clean", run).returncode == 0

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from netmodel_lab.k8s import manifests, network_checks, openshift
+from netmodel_lab.k8s import manifests, network_checks, openshift, policies
 from netmodel_lab.k8s.cluster import NAMESPACE, NODE, QUOTA, Cluster
 from netmodel_lab.k8s.placement import choose
 from netmodel_lab.k8s.problems import ApiProblem
@@ -24,7 +24,9 @@ IN_NAMESPACE: tuple[Right, ...] = (
     Right("", "services", ("create", "get", "list", "delete")),
     Right("", "events", ("list",)),
     Right("batch", "jobs", ("create", "get", "list", "delete")),
+    Right("networking.k8s.io", "networkpolicies", ("list",)),
 )
+OWN_POLICY = Right("networking.k8s.io", "networkpolicies", ("create", "get", "delete"))
 OF_CLUSTER: tuple[Right, ...] = (Right("", "nodes", ("get", "list")),)
 OF_NAMESPACES: tuple[Right, ...] = (Right("", "namespaces", ("create", "get", "delete")),)
 
@@ -34,7 +36,8 @@ def check(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> tupl
     lines = [f"cluster {cluster.text}"]
     missing: list[tuple[Right, str | None]] = []
     namespace = settings.namespace
-    wanted = [(right, namespace or f"netmodel-{settings.run}") for right in IN_NAMESPACE]
+    inside = (*IN_NAMESPACE, *((OWN_POLICY,) if settings.network_policy else ()))
+    wanted = [(right, namespace or f"netmodel-{settings.run}") for right in inside]
     wanted += [(right, "") for right in (*OF_CLUSTER, *(() if namespace else OF_NAMESPACES))]
     wanted += network_checks.rights(settings)
     wanted += openshift.rights(cluster, settings, manifests.layouts(points))
@@ -104,7 +107,9 @@ def _level(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> lis
 
 
 def _constraints(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> list[str]:
+    places = choose(cluster.listed(NODE), settings.where, settings.pods)
     missing = openshift.lacks(cluster, settings, manifests.layouts(points))
+    missing += policies.in_the_way(cluster, settings, points, places)
     if missing:
         raise EnvironmentProblem(missing)
     return []

@@ -51,6 +51,7 @@ SECRET = Kind("Secret", "v1", "secrets")
 EVENT = Kind("Event", "v1", "events")
 QUOTA = Kind("ResourceQuota", "v1", "resourcequotas")
 JOB = Kind("Job", "batch/v1", "jobs")
+POLICY = Kind("NetworkPolicy", "networking.k8s.io/v1", "networkpolicies")
 SERVICE_CIDR = Kind("ServiceCIDR", "networking.k8s.io/v1", "servicecidrs", namespaced=False)
 ROLE_BINDING = Kind("RoleBinding", "rbac.authorization.k8s.io/v1", "rolebindings")
 SUBJECT_REVIEW = Kind("SubjectAccessReview", "authorization.k8s.io/v1", "subjectaccessreviews", namespaced=False)
@@ -72,7 +73,7 @@ SRIOV_NETWORK = Kind("SriovNetwork", "sriovnetwork.openshift.io/v1", "sriovnetwo
 SRIOV_CONFIG = Kind("SriovOperatorConfig", "sriovnetwork.openshift.io/v1", "sriovoperatorconfigs")
 SRIOV_STATE = Kind("SriovNetworkNodeState", "sriovnetwork.openshift.io/v1", "sriovnetworknodestates")
 IP_POOL = Kind("IPPool", "whereabouts.cni.cncf.io/v1alpha1", "ippools")
-NETWORK_KINDS = (ATTACHMENT, UDN, CUDN, SRIOV_NETWORK, SRIOV_POLICY)
+NETWORK_KINDS = (POLICY, ATTACHMENT, UDN, CUDN, SRIOV_NETWORK, SRIOV_POLICY)
 
 # What runs make.
 _MADE = (NAMESPACE, ROLE_BINDING, SECRET, CONFIG_MAP, SERVICE, POD, JOB, MACHINE, *NETWORK_KINDS)

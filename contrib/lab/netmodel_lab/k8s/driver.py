@@ -18,6 +18,7 @@ from netmodel_lab.k8s import (
     networks,
     openshift,
     others_output,
+    policies,
     results,
 )
 from netmodel_lab.k8s.cleaning import remove
@@ -99,6 +100,7 @@ class Driver:
         settings, used = self._settings, self._layouts
         lacking = network_checks.lacks(self._cluster, settings, self._points, self.look())
         lacking += openshift.lacks(self._cluster, settings, used)
+        lacking += policies.in_the_way(self._cluster, settings, self._points, self._places)
         if lacking:
             raise EnvironmentProblem(lacking)
         self._facts = of_cluster(self._cluster, len(self._nodes))
@@ -112,11 +114,14 @@ class Driver:
             files = manifests.config_map(settings, namespace, self._expires)
             if files:
                 self._create(files)
-        for item in network_objects.objects(settings, self._points, self._places, self._expires):
+        self._ranges = self.ranges()
+        for item in (
+            *policies.objects(settings, self._points, self._ranges, self._expires),
+            *network_objects.objects(settings, self._points, self._places, self._expires),
+        ):
             self._networks.append(item)
             self._create(item)
         wait_for(self._cluster, settings, self._points, self._places)
-        self._ranges = self.ranges()
         self._slaves = Slaves(
             self._cluster,
             settings,

@@ -32,8 +32,7 @@ _LOG = re.compile(rf"^{_BEGIN}\n(.*?)^{_END} (\d+)$", re.MULTILINE | re.DOTALL)
 
 def server(settings: Settings, slave: int, node: str, expires: str) -> Json:
     name = manifests.server_name(settings, slave, "vm")
-    marks = {"role": "server", "slave": str(slave), "layout": "vm", "driver": "netmodel"}
-    return _machine(settings, name, node, expires, marks)
+    return _machine(settings, name, node, expires, manifests.server_marks(manifests.Slave(slave, "vm")))
 
 
 def server_data(settings: Settings, owner: Json, key: str, ranges: Sequence[str], expires: str) -> Json:

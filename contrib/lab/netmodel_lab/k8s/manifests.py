@@ -328,10 +328,7 @@ def server(
         server_name(settings, slave, layout, driver),
         namespace_of(settings, layout),
         expires,
-        role="server",
-        slave=str(slave),
-        layout=layout,
-        driver=driver,
+        **server_marks(Slave(slave, layout, driver)),
     )
     meta["annotations"] |= _annotations(settings, layout)
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
@@ -486,6 +483,10 @@ def client_args(
 def client_seconds(settings: Settings, point: Point) -> float:
     """What a client may take at the most."""
     return point.test.duration + _CLIENT_SPARE_S + settings.limits.start_s + settings.limits.schedule_s
+
+
+def server_marks(slave: Slave) -> dict[str, str]:
+    return {"role": "server", "slave": str(slave.number), "layout": slave.layout, "driver": slave.driver}
 
 
 def client_marks(point: Point, number: int, pair: Pair) -> dict[str, str]:

@@ -41,7 +41,7 @@ _SWITCHES: tuple[str, ...] = (
     "privileged",
     "metrics",
 )
-_SWITCHES += (*(other.option[2:] for other in OTHERS.values()), "vm", *network_options.SWITCHES)
+_SWITCHES += (*(other.option[2:] for other in OTHERS.values()), "vm", "network-policy", *network_options.SWITCHES)
 _MOST_MS = 60_000  # of an interval
 _TRUE, _FALSE = ("1", "t", "T", "true", "TRUE", "True"), ("0", "f", "F", "false", "FALSE", "False")
 
@@ -138,6 +138,12 @@ def add_tests(parser: argparse.ArgumentParser) -> None:
     )
     network_options.add(parser)
     machine_options.add(parser, _between(1, 64, whole=True))
+    add(
+        "--network-policy",
+        help="with a policy that lets the pods of the run meet; false: whatever policies there are",
+        default=None,
+        **switch,
+    )
     add("--pattern", choices=PATTERNS, default="pairs", help="who sends to whom, at the same time but for matrix")
     add("--serverIP", metavar="ADDRESS[,PORT]", help="a slave outside the cluster; only clients are made")
     add("--server-key-file", metavar="FILE", help="its key (default: it has none)")
@@ -504,6 +510,7 @@ def settings(options: argparse.Namespace) -> Settings:
         interval=options.interval or "",
         many=many,
         network=network,
+        network_policy=options.network_policy,
         machines=machines,
     )
     size = sum(len(text.encode()) for text in files(found).values())

@@ -8,7 +8,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from netmodel_lab.k8s import machines, manifests, network_objects, openshift
+from netmodel_lab.k8s import machines, manifests, network_objects, openshift, policies
 from netmodel_lab.k8s.driver import Driver, of_clients
 from netmodel_lab.k8s.others import NETMODEL
 from netmodel_lab.k8s.placement import Pair, stands
@@ -33,6 +33,7 @@ def items(settings: Settings, driver: Driver) -> list[Json]:
         found.append(manifests.secret(settings, namespace, "made for the run", expires))
         files = manifests.config_map(settings, namespace, expires)
         found += [files] if files else []
+    found += policies.objects(settings, every, ranges, expires)
     found += network_objects.objects(settings, every, places, expires)
     stand = stands(places)
     protocols = manifests.protocols(every)

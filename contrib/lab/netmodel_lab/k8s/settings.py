@@ -114,6 +114,7 @@ class Settings:
     many: dict[str, str] = field(default_factory=dict)  # profiles of one master over many slaves, by their names
     interval: str = ""  # of what netmodel tells of a sample; "": a second
     network: Network | None = None  # that pods are on, beside the cluster's or instead of it
+    network_policy: bool | None = None  # one of its own; None: others that are in the way are refused
 
     @property
     def parallelism(self) -> int:
