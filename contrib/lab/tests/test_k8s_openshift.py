@@ -35,7 +35,7 @@ class Fake(Cluster):
 
     def post(self, kind: Kind, item: Json) -> Json:
         if self.allowed is None:
-            raise ApiProblem(403, "Forbidden", "no", {})
+            raise ApiProblem(403, "Forbidden", "no")
         self.asked.append(item["spec"])
         return {"status": {"allowed": item["spec"]["resourceAttributes"]["name"] in self.allowed}}
 

@@ -64,8 +64,8 @@ def test_what_the_api_refuses_is_told_with_what_grants_it() -> None:
     )
     assert "the cluster has no such kind" in ApiProblem.of(404, b"404 page not found\n", "GET", "/apis/x").message
     account = 'pods "p" is forbidden: error looking up service account n/default: serviceaccount "default" not found'
-    assert ApiProblem(403, "Forbidden", account, {}).is_passing
-    assert not ApiProblem(403, "Forbidden", account.replace("default", "mine"), {}).is_passing
+    assert ApiProblem(403, "Forbidden", account).is_passing
+    assert not ApiProblem(403, "Forbidden", account.replace("default", "mine")).is_passing
     quota = json.dumps({"message": "failed quota: q: must specify limits.memory", "reason": "Forbidden"}).encode()
     assert "--limits" in ApiProblem.of(403, quota, "POST", "/x").lines[1]
 

@@ -50,7 +50,7 @@ class Fake(Cluster):
 
     def _ask(self, verb: str, kind: Kind, where: str | None) -> None:
         if (verb, kind, where or CLUSTER_WIDE) in self.denied:
-            raise ApiProblem(403, "Forbidden", f"cannot {verb} {kind.plural}", {})
+            raise ApiProblem(403, "Forbidden", f"cannot {verb} {kind.plural}")
 
     def get(self, kind: Kind, name: str, namespace: str | None = None) -> Json | None:
         return self.there.get((kind.name, namespace, name))
@@ -238,7 +238,7 @@ class Blind(Fake):
     def get(self, kind: Kind, name: str, namespace: str | None = None) -> Json | None:
         if kind is NODE:
             self.looks += 1
-            raise ApiProblem(self.status, "Why", "cannot get nodes", {})
+            raise ApiProblem(self.status, "Why", "cannot get nodes")
         return super().get(kind, name, namespace)
 
 

@@ -53,7 +53,7 @@ class Scripted:
         node, meta = self.nodes[number % 2], {"name": f"{name}-{number}", "namespace": namespace, "uid": name}
         return {"metadata": meta, "spec": {"nodeName": node, "containers": [{"name": "c"}]}, "status": {}}
 
-    def finished(self, _name: str, pod: Json, _limit_s: float, _server: str | None) -> Json:
+    def finished(self, pod: Json, _limit_s: float, _server: str | None) -> Json:
         return {**pod, "status": {"phase": "Succeeded"}}
 
     def log(self, name: str, _namespace: str) -> str:

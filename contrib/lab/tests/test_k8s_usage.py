@@ -142,7 +142,7 @@ def test_what_is_known_of_a_cluster(data: Json | None, mode: str) -> None:
 
         def get(self, *_: object) -> Json | None:
             if data is None:
-                raise ApiProblem(403, "Forbidden", "configmaps is forbidden", {})
+                raise ApiProblem(403, "Forbidden", "configmaps is forbidden")
             return {"data": data}
 
     assert facts.of_cluster(Known(), 3) == {"version": "v1.34.4", "nodes": 3, "kube_proxy": mode}

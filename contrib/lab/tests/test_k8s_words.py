@@ -13,6 +13,8 @@ from conftest import Lab
 from k8s_examples import V1, V2
 
 from netmodel_lab.k8s import options
+from netmodel_lab.k8s.placement import named
+from netmodel_lab.problems import UsageProblem
 
 
 def test_flags_of_k8s_netperf(lab: Lab, tmp_path: Path) -> None:
@@ -87,3 +89,14 @@ def test_no_cluster_and_no_such_verb(lab: Lab, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (3, said)
     done = lab("k8s", "rnu")
     assert (done.returncode, done.stderr) == (2, "netmodel-lab: k8s rnu: no such command; did you mean run?\n")
+
+
+def test_names_with_values() -> None:
+    assert named("--annotation", ['to=[{"name": "a", "ips": ["10.0.0.1"]}]', "empty="]) == {
+        "to": '[{"name": "a", "ips": ["10.0.0.1"]}]',
+        "empty": "",
+    }
+    with pytest.raises(UsageProblem, match=r'--node-selector: "=b": must be NAME=VALUE'):
+        named("--node-selector", ["a=b", "=b"])
+    with pytest.raises(UsageProblem, match='--limits: "cpu=": must be NAME=QUANTITY, as cpu=1'):
+        named("--limits", ["cpu="], "NAME=QUANTITY, as cpu=1")

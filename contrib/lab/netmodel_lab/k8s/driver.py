@@ -183,7 +183,7 @@ class Driver:
         starts = self._waits.machine if point.is_virtual else self._waits.started
         try:
             pods = [starts(item["metadata"]["name"], item["metadata"]["namespace"]) for item in jobs]
-            each = zip(clients, jobs, pods, strict=True)
+            each = zip(clients, pods, strict=True)
             found = [self._result(point, i, *one) for i, one in enumerate(each)]
             results.check_together([one.document for one in found], point.test.duration)
         except MeasurementProblem:
@@ -230,13 +230,13 @@ class Driver:
         if point.is_virtual:
             self._create(machines.client_data(self._settings, item | made, point, dial, self._key, self._expires))
 
-    def _result(self, point: Point, number: int, ends: Ends, item: Json, pod: Json) -> Sample:
+    def _result(self, point: Point, number: int, ends: Ends, pod: Json) -> Sample:
         pair, dial = ends[0]
         slaves = [(one, slave) for one, _ in ends if (slave := self._slaves.of(point, one))]
         slave = slaves[0][1] if slaves else None
         uid = verify(pod, pair.client)
         limit = manifests.client_seconds(self._settings, point)
-        pod = self._waits.finished(item["metadata"]["name"], pod, limit, [one.server for one, _ in slaves])
+        pod = self._waits.finished(pod, limit, [one.server for one, _ in slaves])
         verify(pod, pair.client, uid)
         log, why = self._log(point, pod)
         log, histogram = histograms.taken_out(log)

@@ -36,7 +36,7 @@ def server(settings: Settings, slave: int, node: str, expires: str) -> Json:
 
 
 def server_data(settings: Settings, owner: Json, key: str, ranges: Sequence[str], expires: str) -> Json:
-    args = manifests.slave_args(settings, CONTROL_PORT, ranges, expires)
+    args = manifests.slave_args(CONTROL_PORT, ranges, expires)
     script = [f"export NETMODEL_KEY={shlex.quote(key)}", f"netmodel {shlex.join(args)} >{_TTY} 2>&1"]
     return _secret(settings, owner, script, {}, 0, expires)
 

@@ -280,7 +280,7 @@ def server_name(settings: Settings, slave: int, layout: Layout, driver: str = NE
     return f"nm-{settings.run}-s{slave}" + {"pod": "", "host": "h", "vm": "v"}[layout] + who
 
 
-def slave_args(settings: Settings, port: int, ranges: Sequence[str], expires: str) -> list[str]:
+def slave_args(port: int, ranges: Sequence[str], expires: str) -> list[str]:
     args = ["-s", "--port", str(port)]
     if ranges:
         args += ["--allow-peer", ",".join(ranges)]
@@ -292,7 +292,7 @@ def _lifetime(expires: str) -> int:
 
 
 def _slave_container(settings: Settings, port: int, ranges: Sequence[str], expires: str) -> Json:
-    args = slave_args(settings, port, ranges, expires)
+    args = slave_args(port, ranges, expires)
     found = _container(settings, args, has_key=True, has_profiles=False)
     found["ports"] = [{"name": "control", "containerPort": port}]
     # Once: a probe that goes on would disturb what is measured.

@@ -15,7 +15,7 @@ from netmodel_lab.k8s.manifests import files
 from netmodel_lab.k8s.models import MOST
 from netmodel_lab.k8s.others import OTHERS
 from netmodel_lab.k8s.paths import FAMILIES, NAMES, OTHER_PATHS, PATHS
-from netmodel_lab.k8s.placement import PLACEMENTS
+from netmodel_lab.k8s.placement import PLACEMENTS, named
 from netmodel_lab.k8s.results import LEAST_S
 from netmodel_lab.k8s.search import CREDENTIALS
 from netmodel_lab.k8s.settings import PROFILES, Keep, Limits, Pattern, Placement, Pods, Settings, Where, new_run
@@ -42,6 +42,7 @@ _SWITCHES: tuple[str, ...] = (
     "metrics",
 )
 _SWITCHES += (*(other.option[2:] for other in OTHERS.values()), "vm", "network-policy", *network_options.SWITCHES)
+_SWITCH: dict[str, Any] = {"action": argparse.BooleanOptionalAction}
 _MOST_MS = 60_000  # of an interval
 _TRUE, _FALSE = ("1", "t", "T", "true", "TRUE", "True"), ("0", "f", "F", "false", "FALSE", "False")
 
@@ -110,13 +111,12 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
 def add_tests(parser: argparse.ArgumentParser) -> None:
     """What both plan and run take."""
     add = parser.add_argument
-    switch: dict[str, Any] = {"action": argparse.BooleanOptionalAction}
     add("file", metavar="FILE", nargs="?", help="tests, as k8s-netperf has them (default: --config)")
     add("--config", metavar="FILE", default="netperf.yml", help="the same (default netperf.yml)")
-    add("--all", help="host network as well as pod network", default=False, **switch)
-    add("--hostNet", help="host network only", default=False, **switch)
-    add("--local", help="client and server on the same node", default=False, **switch)
-    add("--across", help="client and server in different zones", default=False, **switch)
+    add("--all", help="host network as well as pod network", default=False, **_SWITCH)
+    add("--hostNet", help="host network only", default=False, **_SWITCH)
+    add("--local", help="client and server on the same node", default=False, **_SWITCH)
+    add("--across", help="client and server in different zones", default=False, **_SWITCH)
     add(
         "--paths",
         metavar="NAME,...",
@@ -142,18 +142,18 @@ def add_tests(parser: argparse.ArgumentParser) -> None:
         "--network-policy",
         help="with a policy that lets the pods of the run meet; false: whatever policies there are",
         default=None,
-        **switch,
+        **_SWITCH,
     )
     add("--pattern", choices=PATTERNS, default="pairs", help="who sends to whom, at the same time but for matrix")
     add("--serverIP", metavar="ADDRESS[,PORT]", help="a slave outside the cluster; only clients are made")
     add("--server-key-file", metavar="FILE", help="its key (default: it has none)")
-    add("--privileged", help="privileged containers", default=False, **switch)
+    add("--privileged", help="privileged containers", default=False, **_SWITCH)
     add("--interval", metavar="TIME", type=_interval, help="of what is told within a sample (default 1s)")
     add("--uuid", metavar="ID", help="identifier of the run in its results (default: a new one)")
     for name, other in OTHERS.items():
-        add(other.option, help=f"{name} measures, too, from {other.image_option}", default=False, **switch)
+        add(other.option, help=f"{name} measures, too, from {other.image_option}", default=False, **_SWITCH)
         add(other.image_option, metavar="NAME", help=f"with {name}, as the nodes know it")
-    add("--pod", help="pods as the ends; --pod=false with --vm leaves them out", default=True, **switch)
+    add("--pod", help="pods as the ends; --pod=false with --vm leaves them out", default=True, **_SWITCH)
     _add_pods(parser)
 
 
@@ -205,42 +205,34 @@ def _add_pods(parser: argparse.ArgumentParser) -> None:
 def add_new(parser: argparse.ArgumentParser) -> None:
     """What resume has from the folder."""
     add = parser.add_argument
-    switch: dict[str, Any] = {"action": argparse.BooleanOptionalAction}
     add("-o", "--output", metavar="FOLDER", help="where (default ./k8s-DATE-TIME); a new or an empty folder")
-    add("--clean", help="remove what was made", default=True, **switch)
+    add("--clean", help="remove what was made", default=True, **_SWITCH)
     add("--keep", choices=("never", "failed", "always"), default="never", help="what was made, for a look")
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    switch: dict[str, Any] = {"action": argparse.BooleanOptionalAction}
     add("-q", "--quiet", action="store_true", help="tell of failures only")
-    add("--json", help="the results as JSON on standard output, instead of tables", default=False, **switch)
-    add("--csv", help="result.csv and loss-rt-result.csv in the folder", default=True, **switch)
+    add("--json", help="the results as JSON on standard output, instead of tables", default=False, **_SWITCH)
+    add("--csv", help="result.csv and loss-rt-result.csv in the folder", default=True, **_SWITCH)
     add("--textfile", metavar="FILE", help="metrics.prom also there, for node_exporter")
     add("--search", metavar="URL", help="of OpenSearch or Elasticsearch, which gets the documents of result.json")
     add("--index", metavar="NAME", default="k8s-netperf", help="of --search (default k8s-netperf)")
     add("--search-credentials", metavar="FILE", help=f"with USER:PASSWORD (default: ${CREDENTIALS})")
     add("--search-ca", metavar="FILE", help="authorities that --search is trusted by (default: the machine's)")
-    add("--metrics", help="also print tables of the CPU of nodes and pods", default=False, **switch)
+    add("--metrics", help="also print tables of the CPU of nodes and pods", default=False, **_SWITCH)
     add("--prom", metavar="URL", help="of Prometheus, which is asked, too; auto: the Service that the cluster has")
     add("--prom-token", metavar="FILE", help="with the token that --prom wants (default: none)")
     add("--prom-ca", metavar="FILE", help="authorities that --prom is trusted by (default: the machine's)")
     add("--prom-queries", metavar="FILE", help="YAML with queries of your own, as NAME: QUERY")
-    add("--debug", help="tell of each object that is made", default=False, **switch)
+    add("--debug", help="tell of each object that is made", default=False, **_SWITCH)
     add("--tcp-tolerance", metavar="PERCENT", type=_between(0, 1000), default=10.0, help="of pods beside hosts (10)")
     add("--baseline", metavar="FOLDER", help="an earlier run; worse than it is exit code 1")
     add("--tolerance", metavar="PERCENT", type=_between(0, 99), default=10.0, help="of a run beside its baseline (10)")
 
 
 def _quantities(flag: str, text: str) -> dict[str, str]:
-    found = {}
-    for part in filter(None, text.split(",")):
-        name, equals, value = part.partition("=")
-        if not equals or not value:
-            raise UsageProblem([f'{flag} {text}: "{part}": must be NAME=QUANTITY, as cpu=1'])
-        found[name] = value
-    return found
+    return named(flag, text.split(","), "NAME=QUANTITY, as cpu=1")
 
 
 def _toleration(text: str) -> dict[str, str]:
@@ -355,7 +347,7 @@ def _pods(options: argparse.Namespace) -> Pods:
         requests=_quantities("--requests", options.requests),
         limits=_quantities("--limits", options.limits),
         tolerations=tuple(_toleration(text) for text in options.toleration),
-        annotations=_quantities("--annotation", ",".join(options.annotation)),
+        annotations=named("--annotation", options.annotation),
         service_account=options.service_account,
         priority_class=options.priority_class,
         spec=pod_spec.read(options.pod_spec),

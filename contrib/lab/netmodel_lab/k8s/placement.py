@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -108,12 +108,13 @@ def _tolerates(toleration: dict[str, str], taint: Json) -> bool:
     return bool(toleration.get("key") == taint["key"] and toleration.get("value", "") == taint.get("value", ""))
 
 
-def parse_selector(text: str) -> dict[str, str]:
+def named(flag: str, parts: Iterable[str], form: str = "NAME=VALUE") -> dict[str, str]:
+    """Values by their names, as an option has them; an empty value is one where the form is not of something else."""
     found = {}
-    for part in filter(None, text.split(",")):
+    for part in filter(None, parts):
         name, equals, value = part.partition("=")
-        if not equals:
-            raise UsageProblem([f"--node-selector {text}: must be NAME=VALUE,..."])
+        if not (name and equals and (value or form == "NAME=VALUE")):
+            raise UsageProblem([f'{flag}: "{part}": must be {form}'])
         found[name] = value
     return found
 
@@ -138,7 +139,7 @@ def usable(nodes: Sequence[Json], where: Where, pods: Pods) -> list[Json]:
 
 
 def _refused(nodes: Sequence[Json], where: Where, pods: Pods) -> dict[str, str]:
-    selector = parse_selector(where.selector)
+    selector = named("--node-selector", where.selector.split(","))
     return {str(node["metadata"]["name"]): why for node in nodes if (why := why_not(node, pods, selector))}
 
 

@@ -7,7 +7,6 @@ import json
 import re
 import ssl
 from collections.abc import Iterable
-from typing import Any
 
 from netmodel_lab.problems import EnvironmentProblem, Exit, Problem
 
@@ -31,9 +30,9 @@ class SkewProblem(MeasurementProblem):
 class ApiProblem(EnvironmentProblem):
     """An answer of the API server that is no success."""
 
-    def __init__(self, status: int, reason: str, message: str, details: dict[str, Any]) -> None:
-        self.status, self.reason, self.message, self.details = status, reason, message, details
-        super().__init__([message, *_advice(reason, message, details)])
+    def __init__(self, status: int, reason: str, message: str) -> None:
+        self.status, self.reason, self.message = status, reason, message
+        super().__init__([message, *_advice(reason, message)])
 
     @classmethod
     def of(cls, status: int, data: bytes, method: str, path: str) -> ApiProblem:
@@ -47,8 +46,7 @@ class ApiProblem(EnvironmentProblem):
             if status == 404:
                 text = f"{path}: the cluster has no such kind"
             body = {"reason": "", "message": f"{method} {path}: {text}" if status != 404 else text}
-        reason, details = str(body.get("reason") or ""), body.get("details") or {}
-        return cls(status, reason, str(body["message"]), details)
+        return cls(status, str(body.get("reason") or ""), str(body["message"]))
 
     @property
     def is_missing(self) -> bool:
@@ -63,12 +61,8 @@ class ApiProblem(EnvironmentProblem):
         """It may be otherwise in a moment: the server starts, or is asked too often."""
         return self.status in _PASSING or (self.is_forbidden and _NOT_YET in self.message)
 
-    @property
-    def is_terminating(self) -> bool:
-        return any(cause.get("reason") == "NamespaceTerminating" for cause in self.details.get("causes") or [])
 
-
-def _advice(reason: str, message: str, details: dict[str, Any]) -> Iterable[str]:
+def _advice(reason: str, message: str) -> Iterable[str]:
     """What the user can do, where it is known."""
     refused = _WHO.search(message)
     if refused:

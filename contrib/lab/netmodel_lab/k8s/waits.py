@@ -191,7 +191,7 @@ class Waits:
         if events:
             raise EnvironmentProblem([f"job {name} cannot make its pod: {events[-1].partition(': ')[2]}"])
 
-    def finished(self, job: str, pod: Json, limit_s: float, servers: Sequence[str]) -> Json:
+    def finished(self, pod: Json, limit_s: float, servers: Sequence[str]) -> Json:
         """The pod of a Job, once it has ended. Raises MeasurementProblem when its node, or a server's, is lost,
         and when it takes too long."""
         name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
