@@ -40,7 +40,7 @@ class Progress:
         self._failed = 0
         self._now: tuple[Point, Estimate] | None = None
 
-    def begin(self, point: Point, number: int, estimate: Estimate) -> None:
+    def begin(self, point: Point, estimate: Estimate) -> None:
         self._now = (point, estimate)
         self.tick(0.0)
 

@@ -47,7 +47,7 @@ class Estimate:
 class Watcher(Protocol):
     """Who is told how it goes."""
 
-    def begin(self, point: Point, number: int, estimate: Estimate) -> None: ...
+    def begin(self, point: Point, estimate: Estimate) -> None: ...
     def tick(self, gone_s: float) -> None: ...
     def end(self, point: Point, result: Json | None, why: str | None) -> None: ...
 
@@ -135,7 +135,7 @@ class Runner:
 
     def _point(self, point: Point, number: int, tries: int, estimate: Estimate) -> None:
         for last in range(number, number + tries):
-            self._watcher.begin(point, last, estimate)
+            self._watcher.begin(point, estimate)
             seconds, result, why = self._attempt(point, last)
             self._watcher.end(point, result, why)
             if why is None or last == number + tries - 1:

@@ -11,7 +11,6 @@ from typing import Any
 
 from netmodel_lab import histogram
 from netmodel_lab.columns import ends
-from netmodel_lab.folder import Attempt
 from netmodel_lab.page.charts import PREFIXED
 from netmodel_lab.rows import chosen
 from netmodel_lab.table import Cell, Table
@@ -62,7 +61,7 @@ def _detail(table: Table, index: int, cell: Cell, along: str) -> Json | None:
         "run": attempts[0].seq,
         "distribution": _distribution(whole),
         "waterfall": _waterfall([one for one in logs[0] if not one.tag] if logs else []),
-        **_times(result, attempts[0]),
+        **_times(result),
     }
 
 
@@ -93,7 +92,7 @@ def _waterfall(intervals: Sequence[histogram.Interval]) -> list[list[float]]:
     return found
 
 
-def _times(result: Json, attempt: Attempt) -> Json:
+def _times(result: Json) -> Json:
     """Rates, and the CPUs and counters of each machine, by the middle of their interval."""
     rate = []
     for row in result.get("intervals") or []:
