@@ -19,8 +19,10 @@ from netmodel_lab.k8s.cluster import (
     CUDN,
     MACHINE,
     NAMESPACE,
+    NETWORK_KINDS,
     NODE,
     POD,
+    POLICY,
     SRIOV_NETWORK,
     SRIOV_POLICY,
     Cluster,
@@ -43,9 +45,11 @@ CLUSTER_WIDE = "*"
 class Fake(Cluster):
     """denied: verb, kind and where it is refused; an object goes when it is deleted, with what is in it."""
 
-    def __init__(self, *items: Json, denied: Collection[tuple[str, Kind, str]] = ()) -> None:
+    def __init__(
+        self, *items: Json, denied: Collection[tuple[str, Kind, str]] = (), absent: Collection[Kind] = ()
+    ) -> None:
         self.there = {(one["kind"], one["metadata"].get("namespace"), one["metadata"]["name"]): one for one in items}
-        self.denied, self.deleted = denied, list[str]()
+        self.denied, self.absent, self.deleted = denied, absent, list[str]()
         self.text = "fake"
 
     def _ask(self, verb: str, kind: Kind, where: str | None) -> None:
@@ -54,6 +58,9 @@ class Fake(Cluster):
 
     def get(self, kind: Kind, name: str, namespace: str | None = None) -> Json | None:
         return self.there.get((kind.name, namespace, name))
+
+    def has(self, kind: Kind) -> bool:
+        return kind not in self.absent
 
     def listed(self, kind: Kind, namespace: str | None = None, labels: str = "", fields: str = "") -> list[Json]:
         self._ask("list", kind, namespace)
@@ -123,6 +130,20 @@ def test_what_may_not_be_looked_for_is_told(
         f"whether a run has left any {kind.name} cannot be told: cannot list {kind.plural}" in capsys.readouterr().err
     )
     assert (NAMESPACE.name, None, OWN) not in cluster.there
+
+
+def test_the_account_of_rights_that_know_no_policies_removes_all_else(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A cluster forbids it to list kinds that are not there, too."""
+    absent = [kind for kind in (MACHINE, *NETWORK_KINDS) if kind is not POLICY]
+    denied = [("list", kind, where) for kind in (POLICY, *absent) for where in ("mine", CLUSTER_WIDE)]
+    items = [one for one in made(of("macvlan", namespace="mine")) if one["kind"] in ("Pod", "Secret")]
+    cluster = Fake(*items, denied=denied, absent=absent)
+    assert clean(monkeypatch, cluster, RUN, namespace="mine") is Exit.DONE
+    assert items and not cluster.there
+    (said,) = [line for line in capsys.readouterr().err.splitlines() if "cannot be told" in line]
+    assert said.endswith("whether a run has left any NetworkPolicy cannot be told: cannot list networkpolicies")
 
 
 def test_the_rest_goes_on_when_something_is_refused(

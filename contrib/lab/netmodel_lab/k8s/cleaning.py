@@ -17,6 +17,7 @@ from netmodel_lab.k8s.cluster import (
     NETWORK_KINDS,
     NODE,
     POD,
+    POLICY,
     SECRET,
     SERVICE,
     SRIOV_NETWORK,
@@ -32,6 +33,8 @@ from netmodel_lab.k8s.waits import Waits
 
 Json = dict[str, Any]
 _IN_ORDER: tuple[Kind, ...] = (JOB, POD, SERVICE, CONFIG_MAP, SECRET)
+Unseen = dict[Kind, list[str]]  # what may not be listed, and lines about it
+OPTIONAL = (POLICY,)  # kinds that an account for runs without them need not see
 _OURS = ",".join(f"{name}={value}" for name, value in MANAGED.items())
 
 
@@ -65,8 +68,8 @@ def _expires(item: Json) -> int:
     return int(text) if text.isdecimal() else 1 << 62
 
 
-def find(cluster: Cluster, namespace: str | None, runs: Collection[str] = ()) -> tuple[list[Left], list[str]]:
-    """By run; in one namespace, or in all; runs: their objects in no namespace, too. And lines about what could not be
+def find(cluster: Cluster, namespace: str | None, runs: Collection[str] = ()) -> tuple[list[Left], Unseen]:
+    """By run; in one namespace, or in all; runs: their objects in no namespace, too. And what may not be
     looked for."""
     found: dict[str, list[Json]] = {}
     for kind in (*_IN_ORDER, NAMESPACE):
@@ -85,17 +88,18 @@ def find(cluster: Cluster, namespace: str | None, runs: Collection[str] = ()) ->
     return [Left(run, tuple(items), min(map(_expires, items))) for run, items in found.items()], unseen
 
 
-def _beside(cluster: Cluster, namespace: str | None) -> tuple[list[Json], list[str]]:
+def _beside(cluster: Cluster, namespace: str | None) -> tuple[list[Json], Unseen]:
     """Machines and networks, of which some are in no namespace, or in an operator's; each where its kind can be."""
-    found, unseen = list[Json](), list[str]()
+    found, unseen = list[Json](), Unseen()
     for kind in (MACHINE, *NETWORK_KINDS):
         where = OPERATOR if kind in (SRIOV_NETWORK, SRIOV_POLICY) else namespace if kind.namespaced else None
         try:
             items = cluster.listed(kind, where, f"{_OURS},{RUN}")
         except ApiProblem as problem:
-            if not problem.is_missing:
+            # One without rights is not told which kinds there are.
+            if not problem.is_missing and cluster.has(kind):
                 told = f"whether a run has left any {kind.name} cannot be told: {problem.message}"
-                unseen += [told, *problem.lines[1:]]
+                unseen[kind] = [told, *problem.lines[1:]]
             continue
         found += [{**item, "kind": kind.name} for item in items]
     return found, unseen

@@ -16,6 +16,7 @@ Exit codes: 0 done, 1 worse, 2 wrong use, 3 the cluster refuses or lacks somethi
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import sys
@@ -353,7 +354,7 @@ def clean(words: argparse.Namespace) -> Exit:
         if name not in names
     ]
     if wrong and unseen:
-        raise EnvironmentProblem([*wrong, *unseen])
+        raise EnvironmentProblem([*wrong, *itertools.chain(*unseen.values())])
     if wrong:
         raise UsageProblem(wrong)
     chosen = [left for left in found if left.run in words.runs or words.all or (not words.runs and left.is_expired)]
@@ -365,9 +366,9 @@ def clean(words: argparse.Namespace) -> Exit:
     for left in found:
         if left not in chosen and not words.runs:
             print(f"left as it is: {left.text()}; netmodel-lab k8s clean {left.run} removes it")
-    for line in (*problems, *unseen):
+    for line in (*problems, *itertools.chain(*unseen.values())):
         _say(line)
-    return Exit.ENVIRONMENT if problems or unseen else Exit.DONE
+    return Exit.ENVIRONMENT if problems or set(unseen) - set(cleaning.OPTIONAL) else Exit.DONE
 
 
 # --- words ---
