@@ -49,6 +49,16 @@ def test_a_policy_that_is_in_the_way(lab: Lab, closed: tuple[str, str]) -> None:
     assert done.returncode == 0, done.stdout
 
 
+def test_one_that_may_be_in_the_way_is_a_warning(lab: Lab, closed: tuple[str, str]) -> None:
+    rules = [{"from": [{"ipBlock": {"cidr": "192.0.2.0/24"}}]}]
+    kubectl("-n", "closed", "create", "-f", "-", text=policy("by-address", podSelector={}, ingress=rules))
+    said = "NetworkPolicy by-address, deny-ingress may be in the way"
+    done = lab("check", lab.file(ONE), *ON, *closed)
+    assert done.returncode == 0 and said in done.stdout, done.stdout
+    done = lab("run", "tests.yml", *ON, *closed, "-o", "out")
+    assert done.returncode == 0 and said in done.stderr, done.stderr
+
+
 def test_one_of_the_runs_own_goes_with_it(lab: Lab, closed: tuple[str, str]) -> None:
     words = (lab.file(ONE), *ON, *closed, "--network-policy", "--paths", "pod,host-to-pod")
     done = lab("run", *words, "--keep", "always", "-o", "kept")

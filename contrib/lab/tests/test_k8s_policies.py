@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,11 +12,13 @@ pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed
 
 from k8s_examples import PAIR, RR, SERVED, STREAM, of
 
-from netmodel_lab.k8s import policies
-from netmodel_lab.k8s.cluster import NODE, Cluster, Kind
+from netmodel_lab.k8s import checking, networks, policies
+from netmodel_lab.k8s.cluster import NAMESPACE, NODE, POLICY, Cluster, Kind
+from netmodel_lab.k8s.models import Model
 from netmodel_lab.k8s.netperf_file import Test
-from netmodel_lab.k8s.placement import Places
-from netmodel_lab.k8s.settings import points
+from netmodel_lab.k8s.placement import Pair, Places
+from netmodel_lab.k8s.problems import ApiProblem
+from netmodel_lab.k8s.settings import Pods, points
 
 Json = dict[str, Any]
 OURS: Json = {"podSelector": {"matchLabels": {"app.kubernetes.io/name": "netmodel"}}}
@@ -30,22 +33,68 @@ def policy(**spec: Any) -> Json:
 
 
 class Fake(Cluster):
-    def __init__(self, *found: Json) -> None:
-        self.found = list(found)
+    """hidden: kinds that may not be read."""
+
+    def __init__(self, *found: Json, hidden: tuple[Kind, ...] = (), groups: tuple[str, ...] = ("apps",)) -> None:
+        self.found, self.hidden, self.of = list(found), hidden, set(groups)
+        self.text = "fake"
+
+    def groups(self) -> set[str]:
+        return self.of
+
+    def _ask(self, kind: Kind) -> None:
+        if kind in self.hidden:
+            raise ApiProblem(403, "Forbidden", f"cannot read {kind.plural}")
 
     def get(self, kind: Kind, name: str, namespace: str | None = None) -> Json | None:
+        self._ask(kind)
         return {"metadata": {"name": name, "labels": {"team": "net"}}}
 
-    def listed_if_there(self, kind: Kind, namespace: str | None = None, labels: str = "") -> list[Json]:
+    def listed(self, kind: Kind, namespace: str | None = None, labels: str = "", fields: str = "") -> list[Json]:
+        self._ask(kind)
         addresses = [{"type": "InternalIP", "address": "192.0.2.7"}, {"type": "Hostname", "address": "n1"}]
         if kind is NODE:
-            return [{"spec": {"podCIDRs": ["10.244.1.0/24"]}, "status": {"addresses": addresses}}]
-        return self.found if namespace == "users" else []
+            ready = [{"type": "Ready", "status": "True"}]
+            return [
+                {
+                    "metadata": {"name": name, "labels": {}},
+                    "spec": {"podCIDRs": ["10.244.1.0/24"]},
+                    "status": {"addresses": addresses, "conditions": ready},
+                }
+                for name in ("n1", "n2")
+            ]
+        return self.found if kind is POLICY and namespace == "users" else []
+
+    def post(self, kind: Kind, item: Json) -> Json:
+        asked = item["spec"]["resourceAttributes"]
+        return {"status": {"allowed": asked["resource"] not in [one.plural for one in self.hidden]}}
 
 
-def told(*found: Json, tests: tuple[Test, ...] = (STREAM,), **more: Any) -> list[str]:
-    settings = of(*tests, **{"namespace": "users", **more})
-    return policies.in_the_way(Fake(*found), settings, points(settings), PLACES)
+def found(cluster: Fake, *tests: Test, places: Places = PLACES, **more: Any) -> policies.Found:
+    settings = of(*(tests or (STREAM,)), **{"namespace": "users", **more})
+    return policies.in_the_way(cluster, settings, points(settings), places)
+
+
+def told(*there: Json, tests: tuple[Test, ...] = (STREAM,), **more: Any) -> tuple[str, ...]:
+    """What is refused before a run; nothing else is said."""
+    lines = found(Fake(*there), *tests, **more)
+    assert lines.perhaps == lines.unseen == ()
+    return lines.sure
+
+
+def expression(key: str, operator: str, *values: str) -> Json:
+    return {"matchExpressions": [{"key": key, "operator": operator, "values": list(values)}]}
+
+
+def kinds(lines: tuple[str, ...]) -> set[str]:
+    """What is told of."""
+    return {what for what in ("control", "data") if any(f"({what})" in line for line in lines)}
+
+
+def test_by_a_node_s_port_only_control_goes_from_pod_to_pod() -> None:
+    lines = found(Fake(policy()), RR, networks=("nodeport",))
+    assert lines.sure[0].endswith("from each other: TCP 20000 (control)")
+    assert lines.perhaps[0].endswith("from addresses of nodes: TCP 30000-32767 (data)")
 
 
 def test_a_policy_that_denies_all_is_named_with_what_is_needed() -> None:
@@ -60,7 +109,7 @@ def test_a_policy_that_denies_all_is_named_with_what_is_needed() -> None:
     [
         ((Test("u", "UDP_RR", 5, 1, 64, 1),), {}, "TCP 20000 (control), UDP 32768-60999 (data)"),
         ((SERVED,), {}, "TCP 20000 (control), UDP 21000 (data)"),
-        ((RR,), {"networks": ("nodeport",)}, "TCP 20000 (control), TCP 30000-32767 (data)"),
+        ((RR,), {"networks": ("headless",)}, "TCP 20000 (control), TCP 32768-60999 (data)"),
         (
             (STREAM,),
             {"drivers": {"netperf": "i"}},
@@ -72,61 +121,164 @@ def test_ports_are_those_of_the_tests(tests: tuple[Test, ...], more: Json, needs
     assert told(policy(), tests=tests, **more)[0].endswith(f": {needs}")
 
 
-@pytest.mark.parametrize(
-    "rule",
-    [
-        {},
-        {"from": [OURS]},
-        {"from": [OURS], "ports": [CONTROL, DATA]},
-        {"from": [OURS], "ports": [{"port": "control"}, DATA]},
-        {"from": [{"namespaceSelector": {"matchLabels": {"team": "net"}}}]},
-        {"from": [{"ipBlock": {"cidr": "0.0.0.0/0", "except": ["169.254.0.0/16"]}}]},
-        {"from": [{"ipBlock": {"cidr": "10.244.7.1/16"}}]},
-        {"from": [{"podSelector": {"matchExpressions": [{"key": "netmodel.io/role", "operator": "Exists"}]}}]},
-    ],
-)
-def test_a_rule_that_allows_it(rule: Json) -> None:
-    assert told(policy(), policy(ingress=[rule])) == []
+# Policies by what they are; of control and data, what is refused, and what is warned of.
+BOTH = "control data"
+NAME, ROLE = "app.kubernetes.io/name", "netmodel.io/role"
+HOLDS: dict[str, tuple[list[Json], str, str]] = {
+    "none": ([], "", ""),
+    "deny by default": ([policy()], BOTH, ""),
+    "deny by default, with types": ([policy(policyTypes=["Ingress"])], BOTH, ""),
+    "deny egress": ([policy(policyTypes=["Egress"])], BOTH, ""),
+    "types missing, with egress": (
+        [policy(ingress=[{}], egress=[{"to": [{"podSelector": {}}], "ports": [DATA]}])],
+        "control",
+        "",
+    ),
+    "types missing, egress empty": ([policy(ingress=[{}], egress=[])], "", ""),
+    "ingress rules without the type": ([policy(policyTypes=["Egress"], ingress=[], egress=[{}])], "", ""),
+    "egress to pods": ([policy(policyTypes=["Egress"], egress=[{"to": [OURS]}])], "", ""),
+    "egress to pods, and no ingress": ([policy(policyTypes=["Ingress", "Egress"], egress=[{"to": [OURS]}])], BOTH, ""),
+    "other pods": ([policy(podSelector=expression(NAME, "NotIn", "netmodel"))], "", ""),
+    "other pods, by a label that ours have not": ([policy(podSelector=expression("web", "Exists"))], "", ""),
+    "pods without a label": ([policy(podSelector=expression("web", "DoesNotExist"))], BOTH, ""),
+    "pods with no such value": ([policy(podSelector=expression("web", "NotIn", "a"))], BOTH, ""),
+    "clients of Jobs": ([policy(podSelector=expression("job-name", "Exists"), policyTypes=["Egress"])], "", BOTH),
+    "labels and expressions": (
+        [policy(podSelector={"matchLabels": {NAME: "netmodel"}} | expression(ROLE, "In", "server", "both"))],
+        BOTH,
+        "",
+    ),
+}
+ALLOWS: dict[str, tuple[list[Json], str, str]] = {
+    "all": ([{}], "", ""),
+    "all, with empty lists": ([{"from": [], "ports": []}], "", ""),
+    "ours": ([{"from": [OURS]}], "", ""),
+    "ours, and no others": ([{"from": [{"podSelector": {"matchLabels": {"a": "b"}}}, OURS]}], "", ""),
+    "others": ([{"from": [{"podSelector": {"matchLabels": {"a": "b"}}}]}], BOTH, ""),
+    "the pods of Jobs": ([{"from": [{"podSelector": expression("job-name", "Exists")}]}], "", BOTH),
+    "both ports": ([{"ports": [CONTROL, DATA]}], "", ""),
+    "both ports, in two rules": ([{"ports": [CONTROL]}, {"ports": [DATA]}], "", ""),
+    "data in two entries": (
+        [{"ports": [CONTROL, {"port": 1, "endPort": 40000}, {"port": 40001, "endPort": 65535}]}],
+        "",
+        "",
+    ),
+    "data in two rules that overlap": (
+        [
+            {"from": [OURS], "ports": [{"port": 20000, "endPort": 50000}]},
+            {"ports": [{"port": 45000, "endPort": 60999}]},
+        ],
+        "",
+        "",
+    ),
+    "data with a gap": (
+        [{"ports": [CONTROL, {"port": 32768, "endPort": 40000}, {"port": 40002, "endPort": 65535}]}],
+        "",
+        "data",
+    ),
+    "a part of the data": ([{"ports": [{"port": 1, "endPort": 50000}]}], "", "data"),
+    "one port of the data": ([{"ports": [CONTROL, {"port": 40000}]}], "", "data"),
+    "ports below the data": ([{"ports": [{"port": 1, "endPort": 32767}]}], "data", ""),
+    "control": ([{"from": [OURS], "ports": [CONTROL]}], "data", ""),
+    "data": ([{"ports": [DATA]}], "control", ""),
+    "control by name": ([{"ports": [{"port": "control"}, DATA]}], "", ""),
+    "data by a name that no port has": ([{"ports": [CONTROL, {"port": "data"}]}], "data", ""),
+    "any port of TCP": ([{"ports": [{"protocol": "TCP"}]}], "", ""),
+    "any port of UDP, and the data": ([{"ports": [{"protocol": "UDP"}, DATA]}], "control", ""),
+    "the namespace by a label": ([{"from": [{"namespaceSelector": {"matchLabels": {"team": "net"}}}]}], "", ""),
+    "the namespace by its name": (
+        [{"from": [{"namespaceSelector": expression("kubernetes.io/metadata.name", "In", "users", "b")}]}],
+        "",
+        "",
+    ),
+    "all namespaces": ([{"from": [{"namespaceSelector": {}}]}], "", ""),
+    "all namespaces, others' pods": (
+        [{"from": [{"namespaceSelector": {}, "podSelector": {"matchLabels": {"a": "b"}}}]}],
+        BOTH,
+        "",
+    ),
+    "another namespace": ([{"from": [{"namespaceSelector": {"matchLabels": {"team": "x"}}}]}], BOTH, ""),
+    "all addresses": ([{"from": [{"ipBlock": {"cidr": "0.0.0.0/0", "except": ["169.254.0.0/16"]}}]}], "", ""),
+    "all pods by address": ([{"from": [{"ipBlock": {"cidr": "10.244.7.1/16"}}]}], "", ""),
+    "some pods by address": ([{"from": [{"ipBlock": {"cidr": "10.244.1.0/25"}}]}], "", BOTH),
+    "all pods but one": ([{"from": [{"ipBlock": {"cidr": "10.0.0.0/8", "except": ["10.244.1.9/32"]}}]}], "", BOTH),
+    "other addresses": ([{"from": [{"ipBlock": {"cidr": "192.0.2.0/24"}}]}], "", BOTH),
+    "the other family": ([{"from": [{"ipBlock": {"cidr": "::/0"}}]}], "", BOTH),
+    "control by address": ([{"from": [{"ipBlock": {"cidr": "192.0.2.0/24"}}], "ports": [CONTROL]}], "data", "control"),
+}
 
 
-@pytest.mark.parametrize(
-    ("rule", "missing"),
-    [
-        ({"from": [OURS], "ports": [CONTROL]}, "TCP 32768-60999 (data)"),
-        ({"from": [OURS], "ports": [{"port": 1, "endPort": 50000}]}, "TCP 32768-60999 (data)"),
-        ({"from": [OURS], "ports": [{"protocol": "UDP"}, DATA]}, "TCP 20000 (control)"),
-        ({"from": [{"podSelector": {"matchLabels": {"a": "b"}}}]}, ALL),
-        ({"from": [{"namespaceSelector": {"matchLabels": {"team": "x"}}}]}, ALL),
-        ({"from": [{"ipBlock": {"cidr": "10.244.1.0/25"}}]}, ALL),
-        ({"from": [{"ipBlock": {"cidr": "10.0.0.0/8", "except": ["10.244.1.9/32"]}}]}, ALL),
-        ({"from": [{"ipBlock": {"cidr": "::/0"}}]}, ALL),
-    ],
-)
-def test_a_rule_that_allows_a_part(rule: Json, missing: str) -> None:
-    assert told(policy(ingress=[rule]))[0].endswith(f"each other: {missing}")
+@pytest.mark.parametrize(("there", "refused", "warned"), HOLDS.values(), ids=list(HOLDS))
+def test_which_pods_a_policy_holds(there: list[Json], refused: str, warned: str) -> None:
+    lines = found(Fake(*there))
+    assert (kinds(lines.sure), kinds(lines.perhaps)) == (set(refused.split()), set(warned.split()))
 
 
-def test_egress_is_looked_at_where_a_policy_holds_it() -> None:
-    (line, _) = told(policy(policyTypes=["Egress"]))
-    assert "egress to each other: TCP 20000" in line
-    assert told(policy(policyTypes=["Egress"], egress=[{"to": [OURS]}])) == []
+@pytest.mark.parametrize("is_egress", [False, True])
+@pytest.mark.parametrize(("rules", "refused", "warned"), ALLOWS.values(), ids=list(ALLOWS))
+def test_what_rules_let_through(rules: list[Json], refused: str, warned: str, is_egress: bool) -> None:
+    """All in one policy, and each in one of its own; a policy that denies stands beside them."""
+    of: Json = {"policyTypes": ["Ingress"]}
+    if is_egress:
+        of = {"policyTypes": ["Egress"]}
+        rules = [{"to" if name == "from" else name: value for name, value in one.items()} for one in rules]
+    name = of["policyTypes"][0].lower()
+    for there in ([policy(**of, **{name: rules})], [policy(**of, **{name: [one]}) for one in rules]):
+        lines = found(Fake(policy(**of), *there))
+        assert (kinds(lines.sure), kinds(lines.perhaps)) == (set(refused.split()), set(warned.split()))
+        assert all(name in line for line in (*lines.sure[:1], *lines.perhaps[:1]))
+
+
+def test_what_is_not_known_is_no_reason_to_refuse() -> None:
+    by_label = policy(ingress=[{"from": [{"namespaceSelector": {"matchLabels": {"team": "x"}}}]}])
+    assert found(Fake(by_label)).sure
+    lines = found(Fake(by_label, hidden=(NAMESPACE,)))
+    assert not lines.sure and "NetworkPolicy deny may be in the way" in lines.perhaps[0]
+    lines = found(Fake(policy(), groups=("apps", "cilium.io")))
+    assert not lines.sure and kinds(lines.perhaps) == {"control", "data"}
+    own = Test("one", "http", 1, 1, 0, 1, model=Model("http", (), sets=("host", "data_host")))
+    lines = found(Fake(policy(ingress=[{"ports": [CONTROL]}])), own)
+    assert not lines.sure and kinds(lines.perhaps) == {"data"}
+    told = {"securityContext": {"sysctls": [{"name": "net.ipv4.ip_local_port_range", "value": "1024 2000"}]}}
+    lines = found(Fake(policy(ingress=[{"ports": [CONTROL]}])), pods=Pods("i", spec=told))
+    assert not lines.sure and kinds(lines.perhaps) == {"data"}
+
+
+def test_a_network_beside_that_of_the_pods_has_no_policies() -> None:
+    """An attachment that is there has control and data; one that is made has data alone."""
+    there = networks.new("multus", "users/one", "", "", "--multus", is_made=False)
+    assert told(policy(), networks=("multus",), network=there) == ()
+    made = networks.new("macvlan", "eth0", "", "", "--macvlan")
+    assert kinds(told(policy(), networks=("macvlan",), network=made)) == {"control"}
+
+
+def test_policies_that_may_not_be_listed_are_a_warning() -> None:
+    cluster = Fake(policy(), hidden=(POLICY,))
+    settings = of(STREAM, namespace="users")
+    lines, is_good = checking.check(cluster, settings, points(settings))
+    assert is_good and "  networkpolicies list: missing: list" in lines
+    said = "namespace users: network policies may not be listed: whether one is in the way cannot be told"
+    assert said in lines and "what grants what is missing:" in lines
+    assert found(cluster) == policies.Found(unseen=(said,))
+    own = replace(settings, network_policy=True)
+    lines, is_good = checking.check(cluster, own, points(own))
+    assert not is_good and "  networkpolicies create, get, list, delete: missing: create, get, list, delete" in lines
 
 
 def test_nodes_have_addresses_and_no_labels() -> None:
-    assert "from addresses of nodes" in told(policy(ingress=[{"from": [OURS]}]), networks=("host-to-pod",))[0]
-    assert told(policy(ingress=[{"from": [{"ipBlock": {"cidr": "192.0.2.0/28"}}]}]), networks=("host-to-pod",)) == []
-    assert told(policy(), networks=("host",)) == []
+    """What a CNI makes of them is its own affair; that a node reaches its own pods is not."""
+    lines = found(Fake(policy(ingress=[{"from": [OURS]}])), networks=("host-to-pod",))
+    assert lines.sure == () and "from addresses of nodes" in lines.perhaps[0]
+    block = {"ipBlock": {"cidr": "192.0.2.0/28"}}
+    assert told(policy(ingress=[{"from": [block]}]), networks=("host-to-pod",)) == ()
+    same: Places = {"other-node": (Pair("n1", "n1"),)}
+    assert found(Fake(policy()), networks=("host-to-pod",), places=same) == policies.Found()
+    assert told(policy(), networks=("host",)) == ()
 
 
-def test_pods_of_others_and_other_ways_do_not_matter() -> None:
-    others = {
-        "podSelector": {
-            "matchExpressions": [{"key": "app.kubernetes.io/name", "operator": "NotIn", "values": ["netmodel"]}]
-        }
-    }
-    assert told(policy(**others)) == []
-    assert told(policy(), network_policy=True) == told(policy(), network_policy=False) == []
-    assert told(policy(), namespace=None) == []
+def test_where_policies_are_not_looked_at() -> None:
+    assert told(policy(), network_policy=True) == told(policy(), network_policy=False) == ()
+    assert told(policy(), namespace=None) == ()
 
 
 def test_one_of_its_own_is_of_the_run_alone() -> None:

@@ -102,6 +102,19 @@ def test_pairs_that_did_not_start_together_have_another_try() -> None:
     assert "2.0 s apart" in said[0] and "3.0 s apart" in said[1]
 
 
+@pytest.mark.parametrize("is_late", [True, False])
+def test_a_sample_that_fails_tells_of_policies_that_may_be_the_cause(is_late: bool) -> None:
+    """The pods of one that is late have met."""
+    settings, said = of(TEST), "NetworkPolicy deny may be in the way"
+    run = driver(
+        Scripted(starts(10.0, 12.0) * 3 if is_late else [{"complete": False, "start_s": 1.0}] * 2), settings, BOTH, []
+    )
+    run._suspects = [said]
+    with pytest.raises(MeasurementProblem) as failed:
+        run.sample(points(settings)[0])
+    assert (said in failed.value.lines) is not is_late
+
+
 def test_pairs_that_never_start_together_have_no_sample() -> None:
     script, said = Scripted(starts(*map(float, range(0, 60, 10)))), list[str]()
     settings = of(TEST)

@@ -24,9 +24,9 @@ IN_NAMESPACE: tuple[Right, ...] = (
     Right("", "services", ("create", "get", "list", "delete")),
     Right("", "events", ("list",)),
     Right("batch", "jobs", ("create", "get", "list", "delete")),
-    Right("networking.k8s.io", "networkpolicies", ("list",)),
 )
-OWN_POLICY = Right("networking.k8s.io", "networkpolicies", ("create", "get", "delete"))
+POLICIES = Right("networking.k8s.io", "networkpolicies", ("list",))  # a run does without
+OWN_POLICY = POLICIES._replace(verbs=("create", "get", "list", "delete"))
 OF_CLUSTER: tuple[Right, ...] = (Right("", "nodes", ("get", "list")),)
 OF_NAMESPACES: tuple[Right, ...] = (Right("", "namespaces", ("create", "get", "delete")),)
 
@@ -36,7 +36,7 @@ def check(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> tupl
     lines = [f"cluster {cluster.text}"]
     missing: list[tuple[Right, str | None]] = []
     namespace = settings.namespace
-    inside = (*IN_NAMESPACE, *((OWN_POLICY,) if settings.network_policy else ()))
+    inside = (*IN_NAMESPACE, OWN_POLICY if settings.network_policy else POLICIES)
     wanted = [(right, namespace or f"netmodel-{settings.run}") for right in inside]
     wanted += [(right, "") for right in (*OF_CLUSTER, *(() if namespace else OF_NAMESPACES))]
     wanted += network_checks.rights(settings)
@@ -51,7 +51,7 @@ def check(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> tupl
     lines += more
     if missing:
         lines += ["what grants what is missing:", *grants(missing)]
-    return lines, are_good and not missing
+    return lines, are_good and all(right == POLICIES for right, _ in missing)
 
 
 def _places(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> tuple[list[str], bool]:
@@ -109,10 +109,10 @@ def _level(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> lis
 def _constraints(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> list[str]:
     places = choose(cluster.listed(NODE), settings.where, settings.pods)
     missing = openshift.lacks(cluster, settings, manifests.layouts(points))
-    missing += policies.in_the_way(cluster, settings, points, places)
-    if missing:
-        raise EnvironmentProblem(missing)
-    return []
+    found = policies.in_the_way(cluster, settings, points, places)
+    if missing or found.sure:
+        raise EnvironmentProblem([*missing, *found.sure, *found.perhaps])
+    return [*found.perhaps, *found.unseen]
 
 
 def _quotas(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> list[str]:

@@ -191,6 +191,10 @@ class Cluster:
             raise
         return any(one.get("name") == kind.plural for one in json.loads(data).get("resources") or [])
 
+    def groups(self) -> set[str]:
+        """Of its kinds; anybody may ask."""
+        return {str(one["name"]) for one in json.loads(self.request("GET", "/apis")).get("groups") or []}
+
     def create(self, item: Json) -> Json:
         kind = BY_NAME[item["kind"]]
         meta = item["metadata"]

@@ -80,6 +80,7 @@ class Driver:
         self._facts: Json = {}
         self._ranges: list[str] = []
         self._networks: list[Json] = []
+        self._suspects: list[str] = []  # what may keep its pods apart
         self._slaves: Slaves
         self.has_begun = False
         self.has_left = False  # what could not be removed
@@ -100,9 +101,14 @@ class Driver:
         settings, used = self._settings, self._layouts
         lacking = network_checks.lacks(self._cluster, settings, self._points, self.look())
         lacking += openshift.lacks(self._cluster, settings, used)
-        lacking += policies.in_the_way(self._cluster, settings, self._points, self._places)
+        found = policies.in_the_way(self._cluster, settings, self._points, self._places)
+        lacking += found.sure
         if lacking:
             raise EnvironmentProblem(lacking)
+        self._suspects = [*found.perhaps, *found.unseen]
+        if self._say:
+            for line in found.perhaps:
+                self._say(line)
         self._facts = of_cluster(self._cluster, len(self._nodes))
         self.has_begun = True
         for item in manifests.namespaces(settings, used, self._expires):
@@ -165,9 +171,10 @@ class Driver:
             try:
                 return self._try(point)
             except MeasurementProblem as problem:
-                if not isinstance(problem, SkewProblem) or number == MOST_TRIES:
+                is_skew = isinstance(problem, SkewProblem)
+                if not is_skew or number == MOST_TRIES:
                     self._has_failed = True
-                    raise
+                    raise problem if is_skew else MeasurementProblem([*problem.lines, *self._suspects]) from None
                 if self._say:
                     self._say(f"{point.title}: {'; '.join(problem.lines)}: try {number + 1} of {MOST_TRIES}")
         raise AssertionError

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 from netmodel_lab.k8s import manifests, others
@@ -19,8 +20,16 @@ Labels = dict[str, str]
 _Net = ipaddress.IPv4Network | ipaddress.IPv6Network
 _CHOSEN = (32768, 60999)  # net.ipv4.ip_local_port_range of a pod, unless that is told otherwise
 _NODE_PORTS = (30000, 32767)
+_ALL_PORTS = (0, 65535)
 _FROM_NODES = ("NodePort", "LoadBalancer")  # what comes through them may have the address of a node
 _ANY = ("0.0.0.0/0", "::/0")
+_CONTROL = "control"  # the name of a container's port, which a policy may have in place of the number
+_OF_OTHERS = ("batch.kubernetes.io/", "kubevirt.io/", "vm.kubevirt.io/")  # labels of pods that the cluster adds
+_OF_JOBS = ("job-name", "controller-uid")
+# API groups of policies that take precedence over NetworkPolicies, or add to them.
+_MORE = frozenset(
+    ("policy.networking.k8s.io", "cilium.io", "crd.projectcalico.org", "projectcalico.org", "crd.antrea.io")
+)
 
 
 class Need(NamedTuple):
@@ -38,11 +47,12 @@ class Need(NamedTuple):
 
 class _Meeting(NamedTuple):
     """Two ends that must meet, by their labels. None: in the network of a node, which no policy of pods holds.
-    is_by_node: each sees the address of a node in place of the other's."""
+    is_by_node: each sees the address of a node in place of the other's. is_known: no other ports would do."""
 
     server: Labels | None
     client: Labels | None
     is_by_node: bool
+    is_known: bool
     needs: tuple[Need, ...]
 
 
@@ -54,17 +64,21 @@ def _protocols(point: Point) -> tuple[str, ...]:
     return (known,) if known else ("TCP", "UDP")
 
 
-def _needs(settings: Settings, point: Point, slave: int, lanes: int) -> Iterator[Need]:
-    first = manifests.control_port(settings, slave, point.path.server, driver=point.driver)
+def _control(settings: Settings, point: Point, slave: int) -> tuple[Need, ...]:
     if point.driver != NETMODEL:
+        return ()
+    port = manifests.control_port(settings, slave, point.path.server)
+    return (Need(_CONTROL, "TCP", port, port),)
+
+
+def _data(settings: Settings, point: Point, slave: int, lanes: int) -> Iterator[Need]:
+    """For those of programs of others, with what they have for control."""
+    if point.driver != NETMODEL:
+        first = manifests.control_port(settings, slave, point.path.server, driver=point.driver)
         every = others.all_ports(point.driver, first, lanes, settings.parallelism)
         for protocol in dict.fromkeys(("TCP", *_protocols(point))):
             yield Need(point.driver, protocol, every[0], every[-1])
         return
-    yield Need("control", "TCP", first, first)
-    network = settings.network
-    if network and network.is_beside and point.network == network.kind:
-        return  # its data are not on the network that policies hold
     data = _CHOSEN
     if point.path.has_fixed_ports:
         data = (DATA_PORT, DATA_PORT + lanes - 1)
@@ -75,29 +89,60 @@ def _needs(settings: Settings, point: Point, slave: int, lanes: int) -> Iterator
 
 
 def _meetings(settings: Settings, points: Sequence[Point], places: Places) -> Iterator[_Meeting]:
-    stand = stands(places)
+    stand, network = stands(places), settings.network
     for point in points:
         path = point.path
         if point.network == "external" or path.is_within:
             continue
+        is_attached = bool(network and point.network == network.kind and not network.is_primary)
+        is_parted = manifests.is_parted(settings, point)
         for number, pair in enumerate(places[point.place]):
+            if "host" in (path.server, path.client) and pair.server == pair.client:
+                continue  # a node may always reach its own pods, and they reach it
             server = manifests.server_marks(manifests.Slave(pair.slave, path.server, point.driver))
             client = manifests.client_marks(point, number, pair)
-            yield _Meeting(
+            ends = (
                 manifests.labels(settings, **server) if path.server != "host" else None,
                 manifests.labels(settings, **client) if path.client != "host" else None,
-                path.service in _FROM_NODES,
-                tuple(_needs(settings, point, pair.slave, stand[pair.slave].lanes)),
             )
+            is_by_node = path.service in _FROM_NODES
+            control = _control(settings, point, pair.slave)
+            # A profile of the user's may have all its data on the control connection's port, or on one of its own.
+            is_known = not point.test.model and "ip_local_port_range" not in str(settings.pods.spec)
+            if is_parted or not is_attached:
+                yield _Meeting(*ends, is_by_node and not is_parted, True, control)
+            if not is_attached:  # policies hold the network of the pods alone
+                data = tuple(_data(settings, point, pair.slave, stand[pair.slave].lanes))
+                yield _Meeting(*ends, is_by_node, is_known, data)
 
 
 # --- what policies let through ---
 
 
-def _selects(selector: Json, labels: Labels) -> bool:
-    if any(labels.get(name) != value for name, value in (selector.get("matchLabels") or {}).items()):
-        return False
-    return all(_has(one, labels) for one in selector.get("matchExpressions") or [])
+class _Answer(IntEnum):
+    """All of several: the least; one of them: the greatest."""
+
+    NO = 0
+    PERHAPS = 1
+    YES = 2
+
+
+def _selects(selector: Json, labels: Labels, may_have: Callable[[str], bool]) -> _Answer:
+    """may_have: whether there may be a label of this name beside those that are known."""
+    wanted = [
+        {"key": name, "operator": "In", "values": [value]}
+        for name, value in (selector.get("matchLabels") or {}).items()
+    ]
+    wanted += selector.get("matchExpressions") or []
+    found = [
+        _Answer.PERHAPS
+        if one["key"] not in labels and may_have(one["key"])
+        else _Answer.YES
+        if _has(one, labels)
+        else _Answer.NO
+        for one in wanted
+    ]
+    return min(found, default=_Answer.YES)
 
 
 def _has(one: Json, labels: Labels) -> bool:
@@ -108,6 +153,10 @@ def _has(one: Json, labels: Labels) -> bool:
         "Exists": name in labels,
         "DoesNotExist": name not in labels,
     }[one["operator"]]
+
+
+def _is_of_pod(selector: Json | None, labels: Labels) -> _Answer:
+    return _selects(selector or {}, labels, lambda name: name.startswith(_OF_OTHERS) or name in _OF_JOBS)
 
 
 def _types(spec: Json) -> Sequence[str]:
@@ -127,6 +176,7 @@ class _Space(NamedTuple):
     """What peers are looked up in: labels of the namespace, addresses of nodes, and ranges of pods, as far as known."""
 
     labels: Labels
+    has_labels: bool  # or they may not be read
     nodes: tuple[_Net, ...]
     pods: tuple[_Net, ...]
 
@@ -137,34 +187,51 @@ class _Space(NamedTuple):
             of = node["status"].get("addresses") or []
             nodes += [_net(one["address"]) for one in of if one["type"] == "InternalIP"]
             pods += map(_net, node.get("spec", {}).get("podCIDRs") or [])
-        return cls(_labels_of(cluster, namespace), tuple(nodes), tuple(pods))
+        labels = _labels_of(cluster, namespace)
+        every = {"kubernetes.io/metadata.name": namespace, **(labels or {})}
+        return cls(every, labels is not None, tuple(nodes), tuple(pods))
 
-    def has(self, peer: Json, labels: Labels | None) -> bool:
-        """Whether one of a policy is the one with these labels. None: a node."""
-        block = peer.get("ipBlock")
-        if block:
-            whole = _net(block["cidr"])
-            every = self.nodes if labels is None else self.pods
-            known = [one for one in every if one.version == whole.version]
-            holes = [_net(one) for one in block.get("except") or []]
-            return bool(known) and all(_is_in(one, whole, holes) for one in known) if every else block["cidr"] in _ANY
-        if labels is None or not _selects(peer.get("namespaceSelector") or {}, self.labels):
-            return False
-        return _selects(peer.get("podSelector") or {}, labels)
+    def has(self, peer: Json, labels: Labels | None) -> _Answer:
+        """Whether one of a policy is the one with these labels. None: a node. Which address a CNI looks at, and whether
+        it looks for pods by address at all, is its own affair."""
+        if peer.get("ipBlock"):
+            return _Answer.YES if self._is_whole(peer["ipBlock"], labels is None) else _Answer.PERHAPS
+        if labels is None:
+            return _Answer.NO
+        namespace = _selects(peer.get("namespaceSelector") or {}, self.labels, lambda _: not self.has_labels)
+        return min(namespace, _is_of_pod(peer.get("podSelector"), labels))
+
+    def _is_whole(self, block: Json, is_node: bool) -> bool:
+        """Whether it has all of them in it that are known."""
+        whole, holes = _net(block["cidr"]), [_net(one) for one in block.get("except") or []]
+        every = self.nodes if is_node else self.pods
+        known = [one for one in every if one.version == whole.version]
+        if not every:
+            return block["cidr"] in _ANY and not holes
+        return bool(known) and all(_is_in(one, whole, holes) for one in known)
 
 
-def _has_ports(rule: Json, need: Need) -> bool:
-    if not rule.get("ports"):
-        return True
-    for one in rule["ports"]:
+def _ranges(rule: Json, need: Need) -> Iterator[tuple[int, int]]:
+    for one in rule.get("ports") or [{"protocol": need.protocol}]:
         port = one.get("port")
         if one.get("protocol", "TCP") != need.protocol:
             continue
-        if port is None or (isinstance(port, str) and port == need.what):  # the name of the container's port
-            return True
-        if isinstance(port, int) and port <= need.first and need.last <= int(one.get("endPort") or port):
-            return True
-    return False
+        if isinstance(port, int):
+            yield port, int(one.get("endPort") or port)
+        elif port is None:
+            yield _ALL_PORTS
+        elif port == need.what == _CONTROL:
+            yield need.first, need.last
+
+
+def _count(rules: Sequence[Json], need: Need) -> int:
+    """How many of the ports rules have together."""
+    at, found = need.first, 0
+    for first, last in sorted(one for rule in rules for one in _ranges(rule, need)):
+        begin, end = max(first, at), min(last, need.last)
+        if begin <= end:
+            found, at = found + end - begin + 1, end + 1
+    return found
 
 
 class _Side(NamedTuple):
@@ -177,74 +244,101 @@ class _Side(NamedTuple):
 
 class _Denied(NamedTuple):
     policies: tuple[str, ...]
+    side: _Side
     peer: str
+    is_sure: bool
     needs: tuple[Need, ...]
 
 
 _SIDES = (_Side("Ingress", "ingress", "from"), _Side("Egress", "egress", "to"))
 
 
-def _denied(policies: Sequence[Json], side: _Side, meeting: _Meeting, space: _Space) -> _Denied | None:
-    """What none of the policies that hold an end lets through."""
+def _denied(policies: Sequence[Json], side: _Side, meeting: _Meeting, space: _Space) -> Iterator[_Denied]:
+    """What is not let through by the policies that hold an end together: for sure, and perhaps."""
     pod, peer = meeting[:2] if side.type == "Ingress" else meeting[1::-1]
     peer = None if meeting.is_by_node else peer
     if pod is None:
-        return None
-    holding = [
-        one
-        for one in policies
-        if side.type in _types(one["spec"]) and _selects(one["spec"].get("podSelector") or {}, pod)
-    ]
-    rules = [
-        rule
-        for one in holding
-        for rule in one["spec"].get(side.rules) or []
-        if not rule.get(side.peers) or any(space.has(one, peer) for one in rule[side.peers])
-    ]
-    left = tuple(need for need in meeting.needs if not any(_has_ports(rule, need) for rule in rules))
-    names = tuple(str(one["metadata"]["name"]) for one in holding)
-    return _Denied(names, "addresses of nodes" if peer is None else "each other", left) if holding and left else None
+        return
+    held = [(_is_of_pod(one["spec"].get("podSelector"), pod), one) for one in policies]
+    holding = [(answer, one) for answer, one in held if answer and side.type in _types(one["spec"])]
+    if not holding:
+        return
+    rules: dict[_Answer, list[Json]] = {answer: [] for answer in _Answer}
+    for holds, one in holding:
+        for rule in one["spec"].get(side.rules) or []:
+            found = [space.has(other, peer) for other in rule.get(side.peers) or []]
+            rules[min(holds, max(found, default=_Answer.YES))].append(rule)
+    left: dict[bool, list[Need]] = {True: [], False: []}
+    is_held = meeting.is_known and peer is not None and max(holding, key=lambda one: one[0])[0] is _Answer.YES
+    for need in meeting.needs:
+        if _count(rules[_Answer.YES], need) <= need.last - need.first:
+            # Which one of several ports it will be is not known, but where none of them is open.
+            left[is_held and not _count(rules[_Answer.YES] + rules[_Answer.PERHAPS], need)].append(need)
+    names = tuple(str(one["metadata"]["name"]) for _, one in holding)
+    for is_sure, needs in left.items():
+        if needs:
+            yield _Denied(names, side, "addresses of nodes" if peer is None else "each other", is_sure, tuple(needs))
 
 
-def in_the_way(cluster: Cluster, settings: Settings, points: Sequence[Point], places: Places) -> list[str]:
-    """Lines about policies of the user's namespace that would keep the run's pods apart, and what one would have to
-    allow. Nothing where they may not be read, or are not to be looked at."""
+class Found(NamedTuple):
+    """Lines about policies of the user's namespace that keep the run's pods apart, and what one would have to allow:
+    for which a run would fail, by which it may, and why that cannot be told."""
+
+    sure: tuple[str, ...] = ()
+    perhaps: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = ()
+
+
+def in_the_way(cluster: Cluster, settings: Settings, points: Sequence[Point], places: Places) -> Found:
+    """Nothing where they are not to be looked at."""
     if not settings.namespace or settings.network_policy is not None:
-        return []
-    policies = cluster.listed_if_there(POLICY, settings.namespace)
+        return Found()
+    try:
+        policies = cluster.listed(POLICY, settings.namespace)
+    except ApiProblem as problem:
+        if not problem.is_forbidden:
+            raise
+        return Found(unseen=(_UNSEEN.format(settings.namespace),))
     if not policies:
-        return []
-    space, meetings = _Space.of(cluster, settings.namespace), list(_meetings(settings, points, places))
-    lines = []
-    for side in _SIDES:
-        found = list(filter(None, (_denied(policies, side, one, space) for one in meetings)))
-        for peer in dict.fromkeys(one.peer for one in found):
-            lines.append(_told(settings.namespace, side, peer, [one for one in found if one.peer == peer]))
-    return [*lines, _ADVICE] if lines else []
+        return Found()
+    is_sure = not _MORE & cluster.groups()
+    space, lines = _Space.of(cluster, settings.namespace), dict[tuple[bool, str, str], list[_Denied]]()
+    for meeting in _meetings(settings, points, places):
+        for side in _SIDES:
+            for one in _denied(policies, side, meeting, space):
+                lines.setdefault((one.is_sure and is_sure, side.type, one.peer), []).append(one)
+    told = {
+        which: [_told(settings.namespace, every, is_sure) for (is_sure, *_), every in lines.items() if is_sure is which]
+        for which in (True, False)
+    }
+    return Found(*(tuple([*told[which], _ADVICE] if told[which] else []) for which in (True, False)))
 
 
 _ADVICE = (
     "--network-policy makes one for the run and removes it; --network-policy=false measures all the same, as where the "
     "network of the cluster does not enforce them"
 )
+_UNSEEN = "namespace {}: network policies may not be listed: whether one is in the way cannot be told"
 
 
-def _told(namespace: str, side: _Side, peer: str, denied: Sequence[_Denied]) -> str:
+def _told(namespace: str, denied: Sequence[_Denied], is_sure: bool) -> str:
+    side, peer = denied[0].side, denied[0].peer
     names = ", ".join(dict.fromkeys(name for one in denied for name in one.policies))
     needs = ", ".join(map(str, dict.fromkeys(need for one in denied for need in one.needs)))
     return (
-        f"namespace {namespace}: NetworkPolicy {names} is likely to be in the way: for pods with the label "
-        f"app.kubernetes.io/name=netmodel one must allow {side.type.lower()} {side.peers} {peer}: {needs}"
+        f"namespace {namespace}: NetworkPolicy {names} {'is likely to' if is_sure else 'may'} be in the way: "
+        f"for pods with the label app.kubernetes.io/name=netmodel one must allow {side.type.lower()} {side.peers} "
+        f"{peer}: {needs}"
     )
 
 
-def _labels_of(cluster: Cluster, namespace: str) -> Labels:
-    """Of a namespace; where it may not be read, the one that each has."""
+def _labels_of(cluster: Cluster, namespace: str) -> Labels | None:
+    """Of a namespace. None: it may not be read."""
     try:
         there = cluster.get(NAMESPACE, namespace) or {}
     except ApiProblem:
-        there = {}
-    return {"kubernetes.io/metadata.name": namespace, **((there.get("metadata") or {}).get("labels") or {})}
+        return None
+    return (there.get("metadata") or {}).get("labels") or {}
 
 
 # --- one of the run's own ---
