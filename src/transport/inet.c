@@ -264,7 +264,7 @@ static int open_listening(const void *opts, int family, bool fixed)
 	nm_setting_put(&setting, true, "port", SOL_SOCKET, fixed ? SO_REUSEADDR : SO_REUSEPORT, 1);
 	if (setting.error == 0 && !o->protocol)
 		setting.error = limit_receives(setting.fd);
-	return nm_socket_keep(setting.fd, setting.error);
+	return nm_socket_close_on_error(setting.fd, setting.error);
 }
 
 int nm_inet_listen(const void *opts, const struct nm_addr *local, enum nm_listen how, int backlog,
@@ -297,7 +297,7 @@ int nm_inet_make(const void *opts, const struct nm_addr *to)
 	if (setting.fd < 0)
 		return -errno;
 	put_early(&setting, o, true);
-	return nm_socket_keep(setting.fd, setting.error);
+	return nm_socket_close_on_error(setting.fd, setting.error);
 }
 
 /* A socket that connects, or -errno; *ret_state: the result of connect. */
@@ -319,7 +319,7 @@ static int open_one(struct nm_conn *conn, const struct nm_inet_opts *o, const st
 		r = connect_port(setting.fd, to,
 				 o->num_ports > 1 ? conn->number % (uint32_t)o->num_ports : 0);
 	*ret_state = r;
-	return nm_socket_keep(setting.fd, r == -EINPROGRESS ? 0 : r);
+	return nm_socket_close_on_error(setting.fd, r == -EINPROGRESS ? 0 : r);
 }
 
 /* What is looked at later: when the connection is open, or before it is closed. */
@@ -373,7 +373,7 @@ int nm_inet_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 	if (r == 0 && has_late(o))
 		r = set_late(fd, o);
 	if (r < 0)
-		return nm_socket_keep(fd, r);
+		return nm_socket_close_on_error(fd, r);
 	nm_socket_begin(conn, fd, true);
 	note_traits(conn, o);
 	return 0;

@@ -222,18 +222,20 @@ static int open_socket(const struct sctp_opts *o, int family)
 {
 	int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_SCTP);
 
-	return fd < 0 ? -errno : nm_socket_keep(fd, set_options(fd, o));
+	return fd < 0 ? -errno : nm_socket_close_on_error(fd, set_options(fd, o));
 }
 
 static int open_listening(const void *opts, int family, bool fixed)
 {
 	int fd = open_socket(opts, family);
 
+	if (fd < 0)
+		return fd;
 	/* As for TCP: sockets of one listener share a port that the kernel has chosen, and no
 	 * other. */
-	return fd < 0 ? fd
-		      : nm_socket_keep(fd, nm_socket_set(fd, SOL_SOCKET,
-							 fixed ? SO_REUSEADDR : SO_REUSEPORT, 1));
+	int r = nm_socket_set(fd, SOL_SOCKET, fixed ? SO_REUSEADDR : SO_REUSEPORT, 1);
+
+	return nm_socket_close_on_error(fd, r);
 }
 
 static int sctp_listen(const void *opts, const struct nm_addr *local, enum nm_listen how,
@@ -280,7 +282,7 @@ static int sctp_connect(struct nm_conn *conn, const void *opts, const struct nm_
 	    bind(setting.fd, (const struct sockaddr *)&o->bind.sa, o->bind.len) < 0)
 		setting.error = -errno;
 	if (setting.error)
-		return nm_socket_keep(setting.fd, setting.error);
+		return nm_socket_close_on_error(setting.fd, setting.error);
 	int r = nm_socket_connect(setting.fd, to);
 
 	if (r == 0 || r == -EINPROGRESS)

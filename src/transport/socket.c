@@ -15,7 +15,7 @@
 #include "transport/address.h"
 #include "transport/peers.h"
 
-int nm_socket_keep(int fd, int r)
+int nm_socket_close_on_error(int fd, int r)
 {
 	if (r == 0)
 		return fd;
@@ -39,7 +39,7 @@ int nm_socket_listen(const void *opts, const struct nm_addr *local, enum nm_list
 	nm_addr_set_port(&at, port);
 	if (bind(fd, (const struct sockaddr *)&at.sa, at.len) < 0 || listen(fd, backlog) < 0 ||
 	    getsockname(fd, (struct sockaddr *)&at.sa, &at.len) < 0)
-		return nm_socket_keep(fd, -errno);
+		return nm_socket_close_on_error(fd, -errno);
 	snprintf(text, NM_ENDPOINT_TEXT, "%u", nm_addr_port(&at));
 	*ret_fd = fd;
 	return 0;
@@ -62,7 +62,7 @@ int nm_socket_accept(int listen_fd, const struct nm_peers *peers)
 
 	if (fd < 0)
 		return -errno;
-	return nm_socket_keep(fd, nm_peers_admit(peers, &peer) ? 0 : -ECONNABORTED);
+	return nm_socket_close_on_error(fd, nm_peers_admit(peers, &peer) ? 0 : -ECONNABORTED);
 }
 
 static void forget(struct nm_conn *conn)

@@ -30,7 +30,7 @@ int nm_socket_established(struct nm_conn *conn);
 /* Whether there can be such sockets: 0 or -errno. */
 int nm_socket_probe(int family, int type, int protocol);
 /* fd where r is 0; otherwise r, and fd is closed. */
-int nm_socket_keep(int fd, int r);
+int nm_socket_close_on_error(int fd, int r);
 /* The hook `listen` of a transport whose listeners have ports of the internet: `open` makes a
  * socket with the options, or returns -errno; fixed: the profile names the port. */
 int nm_socket_listen(const void *opts, const struct nm_addr *local, enum nm_listen how, int backlog,

@@ -66,7 +66,7 @@ static int make_socket(const struct udp_opts *o, int family, bool connecting)
 	if (setting.fd < 0)
 		return -errno;
 	nm_setting_common(&setting, &o->sock, connecting);
-	return nm_socket_keep(setting.fd, setting.error);
+	return nm_socket_close_on_error(setting.fd, setting.error);
 }
 
 /* A bound socket of the accepting end, or -errno. Several sockets may share a port: a connected one
@@ -82,7 +82,7 @@ static int open_socket(const struct udp_opts *o, const struct nm_addr *at)
 		r = nm_socket_set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	if (r == 0 && bind(fd, (const struct sockaddr *)&at->sa, at->len) < 0)
 		r = -errno;
-	return nm_socket_keep(fd, r);
+	return nm_socket_close_on_error(fd, r);
 }
 
 static int udp_listen(const void *opts, const struct nm_addr *local, enum nm_listen how,
@@ -112,7 +112,7 @@ static int udp_listen(const void *opts, const struct nm_addr *local, enum nm_lis
 	if (fd < 0)
 		return fd;
 	if (getsockname(fd, (struct sockaddr *)&at.sa, &at.len) < 0)
-		return nm_socket_keep(fd, -errno);
+		return nm_socket_close_on_error(fd, -errno);
 	snprintf(text, NM_ENDPOINT_TEXT, "%u", nm_addr_port(&at));
 	*ret_fd = fd;
 	return 0;
@@ -147,7 +147,7 @@ static int udp_connect(struct nm_conn *conn, const void *opts, const struct nm_a
 	if (fd < 0)
 		return fd;
 	r = nm_sock_bind(fd, &o->sock, conn, to->sa.ss_family);
-	return r < 0 ? nm_socket_keep(fd, r) : start(conn, fd, o, 0);
+	return r < 0 ? nm_socket_close_on_error(fd, r) : start(conn, fd, o, 0);
 }
 
 static int udp_retarget(struct nm_conn *conn, const struct nm_addr *to, uint32_t port)
@@ -173,7 +173,7 @@ static int udp_accept_datagram(int listen_fd, bool same_port, const void *opts,
 	int fd = open_socket(opts, &at);
 
 	if (fd >= 0 && connect(fd, (const struct sockaddr *)&peer->sa, peer->len) < 0)
-		return nm_socket_keep(fd, -errno);
+		return nm_socket_close_on_error(fd, -errno);
 	return fd;
 }
 

@@ -30,7 +30,7 @@ static int open_socket(const struct unix_opts *o)
 		return -errno;
 	int r = o->wndsz_bytes ? nm_socket_set(fd, SOL_SOCKET, SO_SNDBUF, (int)o->wndsz_bytes) : 0;
 
-	return nm_socket_keep(fd, r);
+	return nm_socket_close_on_error(fd, r);
 }
 
 #define NAME_DIGITS 5
@@ -71,7 +71,7 @@ static int unix_listen(const void *opts, const struct nm_addr *local, enum nm_li
 	if (r == 0)
 		r = name_of(fd, text);
 	if (r < 0)
-		return nm_socket_keep(fd, r);
+		return nm_socket_close_on_error(fd, r);
 	*ret_fd = fd;
 	return 0;
 }

@@ -118,7 +118,7 @@ static int open_socket(const struct vsock_opts *o)
 {
 	int fd = socket(AF_VSOCK, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
-	return fd < 0 ? -errno : nm_socket_keep(fd, set_buffer(fd, o));
+	return fd < 0 ? -errno : nm_socket_close_on_error(fd, set_buffer(fd, o));
 }
 
 /* Ports have 32 bits. */
@@ -152,7 +152,7 @@ static int vsock_listen(const void *opts, const struct nm_addr *local, enum nm_l
 		return fd;
 	if (bind(fd, (const struct sockaddr *)&at.sa, at.len) < 0 || listen(fd, backlog) < 0 ||
 	    getsockname(fd, (struct sockaddr *)&at.sa, &at.len) < 0)
-		return nm_socket_keep(fd, -errno);
+		return nm_socket_close_on_error(fd, -errno);
 	snprintf(text, NM_ENDPOINT_TEXT, "%u", as_vm(&at)->svm_port);
 	*ret_fd = fd;
 	return 0;
