@@ -37,43 +37,46 @@ static const char *why_not(long read_error, int parse_error)
 					 : "unknown form";
 }
 
-/* Whether a file has given its figures; otherwise the reason is in why. */
-static bool is_had(const char *path, long read_error, int parse_error, char *why, size_t size)
+/* Whether a file has given its figures, by what reading and parsing it returned; otherwise the reason
+ * is in why. */
+static bool are_there(const char *path, long n, int r, char *why, size_t size)
 {
-	bool had = read_error >= 0 && parse_error == 0;
+	bool there = n >= 0 && r == 0;
 
-	if (!had)
-		snprintf(why, size, "%s: %s", path, why_not(read_error, parse_error));
-	return had;
+	if (!there)
+		snprintf(why, size, "%s: %s", path, why_not(n, r));
+	return there;
 }
-
-/* Reads `part` from the text of a file, of n bytes, or not at all by the error n. */
-#define TAKE(part, path, n, parse)                                                                 \
-	(u->has_##part =                                                                           \
-		 is_had(path, n, (n) < 0 ? 0 : (parse), u->part##_why, sizeof u->part##_why))
 
 static void read_stat(struct nm_usage *u, struct nm_cpu_loads *cpus, char *text)
 {
-	long n = nm_procfile_read("/proc/stat", text, HOST__PROC_TEXT);
+	static const char path[] = "/proc/stat";
+	long n = nm_procfile_read(path, text, HOST__PROC_TEXT);
+	int r = n < 0 ? 0 : host__parse_interrupts(text, &u->interrupts);
 
-	TAKE(interrupts, "/proc/stat", n, host__parse_interrupts(text, &u->interrupts));
-	TAKE(cpu, "/proc/stat", n, host__parse_stat(text, sysconf(_SC_CLK_TCK), &u->cpu));
+	u->has_interrupts = are_there(path, n, r, u->interrupts_why, sizeof u->interrupts_why);
+	r = n < 0 ? 0 : host__parse_stat(text, sysconf(_SC_CLK_TCK), &u->cpu);
+	u->has_cpu = are_there(path, n, r, u->cpu_why, sizeof u->cpu_why);
 	if (cpus)
 		host__take_cpu_loads(text, n, cpus);
 }
 
 static void read_softirqs(struct nm_usage *u, char *text)
 {
-	long n = nm_procfile_read("/proc/softirqs", text, HOST__PROC_TEXT);
+	static const char path[] = "/proc/softirqs";
+	long n = nm_procfile_read(path, text, HOST__PROC_TEXT);
+	int r = n < 0 ? 0 : host__parse_softirqs(text, &u->softirqs);
 
-	TAKE(softirqs, "/proc/softirqs", n, host__parse_softirqs(text, &u->softirqs));
+	u->has_softirqs = are_there(path, n, r, u->softirqs_why, sizeof u->softirqs_why);
 }
 
 static void read_softnet(struct nm_usage *u, char *text)
 {
-	long n = nm_procfile_read("/proc/net/softnet_stat", text, HOST__PROC_TEXT);
+	static const char path[] = "/proc/net/softnet_stat";
+	long n = nm_procfile_read(path, text, HOST__PROC_TEXT);
+	int r = n < 0 ? 0 : host__parse_softnet(text, &u->softnet);
 
-	TAKE(softnet, "/proc/net/softnet_stat", n, host__parse_softnet(text, &u->softnet));
+	u->has_softnet = are_there(path, n, r, u->softnet_why, sizeof u->softnet_why);
 }
 
 static int64_t read_pressure_of(const char *file, const char *kind, char *text, long *ret_error)
@@ -102,18 +105,21 @@ static void read_pressure(struct nm_usage *u, char *text)
 				 : why_not(error, 0));
 }
 
-/* Reads the counters of a group. */
-static bool read_tcp_group(struct nm_usage *u, const char *path, const char *group, char *text)
+/* The counters of a file that stand in its lines of a group. */
+static bool read_tcp_group(struct nm_usage *u, const char *file, const char *group, char *text)
 {
-	long n = nm_procfile_readf(text, HOST__PROC_TEXT, "/proc/self%s", path + strlen("/proc"));
+	char path[64];
+	long n = nm_procfile_readf(text, HOST__PROC_TEXT, "/proc/self/net/%s", file);
+	int r = n < 0 ? 0 : host__parse_tcp(text, group, &u->tcp);
 
-	return TAKE(tcp, path, n, host__parse_tcp(text, group, &u->tcp));
+	snprintf(path, sizeof path, "/proc/net/%s", file);
+	return are_there(path, n, r, u->tcp_why, sizeof u->tcp_why);
 }
 
 static void read_tcp(struct nm_usage *u, char *text)
 {
-	(void)(read_tcp_group(u, "/proc/net/snmp", "Tcp", text) &&
-	       read_tcp_group(u, "/proc/net/netstat", "TcpExt", text));
+	u->has_tcp = read_tcp_group(u, "snmp", "Tcp", text) &&
+		     read_tcp_group(u, "netstat", "TcpExt", text);
 }
 
 static uint64_t timeval_ns(const struct timeval *t)
