@@ -172,7 +172,7 @@ static void check_lives(struct nm_ir *ir, const struct nm_ir_group *group,
 }
 
 /* Memory of the arena, or NULL with an error. */
-static void *kept(struct nm_ir *ir, const struct nm_ir_step *step, size_t size)
+static void *new_kept(struct nm_ir *ir, const struct nm_ir_step *step, size_t size)
 {
 	void *memory = malloc(size);
 
@@ -191,7 +191,7 @@ static void check_faults(struct nm_ir *ir, struct nm_ir_step *step)
 
 	if (!text || !*text || !step->ask.app)
 		return;
-	faults = kept(ir, step, sizeof *faults);
+	faults = new_kept(ir, step, sizeof *faults);
 	step->ask.faults = faults;
 	if (!faults)
 		return;
@@ -216,7 +216,7 @@ static void check_command(struct nm_ir *ir, struct nm_ir_step *step)
 		nm_step_error(ir, step, ": needs the attribute text=\"...\", the command");
 		return;
 	}
-	command = kept(ir, step, sizeof *command);
+	command = new_kept(ir, step, sizeof *command);
 	step->ask.command = command;
 	if (!command)
 		return;

@@ -195,7 +195,7 @@ static void check_fastopen(struct nm_ir *ir, struct nm_ir_group *group,
 	if (sent || opens->transport->send)
 		group->opens_fast |= closes; /* which is when it is counted */
 	else
-		nm_option_vain(ir, opens, "tcp_fastopen",
+		nm_option_warn(ir, opens, "tcp_fastopen",
 			       ": tcp_fastopen has no effect: nothing is sent right after it, in "
 			       "the same transaction, by the end that connects");
 }

@@ -90,7 +90,7 @@ void nm_option_error(const struct nm_ir *ir, const struct nm_ir_step *step, cons
 	(void)nm_origin_option(diag, step, option);
 }
 
-void nm_option_vain(const struct nm_ir *ir, const struct nm_ir_step *step, const char *option,
+void nm_option_warn(const struct nm_ir *ir, const struct nm_ir_step *step, const char *option,
 		    const char *fmt, ...)
 {
 	ABOUT_STEP(NM_SEV_WARNING);

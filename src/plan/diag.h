@@ -32,7 +32,7 @@ struct nm_diag *nm_node_unknown(const struct nm_ir *ir, const struct nm_node *no
 void nm_option_error(const struct nm_ir *ir, const struct nm_ir_step *step, const char *option,
 		     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* A warning about an option that has no effect, with the parameters of nm_origin_named. */
-void nm_option_vain(const struct nm_ir *ir, const struct nm_ir_step *step, const char *option,
+void nm_option_warn(const struct nm_ir *ir, const struct nm_ir_step *step, const char *option,
 		    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* An error about the value of an attribute, with the parameter that gives it. */
 void nm_attr_error(const struct nm_ir *ir, const struct nm_node *node, const char *attr,

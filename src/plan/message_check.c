@@ -65,7 +65,7 @@ static void check_rcvlowat(struct nm_ir *ir, const struct nm_ir_group *group)
 
 			if (!vain)
 				continue;
-			nm_option_vain(ir, step, "rcvlowat", ": rcvlowat has no effect: %s", vain);
+			nm_option_warn(ir, step, "rcvlowat", ": rcvlowat has no effect: %s", vain);
 		}
 	}
 }
@@ -134,11 +134,11 @@ static void check_more(struct nm_ir *ir, const struct nm_ir_group *group)
 				continue;
 			next = turn_after(group, transaction, step);
 			if (varies(group, transaction))
-				nm_option_vain(ir, step, "more",
+				nm_option_warn(ir, step, "more",
 					       ": more has no effect in a transaction with a mix "
 					       "or a sequence: what follows may be another flowop");
 			else if (next)
-				nm_option_vain(ir, step, "more",
+				nm_option_warn(ir, step, "more",
 					       ": more has no effect: what follows on its "
 					       "connection is a %s",
 					       next->op->name);
@@ -169,7 +169,7 @@ static void check_special(struct nm_ir *ir, const struct nm_ir_step *step)
 		else if (step->op->flags & NM_FLOWOP_BOTH)
 			nm_step_warn(ir, step, ": %s has no effect", flags[i].name);
 		else if (!(step->transport->caps & (flags[i].caps | NM_TRANSPORT_TCP)))
-			nm_option_vain(ir, step, flags[i].name,
+			nm_option_warn(ir, step, flags[i].name,
 				       ": %s has no effect: its connection is one over %s",
 				       flags[i].name, step->transport->name);
 }
@@ -214,7 +214,7 @@ void nm_ir_check_messages(struct nm_ir *ir, struct nm_ir_group *group)
 			check_special(ir, step);
 		if (!vain)
 			continue;
-		nm_option_vain(ir, step, "rsize", ": rsize has no effect: %s", vain);
+		nm_option_warn(ir, step, "rsize", ": rsize has no effect: %s", vain);
 		step->rsize = 0;
 	}
 }

@@ -143,7 +143,7 @@ static void unknown_option(struct reading *r, const char *name)
 		return;
 	if (*others) {
 		/* uperf takes every option everywhere, and so profiles have them everywhere. */
-		nm_option_vain(r->ir, r->step, name,
+		nm_option_warn(r->ir, r->step, name,
 			       ": \"%s\" has no effect: it is not an option of %s%s%s, but of %s",
 			       name, op->name,
 			       (op->flags & NM_FLOWOP_OPENS) && r->step->transport ? " over " : "",
