@@ -10,7 +10,7 @@
 #include "plan/diag.h"
 #include "plan/mixes.h"
 #include "plan/plan.h"
-#include "plan/keyspaces.h"
+#include "plan/replays.h"
 
 uint64_t nm_ir_wait_ns(const struct nm_ir_step *step)
 {

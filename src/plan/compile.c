@@ -7,7 +7,6 @@
 
 #include "base/diag.h"
 #include "plan/ir.h"
-#include "plan/notes.h"
 #include "plan/plan.h"
 
 /* The number of a host in the ir; NULL is the master: NM_NO_HOST. 0 or -ENOENT. */

@@ -11,8 +11,10 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/check.c \
 	src/plan/compile.c \
 	src/plan/lower.c \
-	src/plan/lower_parts.c \
-	src/plan/lower_parts.h \
+	src/plan/lower_chunk.c \
+	src/plan/lower_mix.c \
+	src/plan/lower_pipeline.c \
+	src/plan/lower_priv.h \
 	src/plan/diag.c \
 	src/plan/diag.h \
 	src/plan/ir.c \
@@ -48,6 +50,7 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/recorder.c \
 	src/plan/recorder.h \
 	src/plan/replays.c \
+	src/plan/replays.h \
 	src/plan/step.c \
 	src/plan/traces.c \
 	src/plan/warmup.c \

@@ -13,7 +13,7 @@
 #include "flowop/pseudo_ops.h"
 #include "flowop/copy_modes.h"
 #include "plan/ir.h"
-#include "plan/lower_parts.h"
+#include "plan/lower_priv.h"
 #include "plan/notes.h"
 #include "plan/shape.h"
 #include "plan/plan.h"

@@ -9,7 +9,7 @@
 #include "plan/diag.h"
 #include "plan/ir.h"
 #include "plan/plan.h"
-#include "plan/keyspaces.h"
+#include "plan/replays.h"
 
 /* Why rsize has no effect; NULL: it has one. */
 static const char *rsize_is_vain(const struct nm_ir_group *group, const struct nm_ir_step *step)

@@ -7,10 +7,8 @@
 #define NM_PLAN_NOTES_H
 
 struct nm_group;
-struct nm_ir;
 struct nm_ir_group;
 struct nm_phase;
-struct nm_plan;
 
 /* Completes the instructions of a phase, which are the last of the group so far, and the phase:
  * what may be done with one call, held back or left to a later one, and whether connections can be
@@ -20,7 +18,5 @@ void nm_phase_note(struct nm_group *group, const struct nm_ir_group *from, struc
 /* Notes whether the messages of a phase can be moved by io_uring, once all else is noted
  * (posts.c): the other end sends nothing beyond the passes, as what is posted takes it. */
 void nm_phase_note_posts(struct nm_group *group, struct nm_phase *phase);
-/* An error for each group that asks for io_uring and has no use for it. */
-void nm_plan_check_posts(const struct nm_plan *plan, const struct nm_ir *ir);
 
 #endif

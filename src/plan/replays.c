@@ -12,6 +12,7 @@
 #include "plan/keyspaces.h"
 #include "plan/mixes.h"
 #include "plan/recorder.h"
+#include "plan/replays.h"
 
 /* Why the step of a mix that replays requests of the keyspace cannot be there; NULL: it can. first:
  * of the transaction. */

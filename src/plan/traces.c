@@ -14,7 +14,7 @@
 #include "plan/diag.h"
 #include "plan/ir.h"
 #include "plan/recorder.h"
-#include "plan/keyspaces.h"
+#include "plan/replays.h"
 
 #define TIMES_MAX     100000000u
 #define SEPARATORS    " \t\r,;"

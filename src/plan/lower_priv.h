@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of lowering that stand by themselves. Mixes and sequences of a transaction: the instruction
- * that draws before the first member of a mix, a jump behind each but the last; behind a sequence,
- * the one that begins its next round. The begin of passes of which several may be under way. And
- * how much one call moves. */
-#ifndef NM_PLAN_LOWER_PARTS_H
-#define NM_PLAN_LOWER_PARTS_H
+/* What lower.c has of lower_mix.c, lower_pipeline.c and lower_chunk.c. */
+#ifndef NM_PLAN_LOWER_PRIV_H
+#define NM_PLAN_LOWER_PRIV_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+struct nm_app;
 struct nm_group;
 struct nm_ir_group;
 struct nm_ir_step;
 struct nm_ir_transaction;
 struct nm_phase;
+
+/* --- mixes and sequences: the instruction that draws before the first member of a mix, a jump
+ * behind each but the last; behind a sequence, the one that begins its next round --- */
 
 /* Where the program of a transaction is; all zero at its begin. */
 struct nm_mix_lowering {
@@ -28,10 +29,17 @@ struct nm_mix_lowering {
 bool nm_mix_lower(struct nm_mix_lowering *at, const struct nm_ir_group *from,
 		  const struct nm_ir_step *step, struct nm_group *group);
 
+/* --- passes of which several may be under way --- */
+
 /* Emits the instruction that the passes of t's phase begin with, behind all others of it: see
  * flowop/pipeline.h, window.h and queue.h. */
 void nm_pipeline_lower(struct nm_group *group, const struct nm_ir_group *from,
 		       const struct nm_ir_transaction *t, struct nm_phase *phase);
+
+/* The most bytes of a request of the app, but for its payload. */
+uint32_t nm_request_head_bytes(const struct nm_app *app, bool commands);
+
+/* --- one call --- */
 
 /* The most bytes that one call of the group's workers moves. */
 uint64_t nm_chunk_of(const struct nm_ir_group *group);
