@@ -37,8 +37,8 @@ static const char *why_not(long read_error, int parse_error)
 					 : "unknown form";
 }
 
-/* Whether a file has given its figures, by what reading and parsing it returned; otherwise the reason
- * is in why. */
+/* Whether a file has given its figures, by what reading it (n) and parsing it (r) returned;
+ * otherwise the reason is in why. */
 static bool are_there(const char *path, long n, int r, char *why, size_t size)
 {
 	bool there = n >= 0 && r == 0;
