@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "plan/ir.h"
 #include "plan/plan.h"
+#include "plan/posts.h"
 
 /* The number of a host in the ir; NULL is the master: NM_NO_HOST. 0 or -ENOENT. */
 static int find_host(const struct nm_ir *ir, const char *host, uint32_t *ret_number)

@@ -207,9 +207,6 @@ bool nm_ir_is_window(const struct nm_ir_group *group, const struct nm_ir_transac
 void nm_ir_check_pipeline(struct nm_ir *ir, const struct nm_ir_group *group,
 			  const struct nm_ir_transaction *t, uint32_t leader);
 
-/* An error for each group that asks for io_uring and has no use for it (posts.c). */
-void nm_plan_check_posts(const struct nm_plan *plan, const struct nm_ir *ir);
-
 /* Keyspaces (keyspaces.c): reads one; finds that of a step that asks, NULL with an error, or
  * without one when it needs none; and has a transaction fill one, as its attribute says. */
 void nm_ir_read_keyspace(struct nm_ir *ir, const struct nm_node *node);

@@ -44,6 +44,7 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/notes.c \
 	src/plan/notes.h \
 	src/plan/posts.c \
+	src/plan/posts.h \
 	src/plan/plan.c \
 	src/plan/plan.h \
 	src/plan/questions.c \

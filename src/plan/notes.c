@@ -9,6 +9,7 @@
 #include "flowop/rounds.h"
 #include "plan/ir.h"
 #include "plan/plan.h"
+#include "plan/posts.h"
 #include "plan/shape.h"
 #include "transport/transport.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Notes on the instructions of a phase that follow from those around them: replies, thinks, writes
- * that are held back, pipelines, handshakes, resets, connections that are replaced, and what
- * io_uring moves. Whoever makes the plan calls these, on one thread; the group owns what is noted.
- */
+ * that are held back, pipelines, handshakes, resets and connections that are replaced. Whoever
+ * makes the plan calls this, on one thread; the group owns what is noted. */
 #ifndef NM_PLAN_NOTES_H
 #define NM_PLAN_NOTES_H
 
@@ -14,9 +13,5 @@ struct nm_phase;
  * what may be done with one call, held back or left to a later one, and whether connections can be
  * replaced. */
 void nm_phase_note(struct nm_group *group, const struct nm_ir_group *from, struct nm_phase *phase);
-
-/* Notes whether the messages of a phase can be moved by io_uring, once all else is noted
- * (posts.c): the other end sends nothing beyond the passes, as what is posted takes it. */
-void nm_phase_note_posts(struct nm_group *group, struct nm_phase *phase);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the phases whose messages io_uring can move, and says what keeps a group from it. */
-#include "plan/notes.h"
+#include "plan/posts.h"
 
 #include <stdio.h>
 
