@@ -229,6 +229,18 @@ int nm_engine_start_opening(struct nm_engine *engine, struct nm_engine_group *gr
 	return r;
 }
 
+static int start(struct nm_engine *engine, struct nm_engine_group *group,
+		 const struct nm_instr *instr, struct nm_start *how, char *why, size_t why_size)
+{
+	char phrase[192];
+	int r = nm_engine_start_opening(engine, group, instr, how, phrase, sizeof phrase);
+
+	if (r < 0)
+		snprintf(why, why_size, "the %s at line %u: %s", instr->op->name, instr->line,
+			 phrase);
+	return r;
+}
+
 static int start_to_host(struct nm_engine *engine, struct nm_engine_group *group,
 			 const struct nm_instr *instr, char *why, size_t why_size)
 {
@@ -236,7 +248,7 @@ static int start_to_host(struct nm_engine *engine, struct nm_engine_group *group
 	const struct nm_addr *peer = nm_instr_accepts(instr) ? &engine->hosts[instr->host].peer
 							     : nm_data_peer(engine, instr, &room);
 	struct nm_start how = {.peer = peer, .local = &engine->hosts[instr->host].local};
-	char address[NM_ADDRESS_TEXT], phrase[192], host[NM_HOST_MAX + 1];
+	char address[NM_ADDRESS_TEXT], host[NM_HOST_MAX + 1];
 	uint16_t control_port;
 
 	/* A slave's peer is the master, for which the slave has no name. */
@@ -245,12 +257,7 @@ static int start_to_host(struct nm_engine *engine, struct nm_engine_group *group
 		how.peer_name = host;
 	else
 		how.peer_name = nm_addr_text(peer, address, sizeof address);
-	int r = nm_engine_start_opening(engine, group, instr, &how, phrase, sizeof phrase);
-
-	if (r < 0)
-		snprintf(why, why_size, "the %s at line %u: %s", instr->op->name, instr->line,
-			 phrase);
-	return r;
+	return start(engine, group, instr, &how, why, why_size);
 }
 
 /* Checks that connections may come from the addresses that the profile names: 0, or -EACCES with a
@@ -327,12 +334,15 @@ int nm_engine_prepare(struct nm_engine *engine, char *why, size_t why_size)
 			const struct nm_instr *instr = &group->plan->instrs[i];
 
 			if (!nm_instr_opens(instr) || group->started[instr->opening] ||
-			    nm_instr_is_to_server(instr) || nm_instr_is_public(instr))
+			    nm_instr_is_to_server(instr))
 				continue;
-			int r = check_reach(engine, instr, why, why_size);
+			const bool public = nm_instr_is_public(instr);
+			int r = public ? 0 : check_reach(engine, instr, why, why_size);
 
 			if (r == 0 && instr->transport->shared)
-				r = start_to_host(engine, group, instr, why, why_size);
+				r = public ? start(engine, group, instr, &(struct nm_start){0}, why,
+						   why_size)
+					   : start_to_host(engine, group, instr, why, why_size);
 			if (r < 0)
 				return r;
 		}

@@ -50,6 +50,7 @@ struct nm_opts_open {
 	char *app;	 /* what is spoken over it; NULL or "": bytes */
 	char *server;	 /* connect: those that are not netmodel; NULL or "": the mirror */
 	char *from;	 /* accept: whose connections; NULL or "": those of remotehost */
+	char *path;	 /* accept: of whoever connects, over unix(7): where it listens */
 	char *data_host; /* connect: where data go; NULL or "": where the control connection goes */
 	/* what a connection to them begins with (app/session.h) */
 	char *user, *auth_file;

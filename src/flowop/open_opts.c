@@ -45,10 +45,18 @@ const struct nm_opt nm_open_opts[] = {
 	{.name = "from",
 	 .type = NM_TYPE_STRING,
 	 .offset = offsetof(struct nm_opts_open, from),
-	 .help = "on accept, with app, over tcp or mptcp: any: connections of whoever connects, of "
+	 .help = "on accept, with app, over tcp, mptcp, ssl or unix: any: connections of whoever "
+		 "connects, of "
 		 "programs that are not netmodel, too, at all addresses of this host, at port or "
-		 "the usual port of the protocol. The flowop serve answers them, and remotehost "
+		 "the usual port of the protocol; over unix at path. The flowop serve answers "
+		 "them, and remotehost "
 		 "does not count. Without it, or empty, those of remotehost alone"},
+	{.name = "path",
+	 .type = NM_TYPE_STRING,
+	 .offset = offsetof(struct nm_opts_open, path),
+	 .help = "on accept with from=any, over unix: the file of the socket at which it listens, "
+		 "of 1 to 107 bytes. It is made, in place of one at which nobody listens any more, "
+		 "and removed in the end"},
 	{.name = "data_host",
 	 .type = NM_TYPE_STRING,
 	 .offset = offsetof(struct nm_opts_open, data_host),

@@ -10,6 +10,16 @@
 /* The pause of a flow for whose connection there is no room. */
 #define PAUSE_NS 100000000u
 
+/* Whoever has connected cannot make the connection secure; the next one may. */
+static enum nm_step give_up_handshake(const struct nm_io *io, struct nm_flow *flow)
+{
+	nm_counter_add(&io->count->errors, 1);
+	flow->conn->transport->close(flow->conn, false);
+	flow->conn->flags = 0;
+	flow->error = 0;
+	return NM_STEP_YIELD;
+}
+
 enum nm_step nm_accept_any_step(struct nm_io *io, struct nm_flow *flow,
 				const struct nm_instr *instr)
 {
@@ -17,6 +27,8 @@ enum nm_step nm_accept_any_step(struct nm_io *io, struct nm_flow *flow,
 
 	if (answer == NM_STEP_NEXT) /* the pass is how long the connection lasts */
 		flow->request.sent_ns = nm_clock_ns();
+	if (answer == NM_STEP_FAIL && (flow->conn->flags & NM_CONN_OPEN))
+		return give_up_handshake(io, flow);
 	if (answer != NM_STEP_FAIL || !nm_socket_lacks_room(flow->error))
 		return answer;
 	nm_counter_add(&io->count->errors, 1);
@@ -131,6 +143,15 @@ static void end_stream(struct nm_conn *conn)
 		conn->transport->finish(conn);
 	else
 		nm_socket_finish(conn);
+	conn->traits &= ~(uint32_t)NM_CONN_FINISHED; /* nobody waits for the client's */
+}
+
+/* Whether the client is told that what it has got is all. Over TLS that is the server's part in any
+ * case: an end of TCP alone may be somebody else's. */
+static bool ends_in_order(const struct nm_conn *conn, enum nm_fault fault)
+{
+	return fault == NM_FAULT_HANGUP ||
+	       (fault == NM_FAULT_NONE && (conn->transport->caps & NM_TRANSPORT_TLS));
 }
 
 /* The connection is of no more use; what closes it need not wait for the client, unless that is to
@@ -141,7 +162,7 @@ static enum nm_step leave(struct nm_flow *flow)
 
 	if (fault == NM_FAULT_RESET)
 		nm_conn_linger(flow->conn, 0);
-	else if (fault == NM_FAULT_HANGUP)
+	else if (ends_in_order(flow->conn, fault))
 		end_stream(flow->conn);
 	if (fault != NM_FAULT_STALL)
 		flow->conn->flags |= NM_CONN_HUP;

@@ -7,7 +7,7 @@
 #include "flowop/ask.h"
 #include "flowop/open_opts.h"
 #include "plan/diag.h"
-#include "transport/address.h"
+#include "transport/transport.h"
 
 bool nm_ir_is_public(const struct nm_ir_step *step)
 {
@@ -22,23 +22,51 @@ uint16_t nm_ir_port(const struct nm_ir_step *step)
 					      : port;
 }
 
-void nm_ir_check_public(struct nm_ir *ir, const struct nm_ir_step *step)
+static bool is_given(const char *text)
+{
+	return text && *text;
+}
+
+static bool is_unix(const struct nm_ir_step *step)
+{
+	return step->transport->caps & NM_TRANSPORT_ONE_HOST;
+}
+
+static void check_path(struct nm_ir *ir, const struct nm_ir_step *step)
 {
 	const struct nm_opts_open *opts = step->opts;
 	const char *why = NULL;
 
+	if (is_given(opts->path) && !(nm_ir_is_public(step) && is_unix(step)))
+		why = "only of accept with from=any, over unix";
+	else if (is_given(opts->path) && strlen(opts->path) >= NM_ENDPOINT_TEXT)
+		why = "must have 1 to 107 bytes";
+	if (why)
+		nm_origin_option(nm_step_error(ir, step, " path=\"%s\": %s", opts->path, why), step,
+				 "path");
+}
+
+void nm_ir_check_public(struct nm_ir *ir, const struct nm_ir_step *step)
+{
+	const struct nm_opts_open *opts = step->opts;
+	const unsigned streams = NM_TRANSPORT_SERVERS | NM_TRANSPORT_RELIABLE;
+	const char *why = NULL;
+
+	check_path(ir, step);
 	if (!nm_ir_is_public(step))
 		return;
 	if (!(step->op->flags & NM_FLOWOP_FOLLOWS))
 		why = "only of accept: a connect names whom it connects to";
 	else if (strcmp(opts->from, "any") != 0)
 		why = "must be any, or empty";
-	else if (!opts->app || !*opts->app)
+	else if (!is_given(opts->app))
 		why = "needs app=..., which says what is served";
-	else if ((step->transport->caps & (NM_TRANSPORT_SERVERS | NM_TRANSPORT_TLS)) !=
-			 NM_TRANSPORT_SERVERS ||
-		 step->transport->endpoint != nm_addr_endpoint)
-		why = "only over tcp and mptcp";
+	else if ((step->transport->caps & streams) != streams)
+		why = "only over tcp, mptcp, ssl and unix";
+	else if (is_unix(step) && !is_given(opts->path))
+		why = "over unix it needs path=..., the file of the socket at which it listens";
+	else if (is_unix(step) && opts->port)
+		why = "over unix it has a path, and no port";
 	if (why)
 		nm_origin_option(nm_step_error(ir, step, " from=\"%s\": %s", opts->from, why), step,
 				 "from");
@@ -95,6 +123,10 @@ void nm_ir_check_servers(struct nm_ir *ir, const struct nm_ir_group *group)
 
 		for (const struct nm_ir_step *step = first; !accept && step < end; step++)
 			accept = nm_ir_is_public(step) ? step : NULL;
+		if (accept && is_unix(accept) && group->attrs.workers > 1)
+			nm_step_error(ir, accept,
+				      ": over unix one worker takes all connections; nthreads must "
+				      "be 1");
 		for (const struct nm_ir_step *step = first; step < end; step++)
 			check_step(ir, step, accept,
 				   step->opened && step->opened >= first && step->opened < end);

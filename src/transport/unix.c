@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unix stream sockets with abstract names; unix(7). They reach only processes of this host (and
- * network namespace). */
+/* Unix stream sockets; unix(7). They reach only processes of this host (and network namespace). Their
+ * names are abstract, but for those that the profile has for whoever connects: paths. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -52,23 +53,56 @@ static int name_of(int fd, char text[NM_ENDPOINT_TEXT])
 	return 0;
 }
 
-static int unix_listen(const void *opts, const struct nm_addr *local, enum nm_listen how,
-		       int backlog, char text[NM_ENDPOINT_TEXT], int *ret_fd)
+static int bind_unnamed(int fd)
 {
 	const struct sockaddr_un unnamed = {.sun_family = AF_UNIX};
 
+	return bind(fd, (const struct sockaddr *)&unnamed, sizeof unnamed.sun_family) < 0 ? -errno
+											  : 0;
+}
+
+/* Whether the file is what a socket has left at which nobody listens any more. */
+static bool is_left(const struct sockaddr_un *at)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	bool refused = fd >= 0 && connect(fd, (const struct sockaddr *)at, sizeof *at) < 0 &&
+		       errno == ECONNREFUSED;
+	struct stat is;
+
+	if (fd >= 0)
+		(void)close(fd);
+	/* A file that is no socket refuses, too. */
+	return refused && lstat(at->sun_path, &is) == 0 && S_ISSOCK(is.st_mode);
+}
+
+static int bind_path(int fd, const char path[NM_ENDPOINT_TEXT])
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+
+	memcpy(at.sun_path, path, strlen(path));
+	int r = bind(fd, (const struct sockaddr *)&at, sizeof at) < 0 ? -errno : 0;
+
+	if (r != -EADDRINUSE || !is_left(&at))
+		return r;
+	(void)unlink(at.sun_path);
+	return bind(fd, (const struct sockaddr *)&at, sizeof at) < 0 ? -errno : 0;
+}
+
+static int unix_listen(const void *opts, const struct nm_addr *local, enum nm_listen how,
+		       int backlog, char text[NM_ENDPOINT_TEXT], int *ret_fd)
+{
 	(void)local;
 	/* A name cannot be shared, and need not be: a full queue makes connect try again. */
-	if (how != NM_LISTEN_FIRST)
+	if (how == NM_LISTEN_SHARED)
 		return -EOPNOTSUPP;
 	int fd = open_socket(opts);
 	if (fd < 0)
 		return fd;
-	int r = bind(fd, (const struct sockaddr *)&unnamed, sizeof unnamed.sun_family) < 0 ? -errno
-											   : 0;
+	int r = how == NM_LISTEN_FIXED ? bind_path(fd, text) : bind_unnamed(fd);
+
 	if (r == 0 && listen(fd, backlog) < 0)
 		r = -errno;
-	if (r == 0)
+	if (r == 0 && how == NM_LISTEN_FIRST)
 		r = name_of(fd, text);
 	if (r < 0)
 		return nm_socket_close_on_error(fd, r);

@@ -12,9 +12,16 @@ from pathlib import Path
 from nmtest import PATIENCE_S, Json, Netmodel, Process, defines, free_port, wait_until
 
 
-def listens(port: int) -> bool:
-    rows = [line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
-    return any(row[1].endswith(f":{port:04X}") and row[3] == "0A" for row in rows)
+def _rows(*names: str) -> list[list[str]]:
+    return [line.split() for name in names for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
+
+
+def listens(at: int | Path, protocol: str = "tcp") -> bool:
+    """Whether some socket of this host, or of this name space of networks, listens at the port, or at the path."""
+    if isinstance(at, Path):
+        return any(row[3] == "00010000" and row[-1] == str(at) for row in _rows("unix"))
+    state = "07" if protocol == "udp" else "0A"
+    return any(row[1].endswith(f":{at:04X}") and row[3] == state for row in _rows(*(("udp", "udp6") if protocol == "udp" else ("tcp", "tcp6"))))
 
 
 class Public:
@@ -53,11 +60,12 @@ class Public:
 
 @contextmanager
 def public(netmodel: Netmodel, app: str, *args: str, **params: object) -> Iterator[Public]:
-    port = free_port()
-    words = [*args, *defines(app=app, port=port, test_length="300s", **params)]
+    at, port = params.get("path"), free_port()
+    where = {"unix": "yes"} if at else {"port": port}
+    words = [*args, *defines(app=app, test_length="300s", **where, **params)]
     with netmodel.started("-m", "server", *words, "--format", "json") as process:
         server = Public(process, port)
-        wait_until(lambda: listens(port), what=f"{app} listens")
+        wait_until(lambda: listens(Path(str(at)) if at else port, "udp" if "udp" in params else "tcp"), what=f"{app} listens")
         yield server
         server.end()
 

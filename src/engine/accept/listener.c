@@ -76,6 +76,7 @@ static int open_listener(struct nm_worker *worker, const struct nm_instr *accept
 	for (int i = 0; i < r; i++)
 		listener->fds[i] = (struct nm_listen_fd){.fd = fds[i], .listener = listener};
 	listener->n_fds = r > 0 ? (size_t)r : 0;
+	listener->path = r > 0 ? nm_ports_path(accept) : NULL;
 	free(fds);
 	for (size_t i = 0; r >= 0 && i < listener->n_fds; i++)
 		r = begin(worker, &listener->fds[i], accept, text);
@@ -122,6 +123,8 @@ void nm_listeners_close(struct nm_worker *worker)
 			(void)close(listener->fds[j].fd);
 		}
 		free(listener->fds);
+		if (listener->path)
+			(void)unlink(listener->path);
 	}
 }
 

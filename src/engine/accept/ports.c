@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "flowop/flow.h"
+#include "flowop/flowop.h"
 #include "transport/transport.h"
 
 /* The kernel cuts the queue to net.core.somaxconn, 4096 by default. */
@@ -19,6 +19,13 @@
 uint32_t nm_ports_count(const struct nm_instr *instr)
 {
 	return nm_transport_ports(instr->transport, instr->open.transport_opts);
+}
+
+const char *nm_ports_path(const struct nm_instr *instr)
+{
+	const char *path = ((const struct nm_opts_open *)instr->opts)->path;
+
+	return path && *path ? path : NULL;
 }
 
 static void close_all(int *fds, uint32_t count)
@@ -104,7 +111,9 @@ int nm_ports_open(const struct nm_instr *instr, const struct nm_addr *local, uin
 {
 	uint32_t ports = nm_ports_count(instr);
 
-	if (ports == 1 && instr->open.port)
+	if (nm_ports_path(instr))
+		snprintf(text, NM_ENDPOINT_TEXT, "%s", nm_ports_path(instr));
+	else if (ports == 1 && instr->open.port)
 		snprintf(text, NM_ENDPOINT_TEXT, "%u", instr->open.port);
 	if (ports == 1)
 		return share_port(instr, local, instr->open.port ? 1 : sockets, with_others, text,

@@ -149,7 +149,7 @@ static const struct mistake options[] = {
 	{ONE(OP("accept", "from=any")),
 	 AT(2, "<flowop accept> from=\"any\": needs app=..., which says what is served")},
 	{ONE(OP("accept", "from=any app=dns protocol=udp")),
-	 AT(2, "<flowop accept> from=\"any\": only over tcp and mptcp")},
+	 AT(2, "<flowop accept> from=\"any\": only over tcp, mptcp, ssl and unix")},
 	{ONE(OP("connect", "remotehost=h from=any app=redis")),
 	 AT(2, "<flowop connect> from=\"any\": only of accept: a connect names whom it connects "
 	       "to")},

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""netmodel's own servers over TLS and unix sockets, under clients that are not netmodel."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import socket
+import ssl
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from certificates import Files, make
+from nmtest import PATIENCE_S, Netmodel, defines
+from partners import said
+from publics import public
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
+    return make(tmp_path_factory.mktemp("certificates"))
+
+
+# --- unix ---
+
+
+def test_redis_over_unix(netmodel: Netmodel, tmp_path: Path) -> None:
+    at = tmp_path / "redis.sock"
+    with public(netmodel, "redis", path=at) as server:
+        assert [said("redis-cli", "-s", str(at), *words).strip() for words in (("SET", "a", "b"), ("GET", "a"))] == ["OK", "b"]
+        rows = said("redis-benchmark", "-s", str(at), "-t", "set,get", "-n", "2000", "-c", "20", "--csv")
+    assert len(re.findall(r'^"(?:SET|GET)"', rows, re.MULTILINE)) == 2, rows
+    verbs = server.verbs()
+    assert (verbs["set"], verbs["get"]) == ({"ok": 2001}, {"hits": 2001})
+    assert not at.exists(), "it is removed in the end"
+
+
+def test_http_over_unix(netmodel: Netmodel, tmp_path: Path) -> None:
+    at = tmp_path / "http.sock"
+    with public(netmodel, "http", path=at) as server:
+        shown = ["-s", "-o", "/dev/null", "-w", "%{http_code} %{size_download}"]
+        assert said("curl", *shown, "--unix-socket", str(at), "http://localhost/bytes/70000") == "200 70000"
+    assert server.verbs() == {"http": {"ok": 1}}
+
+
+def test_a_path_that_a_server_has_left_is_taken(netmodel: Netmodel, tmp_path: Path) -> None:
+    at = tmp_path / "left.sock"
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(at))
+    with public(netmodel, "redis", path=at):
+        assert said("redis-cli", "-s", str(at), "PING").strip() == "PONG"
+
+
+def of_a_file(at: Path) -> contextlib.AbstractContextManager[object]:
+    at.write_text("kept")
+    return contextlib.nullcontext()
+
+
+def of_a_server(at: Path) -> contextlib.AbstractContextManager[object]:
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(str(at))
+    server.listen()
+    return server
+
+
+@pytest.mark.parametrize("taken", [of_a_file, of_a_server])
+def test_a_path_that_somebody_has_is_left_alone(taken: object, netmodel: Netmodel, tmp_path: Path) -> None:
+    at = tmp_path / "taken"
+    assert callable(taken)
+    with taken(at):
+        before = at.lstat()
+        result = netmodel.run("-m", "server", *defines(app="redis", unix="yes", path=at, test_length="1s"))
+        assert at.lstat() == before
+    assert result.code == 2
+    assert "cannot listen for the accept at line" in result.err, result.err
+    assert "Address already in use" in result.err, result.err
+
+
+# --- TLS ---
+
+
+def test_redis_over_tls(netmodel: Netmodel, files: Files) -> None:
+    with public(netmodel, "redis", tls="yes", cert=files.cert, key=files.plain) as server:
+        at = ["-p", str(server.port), "--tls", "--cacert", str(files.ca)]
+        assert [said("redis-cli", *at, *words).strip() for words in (("SET", "a", "b"), ("GET", "a"))] == ["OK", "b"]
+        rows = said("redis-benchmark", *at, "-t", "set,get", "-n", "1000", "-c", "10", "-P", "4", "--csv")
+    assert len(re.findall(r'^"(?:SET|GET)"', rows, re.MULTILINE)) == 2, rows
+    verbs = server.verbs()
+    assert (verbs["set"], verbs["get"]) == ({"ok": 1001}, {"hits": 1001})
+
+
+def test_http_over_tls(netmodel: Netmodel, files: Files) -> None:
+    """Also where the server ends the connection: TLS is ended before."""
+    with public(netmodel, "http", tls="yes", cert=files.cert, key=files.plain) as server:
+        at = f"https://localhost:{server.port}/bytes/70000"
+        shown = ["-s", "--cacert", str(files.ca), "-o", "/dev/null", "-w", "%{http_code} %{size_download}\n"]
+        got = [said("curl", *shown, *more, at).strip() for more in ((), ("-H", "Connection: close"), ("--http1.0",))]
+        context = ssl.create_default_context(cafile=str(files.ca))
+        with socket.create_connection(("127.0.0.1", server.port), PATIENCE_S) as plain, context.wrap_socket(
+            plain, server_hostname="localhost", suppress_ragged_eofs=False
+        ) as client:
+            client.sendall(b"GET /bytes/3 HTTP/1.1\r\nConnection: close\r\n\r\n")
+            whole = b"".join(iter(lambda: client.recv(1000), b""))
+    assert got == ["200 70000"] * 3
+    assert whole.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert server.verbs() == {"http": {"ok": 4}}
+
+
+def test_s_client_with_a_certificate_made_at_the_start(netmodel: Netmodel) -> None:
+    with public(netmodel, "redis", tls="yes") as server:
+        words = ["openssl", "s_client", "-quiet", "-connect", f"127.0.0.1:{server.port}"]
+        with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as client:
+            assert client.stdin
+            assert client.stdout
+            client.stdin.write(b"PING\r\n")
+            client.stdin.flush()
+            assert client.stdout.readline() == b"+PONG\r\n"
+            client.terminate()
+    assert server.verbs() == {"ping": {"ok": 1}}
+
+
+def test_handshakes_that_fail_end_nothing(netmodel: Netmodel, files: Files) -> None:
+    """One that speaks no TLS, one that goes at once, one that does not trust; and one that says nothing until the server ends."""
+    how = {"tls": "yes", "cert": files.cert, "key": files.plain, "num_flows": 2}
+    with contextlib.ExitStack() as kept, public(netmodel, "redis", **how) as server:
+        for text in (b"PING\r\n", b"GET / HTTP/1.1\r\n\r\n", b""):
+            with socket.create_connection(("127.0.0.1", server.port), PATIENCE_S) as client:
+                client.sendall(text)
+                client.shutdown(socket.SHUT_WR)
+                client.settimeout(PATIENCE_S)
+                with contextlib.suppress(ConnectionResetError):
+                    while client.recv(100):
+                        pass
+        doubting = ssl.create_default_context(cafile=str(files.other))
+        with socket.create_connection(("127.0.0.1", server.port), PATIENCE_S) as plain, pytest.raises(ssl.SSLError):
+            doubting.wrap_socket(plain, server_hostname="localhost")
+        kept.enter_context(socket.create_connection(("127.0.0.1", server.port), PATIENCE_S))
+        assert said("redis-cli", "-p", str(server.port), "--tls", "--cacert", str(files.ca), "PING").strip() == "PONG"
+    assert server.verbs() == {"ping": {"ok": 1}}
+    assert server.connections == 1
+    assert server.result["totals"]["errors"] == 4
+
+
+# --- mistakes ---
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"unix": "yes"}, 'from="any": over unix it needs path=..., the file of the socket at which it listens'),
+        ({"path": "/tmp/x"}, 'path="/tmp/x": only of accept with from=any, over unix'),
+        ({"unix": "yes", "path": "x" * 108}, "must have 1 to 107 bytes"),
+        ({"unix": "yes", "path": "/tmp/x", "port": 7}, 'from="any": over unix it has a path, and no port'),
+        ({"unix": "yes", "path": "/tmp/x", "num_threads": 2}, "over unix one worker takes all connections; nthreads must be 1"),
+    ],
+)
+def test_mistakes(params: dict[str, object], message: str, netmodel: Netmodel) -> None:
+    result = netmodel.run("-m", "server", *defines(app="redis", test_length="1s", **params))
+    assert result.code == 1
+    assert message in result.err, result.err
