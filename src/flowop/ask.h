@@ -91,6 +91,9 @@ enum nm_step nm_accept_any_step(struct nm_io *io, struct nm_flow *flow,
 /* The step that answers all requests over a connection of whoever connects, until its end, by these
  * options of serve: what a client does wrong is counted, and ends its connection alone. */
 nm_step_fn nm_serve_all_step(const void *opts, const struct nm_faults *faults);
+/* The step that answers messages of whoever sends them, each by itself, until the time is over. */
+enum nm_step nm_serve_messages_step(struct nm_io *io, struct nm_flow *flow,
+				    const struct nm_instr *instr);
 
 /* Of a connection that asks, while no request of it is under way: where an answer is parsed, and
  * what is noted of one that is none, of NM_SAID_MAX bytes. */

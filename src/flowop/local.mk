@@ -73,6 +73,7 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/living.c \
 	src/flowop/living.h \
 	src/flowop/serve_all.c \
+	src/flowop/serve_messages.c \
 	src/flowop/abandoned.h \
 	src/flowop/disconnect.h \
 	src/flowop/files.c \

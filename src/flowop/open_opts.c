@@ -45,8 +45,8 @@ const struct nm_opt nm_open_opts[] = {
 	{.name = "from",
 	 .type = NM_TYPE_STRING,
 	 .offset = offsetof(struct nm_opts_open, from),
-	 .help = "on accept, with app, over tcp, mptcp, ssl or unix: any: connections of whoever "
-		 "connects, of "
+	 .help = "on accept, with app, over tcp, mptcp, ssl or unix, and dns over udp: any: "
+		 "connections of whoever connects, of "
 		 "programs that are not netmodel, too, at all addresses of this host, at port or "
 		 "the usual port of the protocol; over unix at path. The flowop serve answers "
 		 "them, and remotehost "

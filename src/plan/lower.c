@@ -128,10 +128,11 @@ static uint32_t ahead_of(const struct nm_group *group, const struct nm_ir_step *
 static nm_step_fn step_of(const struct nm_ir_step *step, const struct nm_flowop *op,
 			  const void *opts)
 {
+	if (op == &nm_flowop_serve && step->op == op)
+		return is_lossy(step) ? nm_serve_messages_step
+				      : nm_serve_all_step(opts, step->ask.faults);
 	if (is_lossy(step) && op->lossy_step)
 		return op->lossy_step;
-	if (op == &nm_flowop_serve && step->op == op)
-		return nm_serve_all_step(opts, step->ask.faults);
 	if (nm_ir_is_public(step))
 		return nm_accept_any_step;
 	if (op == &nm_flowop_connect && nm_lives(opts))

@@ -32,6 +32,24 @@ static bool is_unix(const struct nm_ir_step *step)
 	return step->transport->caps & NM_TRANSPORT_ONE_HOST;
 }
 
+static bool is_udp(const struct nm_ir_step *step)
+{
+	return step->transport->caps & NM_TRANSPORT_UDP;
+}
+
+/* Over UDP there are no connections that could be served late, or ended. */
+static void check_serve(struct nm_ir *ir, const struct nm_ir_step *step)
+{
+	const struct nm_opts_serve *opts = step->opts;
+	const char *option = opts->service.max		     ? "service"
+			     : is_given(opts->fault)	     ? "fault"
+							     : NULL;
+
+	if (option && is_udp(step->opened))
+		nm_origin_option(nm_step_error(ir, step, " %s: not over udp", option), step,
+				 option);
+}
+
 static void check_path(struct nm_ir *ir, const struct nm_ir_step *step)
 {
 	const struct nm_opts_open *opts = step->opts;
@@ -61,8 +79,8 @@ void nm_ir_check_public(struct nm_ir *ir, const struct nm_ir_step *step)
 		why = "must be any, or empty";
 	else if (!is_given(opts->app))
 		why = "needs app=..., which says what is served";
-	else if ((step->transport->caps & streams) != streams)
-		why = "only over tcp, mptcp, ssl and unix";
+	else if ((step->transport->caps & streams) != streams && !is_udp(step))
+		why = "only over tcp, mptcp, ssl and unix, and dns over udp";
 	else if (is_unix(step) && !is_given(opts->path))
 		why = "over unix it needs path=..., the file of the socket at which it listens";
 	else if (is_unix(step) && opts->port)
@@ -107,6 +125,8 @@ static void check_step(struct nm_ir *ir, const struct nm_ir_step *step,
 			      ": the transaction has the accept of line %u with from=any, and so "
 			      "no connections but those",
 			      accept->line);
+	if (step->op == &nm_flowop_serve && step->opened && nm_ir_is_public(step->opened))
+		check_serve(ir, step);
 	if ((is_public || step->op == &nm_flowop_serve) &&
 	    (step->common->timeout_ns || step->common->can_fail))
 		nm_step_error(ir, step,
@@ -123,10 +143,10 @@ void nm_ir_check_servers(struct nm_ir *ir, const struct nm_ir_group *group)
 
 		for (const struct nm_ir_step *step = first; !accept && step < end; step++)
 			accept = nm_ir_is_public(step) ? step : NULL;
-		if (accept && is_unix(accept) && group->attrs.workers > 1)
+		if (accept && (is_unix(accept) || is_udp(accept)) && group->attrs.workers > 1)
 			nm_step_error(ir, accept,
-				      ": over unix one worker takes all connections; nthreads must "
-				      "be 1");
+				      ": over %s one worker serves all; nthreads must be 1",
+				      accept->transport->name);
 		for (const struct nm_ir_step *step = first; step < end; step++)
 			check_step(ir, step, accept,
 				   step->opened && step->opened >= first && step->opened < end);

@@ -31,6 +31,8 @@ src_libnm_transport_la_SOURCES = \
 	src/transport/optional.h \
 	src/transport/udp_batch.c \
 	src/transport/udp_batch.h \
+	src/transport/udp_sender.c \
+	src/transport/udp_sender.h \
 	src/transport/peers.c \
 	src/transport/peers.h \
 	src/transport/preamble.c \

@@ -73,8 +73,7 @@ struct nm_transport {
 	const struct nm_opt *opts; /* options of connect and accept over this transport */
 	size_t opts_size;
 
-	/* Required, but for listen and endpoint of a transport with NO_PEER, and accept of one
-	 * whose connections a datagram begins. */
+	/* Required, but for listen and endpoint of a transport with NO_PEER. */
 
 	/* Opens a listening socket. `local`: the address to bind, port ignored. `text`: the
 	 * listener's name (port number, path), which the first socket writes, for the peer, and the
@@ -96,7 +95,8 @@ struct nm_transport {
 	/* Takes one connection; conn->state as for connect; -EAGAIN when there is none;
 	 * -EINPROGRESS: taken, but `established` has to be called until it is ready. `peers`: the
 	 * hosts whose connections are taken (NULL: all); others are closed at once and
-	 * -ECONNABORTED is returned. */
+	 * -ECONNABORTED is returned. Over UDP, where a datagram begins each connection that is
+	 * another, it is called once, for the connection of whoever sends something. */
 	int (*accept)(struct nm_conn *conn, int listen_fd, const void *opts,
 		      const struct nm_peers *peers);
 	/* Releases everything; the conn may be opened again. reset: abort instead of an orderly

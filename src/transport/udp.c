@@ -2,6 +2,7 @@
 /* UDP over IPv4 and IPv6; udp(7). A connection is a pair of connected sockets: the preamble of
  * the connecting end makes the other (transport/preamble.h). */
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 #include "transport/address.h"
 #include "transport/udp_mux.h"
+#include "transport/udp_sender.h"
 #include "transport/socket.h"
 #include "transport/sockopt.h"
 #include "transport/transport.h"
@@ -182,6 +184,25 @@ static int udp_attach(struct nm_conn *conn, int fd, const void *opts)
 	return start(conn, fd, opts, NM_CONN_ACCEPTED);
 }
 
+/* The connection of whoever sends something: the listening socket itself. */
+static int udp_accept(struct nm_conn *conn, int listen_fd, const void *opts,
+		      const struct nm_peers *peers)
+{
+	struct nm_addr at = {.len = sizeof at.sa};
+	int fd = fcntl(listen_fd, F_DUPFD_CLOEXEC, 0);
+
+	(void)peers;
+	if (fd < 0)
+		return -errno;
+	int r = getsockname(fd, (struct sockaddr *)&at.sa, &at.len) < 0
+			? -errno
+			: nm_udp_sender_ask(fd, at.sa.ss_family);
+	if (r == 0)
+		return udp_attach(conn, fd, opts);
+	(void)close(fd);
+	return r;
+}
+
 static uint32_t udp_port_of(const struct nm_conn *conn)
 {
 	struct nm_addr at = {.len = sizeof at.sa};
@@ -238,6 +259,7 @@ const struct nm_transport nm_transport_udp = {
 	.endpoint = nm_addr_endpoint,
 	.connect = udp_connect,
 	.established = nm_socket_established,
+	.accept = udp_accept,
 	.close = nm_socket_close,
 	.checks = &(const struct nm_transport_checks){.prepare = nm_sock_prepare,
 						      .group = nm_sock_check_group},

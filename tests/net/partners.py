@@ -27,6 +27,7 @@ PARTNERS = TOP / "build" / "partners"
 REDIS = ("redis-server", "redis-tools", "libatomic1", "libjemalloc2", "liblzf1")
 NSD = ("nsd", "libevent-2.1-7", "libfstrm0", "libprotobuf-c1")
 MEMCACHED_TOOLS = ("libmemcached-tools", "libmemcached11", "libmemcachedutil2", "libhashkit2", "libevent-2.1-7")
+DIG = ("bind9-dnsutils", "bind9-libs", "libfstrm0", "libjson-c5", "liblmdb0", "libmaxminddb0", "libnghttp2-14", "libprotobuf-c1", "libuv1")
 PACKAGES = {
     "memcached": ("memcached", "libevent-2.1-7"),
     "redis-server": REDIS,
@@ -39,6 +40,7 @@ PACKAGES = {
     "wrk": ("wrk", "libluajit-5.1-2"),
     "ab": ("apache2-utils", "libapr1", "libaprutil1"),
     "dnsperf": ("dnsperf", "libldns3", "libnghttp2-14"),
+    "dig": DIG,
     "nginx": ("nginx",),
     "nsd": NSD,
     "nsd-control": NSD,

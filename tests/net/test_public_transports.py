@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""netmodel's own servers over TLS and unix sockets, under clients that are not netmodel."""
+"""netmodel's own servers over TLS, unix sockets and UDP, under clients that are not netmodel."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import re
 import socket
 import ssl
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from certificates import Files, make
-from nmtest import PATIENCE_S, Netmodel, defines
+from nmtest import PATIENCE_S, Netmodel, defines, free_port
 from partners import said
 from publics import public
 
@@ -143,6 +144,58 @@ def test_handshakes_that_fail_end_nothing(netmodel: Netmodel, files: Files) -> N
     assert server.result["totals"]["errors"] == 4
 
 
+# --- UDP ---
+
+
+def test_dig(netmodel: Netmodel) -> None:
+    """Each address of this host answers from itself."""
+    with public(netmodel, "dns", udp="yes") as server:
+        words = ["-p", str(server.port), "+tries=1", f"+time={int(PATIENCE_S)}", "+short", "www.example.com"]
+        got = [said("dig", f"@{at}", *words).strip() for at in ("127.0.0.1", "127.0.0.2", "::1")]
+        got.append(said("dig", "@127.0.0.1", *words, "AAAA").strip())
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+            client.sendto(b"no query", ("127.0.0.1", server.port))
+        assert "status: NXDOMAIN" in said("dig", "@127.0.0.1", *words[:-2], "no.invalid")
+    assert got == ["192.0.2.1"] * 3 + ["2001:db8::1"]
+    assert server.verbs() == {"query": {"hits": 4, "misses": 1}, "other": {"malformed": 1}}
+
+
+@pytest.mark.parametrize("clients", [1, 5])
+def test_dnsperf(clients: int, netmodel: Netmodel, tmp_path: Path) -> None:
+    n = 1000
+    names = tmp_path / "names"
+    names.write_text("www.example.com A\nno.invalid A\n")
+    with public(netmodel, "dns", udp="yes", num_flows=1) as server:
+        out = said("dnsperf", "-s", "127.0.0.1", "-p", str(server.port), "-d", str(names), "-n", str(n // 2), "-c", str(clients))
+    assert re.search(rf"Queries completed: +{n} ", out), out
+    assert re.search(rf"NOERROR {n // 2} \(50.00%\), NXDOMAIN {n // 2} ", out), out
+    assert server.verbs() == {"query": {"hits": n // 2, "misses": n // 2}}
+
+
+def test_the_time_of_a_server_over_udp_ends(netmodel: Netmodel) -> None:
+    """And it serves again when the run is repeated."""
+    port = free_port()
+    words = ["-m", "server", *defines(app="dns", udp="yes", port=port, test_length="2s"), "--repeat", "2", "--format", "json"]
+    with netmodel.started(*words) as process:
+        answers = 0
+        query = b"\0\7\1\0\0\1\0\0\0\0\0\0\1a\4test\0\0\1\0\1"
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+            client.connect(("127.0.0.1", port))
+            client.settimeout(0.05)
+            while process.running():
+                with contextlib.suppress(TimeoutError, ConnectionRefusedError):
+                    client.send(query)
+                    client.recv(600)
+                    answers += 1
+                time.sleep(0.01)
+        result = process.finish()
+    assert result.code == 0, result
+    counts = [run["totals"]["outcomes"]["hits"] for run in result.json()["repeat"]["runs"]]
+    assert len(counts) == 2
+    assert min(counts) > 0
+    assert sum(counts) >= answers
+
+
 # --- mistakes ---
 
 
@@ -153,10 +206,14 @@ def test_handshakes_that_fail_end_nothing(netmodel: Netmodel, files: Files) -> N
         ({"path": "/tmp/x"}, 'path="/tmp/x": only of accept with from=any, over unix'),
         ({"unix": "yes", "path": "x" * 108}, "must have 1 to 107 bytes"),
         ({"unix": "yes", "path": "/tmp/x", "port": 7}, 'from="any": over unix it has a path, and no port'),
-        ({"unix": "yes", "path": "/tmp/x", "num_threads": 2}, "over unix one worker takes all connections; nthreads must be 1"),
+        ({"unix": "yes", "path": "/tmp/x", "num_threads": 2}, "over unix one worker serves all; nthreads must be 1"),
+        ({"udp": "yes"}, 'app="redis": needs a stream, as tcp, mptcp, ssl or unix'),
+        ({"udp": "yes", "app": "dns", "num_threads": 2}, "over udp one worker serves all; nthreads must be 1"),
+        ({"udp": "yes", "app": "dns", "service": "1ms"}, "service: not over udp"),
+        ({"udp": "yes", "app": "dns", "fault": "stall(0.1)"}, "fault: not over udp"),
     ],
 )
 def test_mistakes(params: dict[str, object], message: str, netmodel: Netmodel) -> None:
-    result = netmodel.run("-m", "server", *defines(app="redis", test_length="1s", **params))
+    result = netmodel.run("-m", "server", *defines(**{"app": "redis", "test_length": "1s", **params}))
     assert result.code == 1
     assert message in result.err, result.err
