@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* netmodel's own server of RESP2: PING, GET, SET with EX or PX, DEL and EXISTS of one key, and
- * SELECT of its one database; those of one or two words also inline. Any other command
+/* netmodel's own server of RESP2, and RESP3 behind HELLO 3: PING, GET, SET with EX or PX, DEL and
+ * EXISTS of one key, and SELECT of its one database; those of one or two words also inline. Any other command
  * is answered with an error. What is stored does
  * not expire. */
 #include "app/redis.h"
@@ -17,6 +17,9 @@
  * each further word, its length, its bytes, and the end behind them. nm_app_answer() makes it
  * the first. */
 enum state { AT_COMMAND, AT_WORD, IN_WORD, BEHIND_WORD };
+
+/* served->note: which version is spoken, RESP2 from the beginning. */
+enum { SPEAKS_2, SPEAKS_3 };
 
 /* What has come and is not read yet. */
 struct reader {
@@ -93,7 +96,8 @@ static enum nm_took get(struct nm_app_served *served, const struct nm_app_servic
 	struct nm_stored stored;
 
 	if (!nm_store_find(service->store, key->bytes, (size_t)key->length, &stored))
-		return nm_app_answer(served, NM_VERB_GET, NM_CLASS_MISS, "$-1\r\n");
+		return nm_app_answer(served, NM_VERB_GET, NM_CLASS_MISS,
+				     served->note == SPEAKS_3 ? "_\r\n" : "$-1\r\n");
 	char *end = nm_line_put("\r\n", nm_number_put(stored.size, head + 1));
 
 	nm_rope_add(&served->out, head, (size_t)(end - head));
@@ -107,6 +111,21 @@ static enum nm_took refuse(struct nm_app_served *served)
 			     "-ERR unknown command or wrong arguments\r\n");
 }
 
+/* "HELLO [VERSION]": the client is told who serves it, in that version. */
+static enum nm_took hello(struct nm_app_served *served, const struct word *version)
+{
+	if (version && !word_is(version, "2") && !word_is(version, "3"))
+		return nm_app_answer(served, NM_VERB_NONE, NM_CLASS_REFUSED,
+				     "-NOPROTO unsupported protocol version\r\n");
+	if (version)
+		served->note = word_is(version, "3") ? SPEAKS_3 : SPEAKS_2;
+	return nm_app_answer(
+		served, NM_VERB_NONE, NM_CLASS_OK,
+		served->note == SPEAKS_3
+			? "%2\r\n$6\r\nserver\r\n$8\r\nnetmodel\r\n$5\r\nproto\r\n:3\r\n"
+			: "*4\r\n$6\r\nserver\r\n$8\r\nnetmodel\r\n$5\r\nproto\r\n:2\r\n");
+}
+
 /* A command of two words, which is no flowop. */
 static enum nm_took execute_other(struct nm_app_served *served,
 				  const struct nm_app_service *service, const struct word *name,
@@ -114,6 +133,8 @@ static enum nm_took execute_other(struct nm_app_served *served,
 {
 	struct nm_stored stored;
 
+	if (word_is(name, "hello"))
+		return hello(served, key);
 	if (word_is(name, "exists"))
 		return nm_app_answer(
 			served, NM_VERB_NONE, NM_CLASS_OK,
@@ -129,6 +150,8 @@ static enum nm_took execute_other(struct nm_app_served *served,
 static enum nm_took execute(struct nm_app_served *served, const struct nm_app_service *service,
 			    const struct word *name, const struct word *key)
 {
+	if (!key && word_is(name, "hello"))
+		return hello(served, NULL);
 	if (!key)
 		return word_is(name, "ping")
 			       ? nm_app_answer(served, NM_VERB_PING, NM_CLASS_OK, "+PONG\r\n")

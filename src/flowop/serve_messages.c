@@ -23,8 +23,8 @@ static void answer(struct nm_io *io, const struct nm_flow *flow, const struct nm
 		nm_io_count_messages_sent(io, size, 1);
 		nm_serve_count(io, flow, instr);
 	} else {
-		nm_counter_add(
-			&nm_serve_count_request(io, instr, (enum nm_verb)served->verb)->lost, 1);
+		nm_counter_add(&nm_serve_count_request(io, instr, (enum nm_verb)served->verb)->lost,
+			       1);
 	}
 	nm_rope_clear(&served->out);
 }
@@ -39,8 +39,8 @@ enum nm_step nm_serve_messages_step(struct nm_io *io, struct nm_flow *flow,
 	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
 		if (!(conn->flags & NM_CONN_IN))
 			return NM_STEP_WAIT_IN;
-		ssize_t n = nm_udp_sender_receive(conn->fd, io->rx, io->chunk, io->recv_flags,
-						  &sender);
+		ssize_t n =
+			nm_udp_sender_receive(conn->fd, io->rx, io->chunk, io->recv_flags, &sender);
 
 		if (n < 0 && nm_io_received_nothing(conn, n) != NM_IO_AGAIN)
 			return nm_flow_failed(flow, n);

@@ -41,9 +41,7 @@ static bool is_udp(const struct nm_ir_step *step)
 static void check_serve(struct nm_ir *ir, const struct nm_ir_step *step)
 {
 	const struct nm_opts_serve *opts = step->opts;
-	const char *option = opts->service.max		     ? "service"
-			     : is_given(opts->fault)	     ? "fault"
-							     : NULL;
+	const char *option = opts->service.max ? "service" : is_given(opts->fault) ? "fault" : NULL;
 
 	if (option && is_udp(step->opened))
 		nm_origin_option(nm_step_error(ir, step, " %s: not over udp", option), step,

@@ -27,8 +27,7 @@ ssize_t nm_udp_sender_receive(int fd, void *data, size_t size, int flags, struct
 	return n < 0 ? -errno : n;
 }
 
-ssize_t nm_udp_sender_answer(int fd, void *data, size_t size,
-			     struct nm_udp_sender *sender)
+ssize_t nm_udp_sender_answer(int fd, void *data, size_t size, struct nm_udp_sender *sender)
 {
 	struct iovec part = {data, size};
 	struct msghdr message = {.msg_name = &sender->from.sa,

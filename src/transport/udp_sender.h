@@ -23,7 +23,6 @@ int nm_udp_sender_ask(int fd, int family);
 /* Bytes, or -errno. */
 ssize_t nm_udp_sender_receive(int fd, void *data, size_t size, int flags,
 			      struct nm_udp_sender *ret);
-ssize_t nm_udp_sender_answer(int fd, void *data, size_t size,
-			     struct nm_udp_sender *sender);
+ssize_t nm_udp_sender_answer(int fd, void *data, size_t size, struct nm_udp_sender *sender);
 
 #endif

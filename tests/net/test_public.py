@@ -32,6 +32,19 @@ def test_redis_cli(netmodel: Netmodel) -> None:
     assert server.connections == 10
 
 
+def test_redis_in_resp3(netmodel: Netmodel) -> None:
+    """Each connection begins in RESP2, and HELLO changes that until its end, or back."""
+    words = b"HELLO\r\nHELLO 3\r\nGET no\r\nHELLO 4\r\nHELLO\r\nHELLO 2\r\nGET no\r\n"
+    two, three = (b"%b\r\n$6\r\nserver\r\n$8\r\nnetmodel\r\n$5\r\nproto\r\n:%d\r\n" % how for how in ((b"*4", 2), (b"%2", 3)))
+    whole = two + three + b"_\r\n-NOPROTO unsupported protocol version\r\n" + three + two + b"$-1\r\n"
+    with public(netmodel, "redis", num_flows=1) as server:
+        cli = ["redis-cli", "-3", "-p", str(server.port)]
+        assert [said(*cli, *of).strip() for of in (("SET", "a", "b"), ("GET", "a"), ("GET", "none"))] == ["OK", "b", ""]
+        assert ask(server, words, 1000) == whole
+        assert ask(server, b"GET no\r\n", 1000) == b"$-1\r\n"
+    assert server.verbs() == {"set": {"ok": 1}, "get": {"hits": 1, "misses": 4}, "other": {"ok": 7, "refused": 1}}
+
+
 @pytest.mark.parametrize("pipeline", [1, 16])
 @pytest.mark.parametrize("workers", [1, 2])
 def test_redis_benchmark(pipeline: int, workers: int, netmodel: Netmodel) -> None:
@@ -189,7 +202,7 @@ def test_a_server_of_some_connections_waits_for_them(netmodel: Netmodel, tmp_pat
         wait_until(lambda: listens(port) and listens(port + 1), what="both ports listen")
         time.sleep(2)  # longer than a run may be idle
         for at in (port, port + 1) * 16:
-            if not process.running:
+            if not process.running():
                 break
             with contextlib.suppress(ConnectionError), socket.create_connection(("127.0.0.1", at), PATIENCE_S) as client:
                 client.sendall(b"PING\r\n")

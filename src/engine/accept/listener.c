@@ -70,9 +70,8 @@ static int open_listener(struct nm_worker *worker, const struct nm_instr *accept
 	}
 	if (!nm_instr_is_public(accept))
 		listener->peers = &worker->engine->hosts[accept->host].peers;
-	listener->single =
-		is_for_messages(accept) ||
-		(worker->n_flows == 1 && nm_shape_accepts_singly(worker->group, accept));
+	listener->single = is_for_messages(accept) ||
+			   (worker->n_flows == 1 && nm_shape_accepts_singly(worker->group, accept));
 	const struct nm_addr *local = nm_data_local(worker->engine, accept, &at);
 	const bool shares = nm_instr_is_public(accept) && worker->group->n_workers > 1;
 	int r = 0;

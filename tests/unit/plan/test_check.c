@@ -149,7 +149,8 @@ static const struct mistake options[] = {
 	{ONE(OP("accept", "from=any")),
 	 AT(2, "<flowop accept> from=\"any\": needs app=..., which says what is served")},
 	{ONE(OP("accept", "from=any app=dns protocol=null")),
-	 AT(2, "<flowop accept> from=\"any\": only over tcp, mptcp, ssl and unix, and dns over udp")},
+	 AT(2,
+	    "<flowop accept> from=\"any\": only over tcp, mptcp, ssl and unix, and dns over udp")},
 	{ONE(OP("connect", "remotehost=h from=any app=redis")),
 	 AT(2, "<flowop connect> from=\"any\": only of accept: a connect names whom it connects "
 	       "to")},
