@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* netmodel's own server of RESP2, and RESP3 behind HELLO 3: PING, GET, SET with EX or PX, DEL and
- * EXISTS of one key, and SELECT of its one database; those of one or two words also inline. Any other command
- * is answered with an error. What is stored does
- * not expire. */
+ * EXISTS of one key, and SELECT of its one database; those of one or two words also inline. Any
+ * other command is answered with an error. What is stored does not expire. */
 #include "app/redis.h"
 
 #include <string.h>

@@ -362,6 +362,11 @@ static bool is_repeated(const struct nm_group *group, const struct nm_instr *acc
 	return true;
 }
 
+bool nm_shape_takes_messages(const struct nm_instr *accept)
+{
+	return nm_instr_is_public(accept) && (accept->transport->caps & NM_TRANSPORT_MESSAGES);
+}
+
 bool nm_shape_accepts_singly(const struct nm_group *group, const struct nm_instr *accept)
 {
 	const struct nm_instr *end = group->instrs + group->n_instrs;

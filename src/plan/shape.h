@@ -118,6 +118,9 @@ bool nm_phase_mixes(const struct nm_group *group, const struct nm_phase *phase);
  * time out. */
 bool nm_instr_is_plain(const struct nm_instr *instr);
 
+/* Whether the only connection of the accept is the listening socket itself, which takes messages of
+ * whoever sends them. */
+bool nm_shape_takes_messages(const struct nm_instr *accept);
 /* Whether the queue of the listener of an accept never holds a second connection, on a worker with
  * one flow: the other end must receive something on each connection before it can open the next. */
 bool nm_shape_accepts_singly(const struct nm_group *group, const struct nm_instr *accept);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* recvmsg(2) and sendmsg(2) with the address of this end: ip(7), ipv6(7). */
 #include "transport/udp_sender.h"
 
 #include <errno.h>

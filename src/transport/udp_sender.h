@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages over a socket of UDP that is connected to nobody: each is answered to its sender, from the
- * address that it was sent to, or a host with several might answer from another. */
+/* Messages over a socket of UDP that is connected to nobody: each is answered to its sender, from
+ * the address that it was sent to, or a host with several might answer from another. */
 #ifndef NM_TRANSPORT_UDP_SENDER_H
 #define NM_TRANSPORT_UDP_SENDER_H
 

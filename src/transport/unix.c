@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unix stream sockets; unix(7). They reach only processes of this host (and network namespace). Their
- * names are abstract, but for those that the profile has for whoever connects: paths. */
+/* Unix stream sockets; unix(7). They reach only processes of this host (and network namespace).
+ * Their names are abstract, but for those that the profile has for whoever connects: paths. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

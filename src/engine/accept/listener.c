@@ -31,19 +31,12 @@ int nm_listener_watch(struct nm_worker *worker, struct nm_listen_fd *one, bool w
 	return tell_epoll(worker, one, EPOLL_CTL_MOD, watch ? EPOLLIN | EPOLLET : 0);
 }
 
-/* Whether its only connection is the listening socket itself, which takes messages of whoever sends
- * them. */
-static bool is_for_messages(const struct nm_instr *accept)
-{
-	return nm_instr_is_public(accept) && (accept->transport->caps & NM_TRANSPORT_MESSAGES);
-}
-
 /* Adds one socket of the listener to the worker's epoll; level-triggered for a demultiplexer, which
  * so may leave datagrams for later, while others have their turn. */
 static int begin(struct nm_worker *worker, struct nm_listen_fd *one, const struct nm_instr *accept,
 		 const char *text)
 {
-	if (is_for_messages(accept)) {
+	if (nm_shape_takes_messages(accept)) {
 		one->ready = true;
 		return 0;
 	}
@@ -70,7 +63,7 @@ static int open_listener(struct nm_worker *worker, const struct nm_instr *accept
 	}
 	if (!nm_instr_is_public(accept))
 		listener->peers = &worker->engine->hosts[accept->host].peers;
-	listener->single = is_for_messages(accept) ||
+	listener->single = nm_shape_takes_messages(accept) ||
 			   (worker->n_flows == 1 && nm_shape_accepts_singly(worker->group, accept));
 	const struct nm_addr *local = nm_data_local(worker->engine, accept, &at);
 	const bool shares = nm_instr_is_public(accept) && worker->group->n_workers > 1;

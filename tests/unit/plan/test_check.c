@@ -148,7 +148,7 @@ static const struct mistake options[] = {
 	 AT(2, "<flowop accept> from=\"all\": must be any, or empty")},
 	{ONE(OP("accept", "from=any")),
 	 AT(2, "<flowop accept> from=\"any\": needs app=..., which says what is served")},
-	{ONE(OP("accept", "from=any app=dns protocol=null")),
+	{ONE(OP("accept", "from=any app=redis protocol=psp")),
 	 AT(2,
 	    "<flowop accept> from=\"any\": only over tcp, mptcp, ssl and unix, and dns over udp")},
 	{ONE(OP("connect", "remotehost=h from=any app=redis")),

@@ -112,7 +112,7 @@ START_TEST(a_listener_can_be_one_of_several_or_says_so)
 		ck_assert_str_eq(other, text);
 		if (r == 0)
 			(void)close(fd);
-		strcpy(other, "x");
+		strcpy(other, "/dev/null/x"); /* neither a port nor a path */
 		ck_assert_int_lt(t->listen(server.opts, &here, NM_LISTEN_FIXED, 8, other, &fd), 0);
 	}
 	end();
