@@ -24,7 +24,8 @@
 #define READ		  OP("read", "size=1")
 
 #define CONNECT_NAMES                                                                              \
-	"remotehost, protocol, port, app, server, from, data_host, auth_file, user, db, resp, "    \
+	"remotehost, protocol, port, app, server, from, path, data_host, auth_file, user, db, "    \
+	"resp, "                                                                                   \
 	"async_connect, reconnect, requests, lifetime, conn, count, repeat, "                      \
 	"batch_size, timeout, poll_timeout, canfail, when, unless, non_blocking, and those of "    \
 	"--describe tcp"
