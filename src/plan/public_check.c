@@ -81,8 +81,6 @@ void nm_ir_check_public(struct nm_ir *ir, const struct nm_ir_step *step)
 		why = "only over tcp, mptcp, ssl and unix, and dns over udp";
 	else if (is_unix(step) && !is_given(opts->path))
 		why = "over unix it needs path=..., the file of the socket at which it listens";
-	else if (is_unix(step) && opts->port)
-		why = "over unix it has a path, and no port";
 	if (why)
 		nm_origin_option(nm_step_error(ir, step, " from=\"%s\": %s", opts->from, why), step,
 				 "from");

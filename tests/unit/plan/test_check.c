@@ -152,6 +152,8 @@ static const struct mistake options[] = {
 	{ONE(OP("accept", "from=any app=redis protocol=psp")),
 	 AT(2,
 	    "<flowop accept> from=\"any\": only over tcp, mptcp, ssl and unix, and dns over udp")},
+	{ONE(OP("connect", "remotehost=local protocol=unix port=7")),
+	 AT(2, "<flowop connect> port=\"7\": a unix socket has no port")},
 	{ONE(OP("connect", "remotehost=h from=any app=redis")),
 	 AT(2, "<flowop connect> from=\"any\": only of accept: a connect names whom it connects "
 	       "to")},
