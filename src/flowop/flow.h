@@ -243,6 +243,8 @@ struct nm_listener {
 	size_t n_fds;
 	const struct nm_peers *peers; /* the addresses whose connections are taken; NULL: all */
 	const char *path;	      /* of the file that its socket has made; NULL: none */
+	dev_t path_dev;		      /* and which file that is */
+	ino_t path_ino;
 	struct nm_flow *first, *last; /* flows that wait to accept */
 	bool single;		      /* at most one connection can be queued at a time */
 };

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "engine/accept/mux.h"
@@ -46,6 +47,28 @@ static int begin(struct nm_worker *worker, struct nm_listen_fd *one, const struc
 	return one->mux ? tell_epoll(worker, one, EPOLL_CTL_ADD, EPOLLIN) : -ENOMEM;
 }
 
+static void note_path(struct nm_listener *listener, const char *path)
+{
+	struct stat is;
+
+	if (!path || lstat(path, &is) < 0)
+		return;
+	listener->path = path;
+	listener->path_dev = is.st_dev;
+	listener->path_ino = is.st_ino;
+}
+
+/* Removes the file, unless another is there by now. The socket must still be open: it keeps the
+ * number of the file from being given to another. */
+static void remove_path(const struct nm_listener *listener)
+{
+	struct stat is;
+
+	if (listener->path && lstat(listener->path, &is) == 0 &&
+	    is.st_dev == listener->path_dev && is.st_ino == listener->path_ino)
+		(void)unlink(listener->path);
+}
+
 static int open_listener(struct nm_worker *worker, const struct nm_instr *accept, char *text)
 {
 	struct nm_listener *listener = &worker->accept.listeners[accept->opening];
@@ -81,8 +104,9 @@ static int open_listener(struct nm_worker *worker, const struct nm_instr *accept
 	for (int i = 0; i < r; i++)
 		listener->fds[i] = (struct nm_listen_fd){.fd = fds[i], .listener = listener};
 	listener->n_fds = r > 0 ? (size_t)r : 0;
-	listener->path = r > 0 ? nm_ports_path(accept) : NULL;
 	free(fds);
+	if (r > 0)
+		note_path(listener, nm_ports_path(accept));
 	for (size_t i = 0; r >= 0 && i < listener->n_fds; i++)
 		r = begin(worker, &listener->fds[i], accept, text);
 	return r < 0 ? r : 0;
@@ -95,23 +119,35 @@ static bool is_own_accept(const struct nm_instr *instr)
 	       (!instr->open.has_preamble || nm_transport_is_mux(instr->transport));
 }
 
+static void say_why(const struct nm_instr *accept, const char *text, int r, char *why,
+		    size_t why_size)
+{
+	const bool fixed = accept->open.port || nm_ports_path(accept);
+	char no_port[96];
+
+	snprintf(why, why_size, "cannot listen for the %s at line %u%s%s: %s", accept->op->name,
+		 accept->line,
+		 nm_ports_path(accept) ? " at "
+		 : fixed	       ? " on port "
+				       : "",
+		 fixed ? text : "",
+		 r == -EADDRINUSE && !fixed ? nm_procfile_no_port(no_port, sizeof no_port)
+					    : strerror(-r));
+}
+
 int nm_listeners_open(struct nm_worker *worker, char *why, size_t why_size)
 {
-	char no_port[96];
 
 	for (uint32_t i = 0; i < worker->group->n_instrs; i++) {
 		const struct nm_instr *instr = &worker->group->instrs[i];
 
 		if (!is_own_accept(instr))
 			continue;
-		int r = open_listener(worker, instr, worker->accept.texts[instr->opening]);
+		char *text = worker->accept.texts[instr->opening];
+		int r = open_listener(worker, instr, text);
 
 		if (r < 0) {
-			snprintf(why, why_size, "cannot listen for the %s at line %u: %s",
-				 instr->op->name, instr->line,
-				 r == -EADDRINUSE && !instr->open.port
-					 ? nm_procfile_no_port(no_port, sizeof no_port)
-					 : strerror(-r));
+			say_why(instr, text, r, why, why_size);
 			return r;
 		}
 	}
@@ -123,13 +159,12 @@ void nm_listeners_close(struct nm_worker *worker)
 	for (uint32_t i = 0; worker->accept.listeners && i < worker->group->n_openings; i++) {
 		struct nm_listener *listener = &worker->accept.listeners[i];
 
+		remove_path(listener);
 		for (size_t j = 0; j < listener->n_fds; j++) {
 			listener->fds[j].mux = nm_mux_free(listener->fds[j].mux);
 			(void)close(listener->fds[j].fd);
 		}
 		free(listener->fds);
-		if (listener->path)
-			(void)unlink(listener->path);
 	}
 }
 
