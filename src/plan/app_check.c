@@ -200,6 +200,12 @@ static void check_faults(struct nm_ir *ir, struct nm_ir_step *step)
 	else if (nm_faults_has(faults, NM_FAULT_ERROR) && !step->ask.app->fail)
 		nm_option_error(ir, step, "fault", " fault: app=%s has no answer that is an error",
 				step->ask.app->name);
+	/* A unix socket that is closed with a linger time of 0 ends as any other does. */
+	else if (nm_faults_has(faults, NM_FAULT_RESET) &&
+		 (step->opened->transport->caps & NM_TRANSPORT_ONE_HOST))
+		nm_option_error(ir, step, "fault",
+				" fault: no reset over %s, whose connections have an end alone",
+				step->opened->transport->name);
 }
 
 /* What of a command of Redis is known before the run. */
