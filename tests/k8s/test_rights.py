@@ -28,7 +28,7 @@ def account(lab: Lab) -> Iterator[None]:
     lab.file("\n".join(lines) + "\n", "kubeconfig")
     yield
     kubectl("delete", "-f", str(RIGHTS), "--wait=false")
-    kubectl("delete", "namespace", "netmodel", "--wait=false")
+    kubectl("delete", "namespace", "netmodel")
 
 
 @pytest.mark.long
