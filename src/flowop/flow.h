@@ -242,9 +242,7 @@ struct nm_listener {
 	struct nm_listen_fd *fds;
 	size_t n_fds;
 	const struct nm_peers *peers; /* the addresses whose connections are taken; NULL: all */
-	const char *path;	      /* of the file that its socket has made; NULL: none */
-	dev_t path_dev;		      /* and which file that is */
-	ino_t path_ino;
+	ino_t file;		      /* which its socket has made, over unix(7); 0: none */
 	struct nm_flow *first, *last; /* flows that wait to accept */
 	bool single;		      /* at most one connection can be queued at a time */
 };

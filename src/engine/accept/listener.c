@@ -47,26 +47,12 @@ static int begin(struct nm_worker *worker, struct nm_listen_fd *one, const struc
 	return one->mux ? tell_epoll(worker, one, EPOLL_CTL_ADD, EPOLLIN) : -ENOMEM;
 }
 
-static void note_path(struct nm_listener *listener, const char *path)
+/* Which file is there; 0: none. */
+static ino_t file_at(const char *path)
 {
 	struct stat is;
 
-	if (!path || lstat(path, &is) < 0)
-		return;
-	listener->path = path;
-	listener->path_dev = is.st_dev;
-	listener->path_ino = is.st_ino;
-}
-
-/* Removes the file, unless another is there by now. The socket must still be open: it keeps the
- * number of the file from being given to another. */
-static void remove_path(const struct nm_listener *listener)
-{
-	struct stat is;
-
-	if (listener->path && lstat(listener->path, &is) == 0 &&
-	    is.st_dev == listener->path_dev && is.st_ino == listener->path_ino)
-		(void)unlink(listener->path);
+	return path && lstat(path, &is) == 0 ? is.st_ino : 0;
 }
 
 static int open_listener(struct nm_worker *worker, const struct nm_instr *accept, char *text)
@@ -106,7 +92,7 @@ static int open_listener(struct nm_worker *worker, const struct nm_instr *accept
 	listener->n_fds = r > 0 ? (size_t)r : 0;
 	free(fds);
 	if (r > 0)
-		note_path(listener, nm_ports_path(accept));
+		listener->file = file_at(nm_ports_path(accept));
 	for (size_t i = 0; r >= 0 && i < listener->n_fds; i++)
 		r = begin(worker, &listener->fds[i], accept, text);
 	return r < 0 ? r : 0;
@@ -154,12 +140,26 @@ int nm_listeners_open(struct nm_worker *worker, char *why, size_t why_size)
 	return 0;
 }
 
+/* Removes the files that the sockets have made, unless others are there by now. They must still be
+ * open: that keeps the number of a file from being given to another. */
+static void remove_files(const struct nm_worker *worker)
+{
+	for (uint32_t i = 0; i < worker->group->n_instrs; i++) {
+		const struct nm_instr *instr = &worker->group->instrs[i];
+		const char *path = is_own_accept(instr) ? nm_ports_path(instr) : NULL;
+
+		if (path && file_at(path) == worker->accept.listeners[instr->opening].file)
+			(void)unlink(path);
+	}
+}
+
 void nm_listeners_close(struct nm_worker *worker)
 {
+	if (worker->accept.listeners)
+		remove_files(worker);
 	for (uint32_t i = 0; worker->accept.listeners && i < worker->group->n_openings; i++) {
 		struct nm_listener *listener = &worker->accept.listeners[i];
 
-		remove_path(listener);
 		for (size_t j = 0; j < listener->n_fds; j++) {
 			listener->fds[j].mux = nm_mux_free(listener->fds[j].mux);
 			(void)close(listener->fds[j].fd);
