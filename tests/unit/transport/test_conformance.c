@@ -55,13 +55,12 @@ START_TEST(no_options_mean_nothing_special)
 	char why[256] = "";
 
 	t = nm_transports[_i];
+	const uint32_t port = t->caps & NM_TRANSPORT_ONE_HOST ? 0 : 80;
 	void *opts = calloc(1, t->opts_size);
 
 	ck_assert_int_eq(nm_opts_defaults(t->opts, opts), 0);
 	ck_assert_int_eq(nm_transport_prepare(t, opts, &said), 0);
 	ck_assert_str_eq(said.text, "");
-	const uint32_t port = t->caps & NM_TRANSPORT_ONE_HOST ? 0 : 80;
-
 	ck_assert_int_eq(nm_transport_check_group(t, opts, 1000, port, &said), 0);
 	ck_assert_int_eq(nm_transport_check_host(t, "local", why, sizeof why), 0);
 	ck_assert_uint_eq(nm_transport_ports(t, opts), 1);
