@@ -11,7 +11,7 @@ struct nm_confidence {
 	enum nm_quantity quantity;
 	double value;	  /* as it was judged; NaN: the requirement is of no percentile */
 	double low, high; /* where it is with 95 %; NaN: not known */
-	double beyond;	  /* how many times above the percentile were measured, in all runs; NaN: of p100 */
+	double beyond;	  /* how many times above the percentile all runs have; NaN: of p100 */
 	bool in_doubt;	  /* the limit is between low and high */
 };
 

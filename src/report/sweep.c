@@ -152,14 +152,15 @@ static const struct nm_figure trial_figures[] = {
 			 "matters."),
 	NM_FIGURE(RATE, struct nm_trial, reached, "reached",
 		  .doc = "Of a search for a rate: that of the parameter which was reached."),
-	PERCENTILE(percentile,
-		  .doc = "That of the objective: the first, or the one in doubt; null: it is about "
-			 "none."),
-	PERCENTILE(percentile_low,
-		  .doc = "The percentile is above it with a confidence of 97.5 %, by how far those "
-			 "of the time grid scatter; null: not known."),
-	PERCENTILE(percentile_high,
-		  .doc = "The percentile is below it with the same confidence."),
+	PERCENTILE(
+		percentile,
+		.doc = "That of the objective: the first, or the one in doubt; null: it is about "
+		       "none."),
+	PERCENTILE(
+		percentile_low,
+		.doc = "The percentile is above it with a confidence of 97.5 %, by how far those "
+		       "of the time grid scatter; null: not known."),
+	PERCENTILE(percentile_high, .doc = "The percentile is below it with the same confidence."),
 	NM_FIGURE(BOOL, struct nm_trial, in_doubt, "in_doubt",
 		  .doc = "Of a search: the limit of the objective is between these, also after "
 			 "four times the usual length: the trial does not count as passed."),

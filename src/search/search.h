@@ -54,7 +54,7 @@ struct nm_search_trial {
 	double value;	 /* NaN: none, it is that of the capacity */
 	unsigned window; /* how many times the usual length, in all */
 	unsigned done;	 /* as many of these it has had: it goes on */
-	bool lengthens;	 /* it may go on for longer; what is compared by its median alone does not */
+	bool lengthens;	 /* it may go on for longer, unlike what its median alone decides */
 	uint64_t seed;
 	enum nm_search_step step;
 	bool pass; /* once told */

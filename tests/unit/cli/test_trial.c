@@ -32,8 +32,8 @@ static void setup(void)
 				  .latency = {.count = 1000, .min_s = 0.001, .mean_s = 0.001}}};
 		groups[i] = (struct nm_result_group){
 			.n_flows = 10, .n_workers = 1, .phases = &phases[i], .n_phases = 1};
-		results[i] = (struct nm_result){
-			.groups = &groups[i], .n_groups = 1, .complete = true};
+		results[i] =
+			(struct nm_result){.groups = &groups[i], .n_groups = 1, .complete = true};
 		pointers[i] = &results[i];
 	}
 }
