@@ -226,18 +226,6 @@ static void look(struct nm_usage_sampler *usage, uint64_t now_ns)
 	}
 }
 
-/* Whether what this host receives comes too late for its window, and nothing that it sends does. */
-static bool is_late(const struct nm_usage_sampler *usage, const struct sum *sum)
-{
-	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++) {
-		const struct part *part = &sum->parts[g];
-
-		if (part->counts.bytes_sent && part->end_ns > usage->best.at_ns)
-			return false;
-	}
-	return nm_tail_is_late(&usage->best, sum->to_ns, sum->counts.bytes_received);
-}
-
 void nm_usage_sampler_close(struct nm_usage_sampler *usage, uint64_t now_ns)
 {
 	struct sum sum;
@@ -245,7 +233,7 @@ void nm_usage_sampler_close(struct nm_usage_sampler *usage, uint64_t now_ns)
 	if (!usage->counting || usage->closed || !usage->best.at_ns)
 		return;
 	read_sum(usage, now_ns, false, &sum);
-	if (!is_late(usage, &sum))
+	if (!nm_tail_is_late(&usage->best, sum.to_ns, sum.counts.bytes_received))
 		return;
 	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++) {
 		struct part *part = &usage->parts[g];

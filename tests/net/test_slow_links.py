@@ -15,7 +15,7 @@ import pytest
 from compose import connect, group, lasting, once, op, opened, read, times, write
 from loss import losing_long
 from nmtest import Json, Netmodel, Node, Result, assert_complete, defines, inside, slaves_of, slaves_on, wait_until
-from shaping import Setting, carried, over_link, shape
+from shaping import TCP_HEADERS, Setting, carried, metered, over_link, shape
 
 WriteProfile = Callable[..., Path]
 
@@ -91,6 +91,23 @@ def test_a_group_that_ends_before_another_has_all_its_bytes_in_the_rate(
     received = document["hosts"][0]["counts"]["bytes_received"]
     came = way_of(document, "to_master")["received_bits_per_s"] / 8 * document["totals"]["seconds"]
     assert came == pytest.approx(received, rel=0.03)
+
+
+@pytest.mark.parametrize("way", ["to_slaves", "to_master"])
+def test_who_sends_for_longer_has_received_in_time(
+    netmodel: Netmodel, profile: WriteProfile, shaped: tuple[Node, Node], way: str
+) -> None:
+    """One stream comes, and eight go the other way, whose buffers need seconds."""
+    near, far = shaped
+    opening = connect(far.address)
+    one, eight = ("write", "read") if way == "to_slaves" else ("read", "write")
+    single = opened(lasting("3s", op(one, "size=8192")), opening=opening)
+    many = opened(lasting("3s", op(eight, "size=65536")), strands=8, opening=opening)
+    with metered(near if way == "to_slaves" else far, TCP_HEADERS) as meter, slaves_on(netmodel, [far]):
+        document = netmodel.measure(profile(single + many), prefix=near.prefix, timeout=60)
+    assert_complete(document)
+    rate = way_of(document, way)["received_bits_per_s"]
+    assert 0.92 * meter.best_bits_per_s(3) < rate <= RATE * 1.01 + BURST * 8
 
 
 @pytest.mark.parametrize("way", ["to_slaves", "to_master"])
