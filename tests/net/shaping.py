@@ -186,7 +186,7 @@ FORMS: dict[str, Callable[[Setting], Stream]] = {
 
 # What comes twice as acknowledgements are lost among the streams of the other way, and what is held back behind holes when a
 # window closes in the middle. All of that is received in the end.
-TWICE, HELD_BACK = 0.03, 0.06
+TWICE, HELD_BACK = 0.03, 0.12
 AMISS = {"opposite": TWICE, "cooldown": HELD_BACK}
 
 
