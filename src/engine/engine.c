@@ -72,6 +72,7 @@ int nm_engine_new(const struct nm_engine_config *config, struct nm_engine **ret_
 	engine->files = config->files;
 	engine->allowed = config->allowed;
 	engine->n_allowed = config->n_allowed;
+	engine->timeout_ns = config->timeout_ns;
 	engine->seed = config->seed;
 	engine->details = config->details;
 	engine->log_passes = config->log_passes;

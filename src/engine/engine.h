@@ -41,6 +41,7 @@ struct nm_engine_config {
 	 * connections may come; borrowed until nm_engine_free. */
 	const struct nm_net *allowed;
 	size_t n_allowed;
+	uint64_t timeout_ns; /* how long the run waits for what makes no progress */
 };
 
 /* The reason why a run cannot go on, from the first flow that failed. */

@@ -94,6 +94,7 @@ struct nm_engine {
 	struct nm_engine_host *hosts;
 	const struct nm_net *allowed; /* further peers of data connections; borrowed */
 	size_t n_allowed;
+	uint64_t timeout_ns; /* struct nm_engine_config */
 	struct nm_engine_group *groups;
 	struct nm_store **stores;    /* by number in nm_apps; owned; NULL: nothing asks or serves */
 	const char *localhost_words; /* what messages call that option; NULL: localhost */

@@ -16,9 +16,10 @@
 
 /* Streams whose preamble is not complete yet, beside one for each flow: when there are more the
  * oldest goes. nm_plan_descriptors has room for them. */
-#define SPARE_NEWCOMERS 64
-#define PREAMBLE_NS	5000000000u /* the time for a preamble */
-#define PAUSE_NS	100000000u  /* the pause when descriptors are lacked */
+#define SPARE_NEWCOMERS	 64
+#define PREAMBLE_NS	 5000000000u   /* the least time for a preamble */
+#define MOST_PREAMBLE_NS 120000000000u /* TCP sends again no later than that */
+#define PAUSE_NS	 100000000u    /* the pause when descriptors are lacked */
 
 /* A stream whose preamble is not complete. */
 struct nm_newcomer {
@@ -170,6 +171,16 @@ void nm_rendezvous_streams_hear(struct nm_rendezvous_streams *streams,
 	}
 }
 
+/* How long a preamble may take: where packets are lost, as long as the run waits for it. */
+static uint64_t preamble_ns(const struct nm_rendezvous_streams *streams)
+{
+	uint64_t ns = streams->listeners->engine->timeout_ns;
+
+	if (ns < PREAMBLE_NS)
+		return PREAMBLE_NS;
+	return ns < MOST_PREAMBLE_NS ? ns : MOST_PREAMBLE_NS;
+}
+
 /* Adds a stream whose preamble is not complete; owns its descriptor from now on. */
 static void add(struct nm_rendezvous_streams *streams, const struct nm_newcomer *begun)
 {
@@ -182,7 +193,7 @@ static void add(struct nm_rendezvous_streams *streams, const struct nm_newcomer 
 		return;
 	}
 	*newcomer = *begun;
-	newcomer->until_ns = nm_clock_ns() + PREAMBLE_NS;
+	newcomer->until_ns = nm_clock_ns() + preamble_ns(streams);
 	newcomer->next = streams->latest;
 	if (streams->latest)
 		streams->latest->before = newcomer;

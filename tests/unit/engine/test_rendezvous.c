@@ -15,6 +15,9 @@
 #include "accepting.h"
 #include "engine/accept/handoff.h"
 #include "engine/accept/pending.h"
+#include "engine/accept/rendezvous_listeners.h"
+#include "engine/accept/rendezvous_streams.h"
+#include "host/clock.h"
 #include "transport/optional.h"
 
 static struct accepting a;
@@ -227,6 +230,36 @@ START_TEST(what_is_not_complete_in_the_end_is_closed)
 }
 END_TEST
 
+/* What is lost of a preamble is sent again, later each time. */
+static const struct {
+	uint64_t timeout_s, waits_s;
+} patience[] = {{1, 5}, {20, 20}, {600, 120}};
+
+START_TEST(a_preamble_may_take_as_long_as_the_run_waits)
+{
+	uint64_t waits_ns = patience[_i].waits_s * 1000000000u, began_ns = nm_clock_ns();
+	struct nm_rendezvous_listeners listeners;
+	struct nm_rendezvous_streams streams;
+
+	accepting_init(&a, &stream);
+	a.engine.timeout_ns = patience[_i].timeout_s * 1000000000u;
+	failure = 0;
+	ck_assert_int_eq(nm_rendezvous_listeners_open(&listeners, &a.engine, NULL, 0), 0);
+	ck_assert_int_eq(nm_rendezvous_streams_init(&streams, &listeners), 0);
+	int fd = connect_to(SOCK_STREAM);
+
+	nm_rendezvous_streams_take(&streams, &listeners.each[0].sockets[0]);
+	nm_rendezvous_streams_run_timers(&streams, began_ns + waits_ns - 1);
+	ck_assert(nm_rendezvous_streams_have_timers(&streams));
+	nm_rendezvous_streams_run_timers(&streams, nm_clock_ns() + waits_ns);
+	ck_assert(!nm_rendezvous_streams_have_timers(&streams));
+	ck_assert(is_closed(fd));
+	close(fd);
+	nm_rendezvous_streams_fini(&streams);
+	nm_rendezvous_listeners_close(&listeners);
+}
+END_TEST
+
 START_TEST(accepts_share_a_port_that_the_profile_names)
 {
 	char why[200] = "";
@@ -371,6 +404,8 @@ int main(void)
 	tcase_add_test(tcase, a_stream_gets_to_the_worker_of_its_flow);
 	tcase_add_test(tcase, strangers_are_turned_away);
 	tcase_add_test(tcase, what_is_not_complete_in_the_end_is_closed);
+	tcase_add_loop_test(tcase, a_preamble_may_take_as_long_as_the_run_waits, 0,
+			    sizeof patience / sizeof *patience);
 	tcase_add_test(tcase, accepts_share_a_port_that_the_profile_names);
 	tcase_add_test(tcase, a_datagram_is_answered_and_makes_one_connection);
 	tcase_add_test(tcase, ports_that_are_lacked_for_a_moment_are_no_failure);
