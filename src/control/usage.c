@@ -226,6 +226,20 @@ static void look(struct nm_usage_sampler *usage, uint64_t now_ns)
 	}
 }
 
+/* When the last of what is late had come, at most; where nothing is, the last flow has left. */
+static uint64_t late_until(const struct nm_usage_sampler *usage, const struct sum *sum)
+{
+	uint64_t to_ns = 0;
+
+	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++) {
+		const struct part *part = &sum->parts[g];
+
+		if (part->counts.bytes_received > part->best.counts.bytes_received)
+			to_ns = greater(to_ns, part->end_ns);
+	}
+	return to_ns > usage->best.at_ns ? to_ns : sum->to_ns;
+}
+
 void nm_usage_sampler_close(struct nm_usage_sampler *usage, uint64_t now_ns)
 {
 	struct sum sum;
@@ -242,7 +256,7 @@ void nm_usage_sampler_close(struct nm_usage_sampler *usage, uint64_t now_ns)
 		part->tail = part->best;
 	}
 	usage->window.late_bytes += sum.counts.bytes_received - usage->best.bytes;
-	usage->window.late_ns += sum.to_ns - usage->best.at_ns;
+	usage->window.late_ns += late_until(usage, &sum) - usage->best.at_ns;
 	usage->closed = true;
 }
 

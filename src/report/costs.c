@@ -149,17 +149,20 @@ static double rate(double amount, double seconds, const struct nm_usage *usage)
 }
 
 /* The window that the messages of a host are counted in: the master's is that of the totals. Bytes
- * that came when it had closed have cost CPU time, too. */
+ * that came when it had closed have cost CPU time, too; what was sent then nobody has counted. */
 static void add_moved(const struct nm_result *result, const struct nm_result_host *host,
 		      struct nm_costs *costs)
 {
 	const struct nm_counts *counts =
 		host->is_master ? &result->totals.counts : &host->window.counts;
 	double seconds = host->is_master ? result->totals.seconds : (double)host->window.ns / 1e9;
-	double bytes = (double)counts->bytes_sent + (double)counts->bytes_received +
-		       (double)host->window.late_bytes;
-	double gb_per_s =
-		rate(bytes / 1e9, seconds + (double)host->window.late_ns / 1e9, &host->usage);
+	double bytes = (double)counts->bytes_sent + (double)counts->bytes_received, late_s = 0;
+
+	if (counts->bytes_sent == 0) {
+		bytes += (double)host->window.late_bytes;
+		late_s = (double)host->window.late_ns / 1e9;
+	}
+	double gb_per_s = rate(bytes / 1e9, seconds + late_s, &host->usage);
 	double transactions_per_s = rate((double)counts->iterations, seconds, &host->usage);
 	double cpus = busy(&host->usage), cycles = cycles_per_s(&host->usage);
 

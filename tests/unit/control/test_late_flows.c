@@ -329,18 +329,18 @@ END_TEST
 static const struct {
 	uint64_t warmup_s, opened, after[6], to_s, late;
 	bool sends; /* this host */
-	bool both;  /* another group of this host sends, until the end */
+	uint64_t other_to_s; /* another group of this host sends until then; 0: none */
 } streams[] = {
 	/* all has come at 113 s, but for what one flow waits for alone */
-	{0, 0, {950, 1090, 1150, 1300, 1300, 1310}, 113, 10, false, false},
+	{0, 0, {950, 1090, 1150, 1300, 1300, 1310}, 113, 10, false, 0},
 	/* it comes at the rate of the path until the end */
-	{0, 0, {950, 1090, 1150, 1300, 1400, 1500}, 115, 0, false, false},
+	{0, 0, {950, 1090, 1150, 1300, 1400, 1500}, 115, 0, false, 0},
 	/* as much was held back when the window opened as 2 s after the time */
-	{2, 150, {960, 1090, 1150, 1300, 1300, 1310}, 112, 160, false, false},
+	{2, 150, {960, 1090, 1150, 1300, 1300, 1310}, 112, 160, false, 0},
 	/* who sends does so until the kernel has taken the last message */
-	{0, 0, {950, 1090, 1150, 1300, 1300, 1310}, 115, 0, true, false},
+	{0, 0, {950, 1090, 1150, 1300, 1300, 1310}, 115, 0, true, 0},
 	/* but what goes the other way is over with what has come */
-	{0, 0, {950, 1090, 1150, 1300, 1300, 1310}, 113, 10, false, true},
+	{0, 0, {950, 1090, 1150, 1300, 1300, 1310}, 113, 10, false, 117},
 };
 
 START_TEST(a_stream_closes_where_as_much_is_held_back_as_when_it_opened)
@@ -349,9 +349,9 @@ START_TEST(a_stream_closes_where_as_much_is_held_back_as_when_it_opened)
 	struct nm_usage_window window;
 	uint64_t *came = streams[_i].sends ? &counts->bytes_sent : &counts->bytes_received;
 	uint64_t warmup_ns = streams[_i].warmup_s * S, last = streams[_i].after[5];
-	uint64_t other_way = streams[_i].both ? 700 : 0;
+	uint64_t other_way = streams[_i].other_to_s ? 700 : 0;
 
-	groups[1].runs = streams[_i].both;
+	groups[1].runs = other_way;
 	engine->parts[1][0].begin_ns = 100 * S;
 	engine->parts[1][0].sample.counts.bytes_sent = other_way;
 	options.warmup_ns = warmup_ns;
@@ -366,18 +366,19 @@ START_TEST(a_stream_closes_where_as_much_is_held_back_as_when_it_opened)
 		fake_counts_read = 0;
 		run((110 + s) * S);
 		/* What is judged is what is kept, while flows move on. */
-		ck_assert(s == 0 || fake_counts_read == (streams[_i].both ? 2 : 1));
+		ck_assert(s == 0 || fake_counts_read == (other_way ? 2 : 1));
 	}
 	*came = last;
-	engine->parts[0][0].end_ns = engine->parts[1][0].end_ns = 115 * S;
-	nm_usage_sampler_close(usage, 115 * S);
+	engine->parts[0][0].end_ns = 115 * S;
+	engine->parts[1][0].end_ns = streams[_i].other_to_s * S;
+	nm_usage_sampler_close(usage, 118 * S);
 	for (uint32_t g = 0; g < 2; g++)
 		if (nm_usage_sampler_closed(usage, g))
 			nm_windows_close(windows, g, nm_usage_sampler_closed(usage, g));
-	ck_assert(!nm_windows_cut(windows, 0, 115 * S));
-	nm_samplers_end(&samplers, true, 116 * S);
+	ck_assert(!nm_windows_cut(windows, 0, 118 * S));
+	nm_samplers_end(&samplers, true, 118 * S);
 	nm_windows_finish(windows);
-	nm_usage_sampler_window(usage, 116 * S, &window);
+	nm_usage_sampler_window(usage, 118 * S, &window);
 	ck_assert_uint_eq(window.counted.ns, (streams[_i].to_s - 100) * S - warmup_ns);
 	ck_assert_uint_eq(window.counted.counts.bytes_received + window.counted.counts.bytes_sent,
 			  last - streams[_i].late - streams[_i].opened + other_way);

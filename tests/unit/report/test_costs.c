@@ -103,6 +103,10 @@ START_TEST(cpus_that_were_looked_at_for_longer)
 	ck_assert_double_nan(cost(1, NM_COST_CYCLES_PER_GB));
 	window->late_ns = NS_OF_S / 2;
 	window->late_bytes = NS_OF_S;
+	/* What it has sent since then nobody has counted. */
+	ck_assert_double_nan(cost(1, NM_COST_CPU_PER_GB));
+	ck_assert_double_nan(cost(1, NM_COST_CYCLES_PER_GB));
+	window->counts = (struct nm_counts){.iterations = 100, .bytes_received = 2 * NS_OF_S};
 	IS(1, CPU_PER_GB, 1.5 * 2 / 3);
 	IS(1, CYCLES_PER_GB, 2e9);
 	/* Nobody has counted which transactions were late. */
