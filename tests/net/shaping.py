@@ -39,23 +39,44 @@ def carried(node: Node) -> tuple[int, int]:
 
 @dataclass
 class Meter:
-    """What the shaper of a node lets through, read all the time."""
+    """A counter of a node, read all the time."""
 
-    samples: list[tuple[float, int]] = field(default_factory=list)  # seconds, bytes without headers
+    # Seconds before and after it was read, bytes without headers.
+    samples: list[tuple[float, float, int]] = field(default_factory=list)
+
+    def begins(self, least: int) -> int:
+        """The first sample that has so many bytes of the stream."""
+        first = next((i for i, (_, _, b) in enumerate(self.samples) if b - self.samples[0][2] > least), None)
+        assert first, f"no stream in {len(self.samples)} samples: {self.samples[-1:]}"
+        return first
 
     def best_bits_per_s(self, least_s: float) -> float:
         """The highest rate from when the stream has begun to any moment from least_s after it on."""
-        first = next((i for i, (_, through) in enumerate(self.samples) if through - self.samples[0][1] > 20_000), None)
-        assert first is not None, f"no stream in {len(self.samples)} samples: {self.samples[-1:]}"
-        at, before = self.samples[max(first - 1, 0)]
-        return max((b - before) * 8 / (t - at) for t, b in self.samples[first:] if t - at >= least_s)
+        first = self.begins(20_000)
+        at, _, before = self.samples[first - 1]
+        return max((b - before) * 8 / (t - at) for _, t, b in self.samples[first:] if t - at >= least_s)
+
+    def after(self, seconds: float) -> tuple[int, int]:
+        """The least and the most that the stream may have had when it had lasted so long."""
+        first = self.begins(5_000)
+        earliest, latest = self.samples[first - 1][0] - BEGINS_S + seconds, self.samples[first][1] + seconds
+        least = max(b for _, t, b in self.samples if t <= earliest)
+        return least, next(b for t, _, b in self.samples if t >= latest)
+
+
+BEGINS_S = 0.2  # a stream begins no earlier before its first 5 kB
+SENT = "paste /sys/class/net/eth0/statistics/tx_bytes /sys/class/net/eth0/statistics/tx_packets"
+# What kernels have of the streams that come, but for what is held back behind holes, or has come twice.
+IN_ORDER = (
+    "ss -Htin 'sport != :20000 and dport != :20000' | grep -o 'bytes_received:[0-9]*'"
+    """ | awk -F: '{ sum += $2 } END { printf "%d 0", sum }'"""
+)
 
 
 @contextmanager
-def metered(node: Node, headers: int) -> Iterator[Meter]:
-    """Each packet has so many bytes of headers."""
-    counters = "/sys/class/net/eth0/statistics/tx_bytes /sys/class/net/eth0/statistics/tx_packets"
-    script = f"while sleep 0.05; do x=$(paste {counters}); echo $EPOCHREALTIME $x; done"
+def metered(node: Node, counter: str, headers: int = 0) -> Iterator[Meter]:
+    """The counter tells bytes and packets, each of which has so many bytes of headers."""
+    script = f"while sleep 0.05; do t=$EPOCHREALTIME; x=$({counter}); echo $t $EPOCHREALTIME $x; done"
     meter = Meter()
     # A pipe that nobody reads has room for the samples of two minutes.
     with tempfile.TemporaryFile("w+") as samples:
@@ -66,8 +87,9 @@ def metered(node: Node, headers: int) -> Iterator[Meter]:
             process.terminate()
             process.wait(timeout=20)
         samples.seek(0)
-        meter.samples += [(float(at), int(through) - int(packets) * headers) for at, through, packets in map(str.split, samples)]
-    assert meter.samples, "nothing was read of what the shaper lets through"
+        for begun, done, through, packets in map(str.split, samples):
+            meter.samples.append((float(begun), float(done), int(through) - int(packets) * headers))
+    assert meter.samples, "nothing was read of the counter"
 
 
 @dataclass(frozen=True)
@@ -184,47 +206,45 @@ FORMS: dict[str, Callable[[Setting], Stream]] = {
 }
 
 
-# What comes twice as acknowledgements are lost among the streams of the other way, and what is held back behind holes when a
-# window closes in the middle. All of that is received in the end.
-TWICE, HELD_BACK = 0.03, 0.12
-AMISS = {"opposite": TWICE, "cooldown": HELD_BACK}
-
-
 @dataclass(frozen=True)
 class Told:
-    """A stream beside what the shaper let through, without the headers of its packets."""
+    """A stream beside what is right: from the least to the most."""
 
     stream: Stream
-    through: int  # bytes
-    amiss: float  # the share of that which may not be in the figure, beside the usual 3 %
-    link_bits_per_s: float
-    burst: int  # bytes that may pass at once
-    best_bits_per_s: float  # let through, over any window that begins with the stream and has all of its time
+    bytes: tuple[float, float]
+    bits_per_s: tuple[float, float]
+    link_bits_per_s: float  # without the headers of packets
 
     def fault(self) -> str:
         """What of it is wrong; "": nothing."""
         received, rate = self.stream.all_bytes, self.stream.bits_per_s
-        if received is not None and not (0.97 - min(self.amiss, TWICE)) * self.through <= received <= self.through:
-            return f"{received} bytes received, and {self.through} let through"
-        most = (self.link_bits_per_s + self.burst * 8 / self.stream.seconds) * 1.005
-        if not (0.97 - self.amiss) * self.best_bits_per_s <= rate <= most:
-            let = f"which let through {self.best_bits_per_s:.0f}"
-            return f"{rate:.0f} b/s over a link of {self.link_bits_per_s:.0f} without headers, {let}"
+        if received is not None and not self.bytes[0] <= received <= self.bytes[1]:
+            return f"{received} bytes received, and {self.bytes[0]:.0f} to {self.bytes[1]:.0f} are right"
+        if not self.bits_per_s[0] <= rate <= self.bits_per_s[1]:
+            right = f"and {self.bits_per_s[0]:.0f} to {self.bits_per_s[1]:.0f} are right"
+            return f"{rate:.0f} b/s over a link of {self.link_bits_per_s:.0f} without headers, {right}"
         return ""
 
 
 def over_link(setting: Setting, form: str, rate: int) -> Told:
+    """Beside what the shaper lets through; where more of that is not received, beside what the receiving kernel has."""
     burst = max(5_000, rate // 2000)
     for node in (setting.near, setting.far):
         shape(node, rate, burst)
-    sender = setting.near if setting.way == "to_slaves" else setting.far
+    sender, receiver = (setting.near, setting.far) if setting.way == "to_slaves" else (setting.far, setting.near)
     headers = UDP_HEADERS if form == "udp_stream" else TCP_HEADERS
+    counter = (receiver, IN_ORDER) if form in ("opposite", "cooldown") else (sender, SENT, headers)
     bytes_before, packets_before = carried(sender)
-    with metered(sender, headers) as meter:
+    with metered(*counter) as meter:
         stream = FORMS[form](setting)
     bytes_after, packets_after = carried(sender)
-    through, packets = bytes_after - bytes_before, packets_after - packets_before
-    payload = through - packets * headers
+    through = bytes_after - bytes_before - (packets_after - packets_before) * headers
     link = rate * FULL / (FULL + headers)
-    best = min(link, meter.best_bits_per_s(setting.seconds))
-    return Told(stream, payload, AMISS.get(form, 0), link, burst, best)
+    most = (link + burst * 8 / stream.seconds) * 1.005
+    if form == "cooldown":
+        least_bytes, most_bytes = meter.after(stream.seconds)
+        least, most = least_bytes * 8 / stream.seconds, min(most, most_bytes * 8 / stream.seconds)
+    else:
+        least = min(link, meter.best_bits_per_s(setting.seconds))
+    come = max(b for _, _, b in meter.samples) if form == "opposite" else through
+    return Told(stream, (0.97 * come, through), (0.97 * least, most), link)

@@ -328,7 +328,7 @@ END_TEST
  * after its end, and when the window opened. */
 static const struct {
 	uint64_t warmup_s, opened, after[6], to_s, late;
-	bool sends; /* this host */
+	bool sends;	     /* this host */
 	uint64_t other_to_s; /* another group of this host sends until then; 0: none */
 } streams[] = {
 	/* all has come at 113 s, but for what one flow waits for alone */
