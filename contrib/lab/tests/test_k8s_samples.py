@@ -115,6 +115,24 @@ def test_a_sample_that_fails_tells_of_policies_that_may_be_the_cause(is_late: bo
     assert (said in failed.value.lines) is not is_late
 
 
+class Slow(Scripted):
+    """The first look at each log comes before its end has been written."""
+
+    def log(self, name: str, namespace: str) -> str:
+        whole = super().log(name, namespace)
+        seen = name in self.suspected
+        self.suspected.append(name)
+        return whole if seen else whole[: len(whole) // 2]
+
+
+def test_a_log_is_waited_for_until_it_is_whole() -> None:
+    script, said = Slow(starts(10.0, 10.5)), list[str]()
+    settings = of(TEST)
+    found = driver(script, settings, BOTH, said).sample(points(settings)[0])
+    assert [one.document["run"]["start_s"] for one in found] == [10.0, 10.5]
+    assert len(script.made) == 2 and said == []
+
+
 def test_pairs_that_never_start_together_have_no_sample() -> None:
     script, said = Scripted(starts(*map(float, range(0, 60, 10)))), list[str]()
     settings = of(TEST)

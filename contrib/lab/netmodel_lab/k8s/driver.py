@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +37,8 @@ from netmodel_lab.k8s.waits import Waits, ended
 from netmodel_lab.problems import EnvironmentProblem
 
 Json = dict[str, Any]
+_LOG_S = 10.0  # a busy node writes the end of a log some time after the end of its pod
+_LOG_LOOK_S = 0.2
 Ends = Sequence[tuple[Pair, Dial]]  # of one client: several where it is one master over many slaves
 
 
@@ -322,7 +325,12 @@ class Driver:
         try:
             if point.is_virtual:
                 return machines.said(self._cluster.log(name, namespace, machines.CONSOLE))
-            return self._cluster.log(name, namespace), ended(pod) or ""
+            why, log = ended(pod) or "", self._cluster.log(name, namespace)
+            until = time.monotonic() + _LOG_S
+            while point.driver == NETMODEL and not why and not results.is_whole(log) and time.monotonic() < until:
+                time.sleep(_LOG_LOOK_S)
+                log = self._cluster.log(name, namespace)
+            return log, why
         except ApiProblem as problem:
             raise MeasurementProblem([f"the log of pod {name} cannot be had: {problem.message}"]) from None
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from netmodel_lab.k8s import histograms
 from netmodel_lab.k8s.facts import cni
 from netmodel_lab.k8s.figures import start_skew_s
 from netmodel_lab.k8s.placement import zone
@@ -36,6 +37,11 @@ def parse(log: str, why: str) -> Json:
     if run.get("reconciled") is False:
         raise MeasurementProblem([f"the ends do not agree: {run.get('reconcile_text')}"])
     return document
+
+
+def is_whole(log: str) -> bool:
+    """Whether there is a document in it, from its begin to its end."""
+    return _split(histograms.taken_out(log)[0])[0] is not None
 
 
 def check_together(documents: Sequence[Json], duration: float) -> None:
