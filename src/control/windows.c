@@ -23,6 +23,7 @@ struct group {
 	struct nm_tail tail;
 	struct nm_tally_snap *at_end; /* as tail, for verbs; owned; NULL: there are none */
 	bool cut;		      /* it closes earlier than its last flow: tail has its end */
+	bool by_due;		      /* passes belong to it by when they were due */
 	bool is_stream;		      /* that is where nm_windows_close has it, and not its time */
 	bool closed;		      /* the window has been added to the totals */
 	struct nm_tally_snap *before; /* the figures before the present row; owned */
@@ -73,6 +74,7 @@ static void begin_group(struct nm_windows *windows, uint32_t g)
 	mg->from_at_ns = mg->to_at_ns = UINT64_MAX;
 	mg->from_ns = mg->until_ns = 0;
 	mg->waits = mg->closed = mg->cut = mg->is_stream = false;
+	mg->by_due = nm_engine_cuts(windows->engine, g, windows->phase);
 	mg->tail.at_ns = 0;
 	if (!mg->measured)
 		return;
@@ -134,15 +136,18 @@ static void open_window(struct nm_windows *windows, uint32_t g, uint64_t now_ns)
 {
 	struct group *mg = &windows->groups[g];
 
-	mg->from_at_ns = UINT64_MAX;
 	mg->waits = false;
-	mg->from_ns = now_ns;
+	mg->from_ns = mg->by_due ? mg->from_at_ns : now_ns;
+	mg->from_at_ns = UINT64_MAX;
 	if (!mg->from)
 		mg->from = nm_tally_snap_new(windows->plan->n_verbs);
-	if (mg->from)
-		nm_engine_sample(windows->engine, g, windows->phase, mg->from);
-	else
+	if (!mg->from) {
 		windows->base.failed = true;
+		return;
+	}
+	nm_engine_sample_due(windows->engine, g, windows->phase, mg->from);
+	if (mg->by_due)
+		nm_tally_forget_passes(mg->from);
 }
 
 /* Closes the window: scratch holds the group's figures in the phase so far. */
@@ -308,16 +313,25 @@ static void end_row(struct nm_windows *windows, uint64_t to_ns, uint64_t now_ns)
 		events->interval(events->arg, windows->result, row);
 }
 
+/* Whether the window closes before the last flow has left, and has passes that end after that. */
+static bool is_cut_by_due(const struct group *mg)
+{
+	return mg->by_due && !mg->until_end;
+}
+
 /* The timer of a window's end has run out: it closes, or it is seen whether it should have, once
  * its last flow has left. */
 static void end_of_time(struct nm_windows *windows, uint32_t g, uint64_t now_ns)
 {
 	struct group *mg = &windows->groups[g];
 
-	mg->to_at_ns = close_at_ns(windows, g, now_ns);
+	if (is_cut_by_due(mg))
+		now_ns = mg->to_at_ns;
+	else
+		mg->to_at_ns = close_at_ns(windows, g, now_ns);
 	if (now_ns < mg->to_at_ns)
 		return;
-	if (!mg->until_end) {
+	if (!mg->until_end && !mg->by_due) {
 		nm_engine_sample(windows->engine, g, windows->phase, windows->scratch);
 		close_window(windows, g, window_begin(windows, g, now_ns), now_ns);
 		return;
@@ -325,10 +339,10 @@ static void end_of_time(struct nm_windows *windows, uint32_t g, uint64_t now_ns)
 	mg->to_at_ns = UINT64_MAX;
 	mg->tail.at_ns = now_ns;
 	if (!mg->at_end) {
-		nm_engine_counts(windows->engine, g, windows->phase, &mg->tail.counts);
+		nm_engine_counts_due(windows->engine, g, windows->phase, &mg->tail.counts);
 		return;
 	}
-	nm_engine_sample(windows->engine, g, windows->phase, mg->at_end);
+	nm_engine_sample_due(windows->engine, g, windows->phase, mg->at_end);
 	mg->tail.counts = mg->at_end->counts;
 }
 
@@ -362,11 +376,11 @@ bool nm_windows_cut(struct nm_windows *windows, uint32_t g, uint64_t now_ns)
 			  group->phases[windows->phase].arrivals.law,
 	};
 
-	if (!mg->tail.at_ns || mg->closed || mg->is_stream)
+	if (!mg->tail.at_ns || mg->closed || mg->is_stream || is_cut_by_due(mg))
 		return false;
 	group_times(windows, g, now_ns, &begin_ns, &window.end_ns);
 	window.from_ns = mg->from_ns ? mg->from_ns : begin_ns;
-	nm_engine_counts(windows->engine, g, windows->phase, &window.counts);
+	nm_engine_counts_due(windows->engine, g, windows->phase, &window.counts);
 	mg->cut = nm_tail_is_cut(&mg->tail, &window);
 	return mg->cut;
 }
@@ -375,7 +389,7 @@ void nm_windows_close(struct nm_windows *windows, uint32_t g, const struct nm_ta
 {
 	struct group *mg = &windows->groups[g];
 
-	if (mg->closed || mg->waits || tail->at_ns <= mg->from_ns)
+	if (mg->closed || mg->waits || is_cut_by_due(mg) || tail->at_ns <= mg->from_ns)
 		return;
 	mg->cut = mg->is_stream = true;
 	mg->tail = *tail;
@@ -405,7 +419,13 @@ static void close_at_end(struct nm_windows *windows, uint32_t g, uint64_t end_ns
 	struct nm_counts *counts = &windows->scratch->counts;
 	uint64_t all = counts->iterations, from_ns = window_begin(windows, g, end_ns);
 
-	if (mg->cut) {
+	if (is_cut_by_due(mg) && mg->tail.at_ns) {
+		struct nm_counts in_time = mg->tail.counts;
+
+		nm_counts_take_passes(&in_time, counts);
+		*counts = in_time;
+		end_ns = mg->tail.at_ns;
+	} else if (mg->cut) {
 		nm_tail_cut(&mg->tail, counts);
 		if (mg->at_end && !mg->is_stream)
 			nm_tally_set_back_outcomes(windows->scratch, mg->at_end);
@@ -414,6 +434,20 @@ static void close_at_end(struct nm_windows *windows, uint32_t g, uint64_t end_ns
 		end_ns = mg->tail.at_ns;
 	}
 	close_window(windows, g, from_ns, end_ns);
+}
+
+/* Of what was counted in the phase, into scratch, passes that were due outside of the window are no
+ * part; and of that, what was counted before it has opened is none of the phase's. */
+static void keep_due(struct nm_windows *windows, uint32_t g, struct nm_result_phase *phase,
+		     uint64_t ns)
+{
+	const struct group *mg = &windows->groups[g];
+
+	nm_engine_sample_due(windows->engine, g, windows->phase, windows->scratch);
+	nm_tally_copy(windows->row_of_group, windows->scratch);
+	if (mg->from_ns)
+		nm_tally_subtract(windows->row_of_group, mg->from);
+	fill_window(windows, &phase->due, windows->row_of_group, ns);
 }
 
 static void end_group(struct nm_windows *windows, uint32_t g, uint64_t now_ns)
@@ -430,6 +464,8 @@ static void end_group(struct nm_windows *windows, uint32_t g, uint64_t now_ns)
 	phase->begin_s = (double)(int64_t)(begin_ns - windows->run_begin_ns) / 1e9;
 	phase->seconds = (double)(end_ns - begin_ns) / 1e9;
 	fill_window(windows, &phase->whole, windows->scratch, end_ns - begin_ns);
+	if (mg->measured && mg->by_due)
+		keep_due(windows, g, phase, end_ns - begin_ns);
 	/* A window that has not opened by now, or opens after the last flow has left, holds
 	 * nothing. */
 	if (mg->measured && !mg->closed && !mg->waits && mg->from_ns < end_ns)

@@ -68,6 +68,8 @@ int nm_engine_new(const struct nm_engine_config *config, struct nm_engine **ret_
 		return -ENOMEM;
 	engine->plan = plan;
 	engine->measures = config->measures;
+	engine->edges_ns[0] = config->warmup_ns;
+	engine->edges_ns[1] = config->cooldown_ns;
 	memcpy(engine->secret, config->secret, sizeof engine->secret);
 	engine->files = config->files;
 	engine->allowed = config->allowed;

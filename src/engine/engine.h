@@ -24,6 +24,8 @@ struct nm_net;
 struct nm_engine_config {
 	const struct nm_plan *plan; /* borrowed until nm_engine_free */
 	bool measures;		    /* record latencies: the master's side */
+	/* by which measured phases with open arrivals are cut: nm_engine_sample_due */
+	uint64_t warmup_ns, cooldown_ns;
 	/* enum nm_observe_flags: details of single flowops and flows that are kept */
 	unsigned details;
 	/* with NM_OBSERVE_PASS_LOG: the most measured passes of one flow that are logged */
@@ -164,6 +166,13 @@ void nm_engine_sample(const struct nm_engine *engine, uint32_t group, uint32_t p
 /* Reads the counters alone. Any time after the start. */
 void nm_engine_counts(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 		      struct nm_counts *ret_counts);
+/* Whether passes of the phase are cut by when they are due: then the next two have of passes those
+ * alone that were due neither in the warm-up nor in the cool-down. */
+bool nm_engine_cuts(const struct nm_engine *engine, uint32_t group, uint32_t phase);
+void nm_engine_sample_due(const struct nm_engine *engine, uint32_t group, uint32_t phase,
+			  struct nm_tally_snap *sample);
+void nm_engine_counts_due(const struct nm_engine *engine, uint32_t group, uint32_t phase,
+			  struct nm_counts *ret_counts);
 /* The state of connections at the end of a measured phase, of those workers of the group that have
  * finished it. */
 void nm_engine_conn_summary(const struct nm_engine *engine, uint32_t group, uint32_t phase,

@@ -28,6 +28,9 @@
 struct nm_phase_stats {
 	/* `pass`: only where this end thinks; `response`: with a rate or arrivals */
 	struct nm_tally tally;
+	/* what came of passes that were due in the warm-up or the cool-down; NULL: open arrivals
+	 * are not cut, or there are none */
+	struct nm_tally *outside;
 	_Atomic uint64_t begin_ns, end_ns;
 	struct nm_conn_summary conns; /* the worker writes before end_ns, others read after it */
 };
@@ -87,7 +90,8 @@ struct nm_engine {
 	const struct nm_plan *plan;
 	bool measures;
 	uint64_t seed;
-	unsigned details; /* enum nm_observe_flags */
+	uint64_t edges_ns[2]; /* warm-up and cool-down, which cut measured open arrivals */
+	unsigned details;     /* enum nm_observe_flags */
 	uint64_t log_passes;
 	int awake_fd; /* while it is open no idle CPU sleeps; -1: they may */
 	int event_fd;
@@ -152,6 +156,14 @@ static inline const struct nm_instr *nm_worker_instr(const struct nm_worker *wor
 		       ? NULL
 		       : worker->run.body + number -
 				 (worker->run.phase->first + worker->run.phase->entry);
+}
+
+/* Where it is counted what comes of the request's pass. */
+static inline struct nm_counters *nm_worker_counters(const struct nm_worker *worker,
+						     const struct nm_request *request)
+{
+	return request->marks & NM_REQUEST_OUTSIDE ? &worker->run.open.due.outside->counters
+						   : worker->io.count;
 }
 
 /* The timer, which is the worker's own, fires at at_ns: see fire in loop/loop.c. */

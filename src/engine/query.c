@@ -54,7 +54,10 @@ uint64_t nm_engine_iterations(const struct nm_engine *engine, uint32_t group, ui
 
 	if (worker >= g->n_workers || engine->begun == 0 || engine->begun > g->plan->n_phases)
 		return 0;
-	return nm_count_passes(&g->workers[worker].stats[engine->begun - 1].tally.counters);
+	const struct nm_phase_stats *stats = &g->workers[worker].stats[engine->begun - 1];
+
+	return nm_count_passes(&stats->tally.counters) +
+	       (stats->outside ? nm_count_passes(&stats->outside->counters) : 0);
 }
 
 bool nm_engine_failed(const struct nm_engine *engine, struct nm_engine_error *ret_error)
@@ -106,24 +109,70 @@ void nm_engine_times(const struct nm_engine *engine, uint32_t group, uint32_t ph
 	*ret_end_ns = over ? end : 0;
 }
 
-void nm_engine_sample(const struct nm_engine *engine, uint32_t group, uint32_t phase,
-		      struct nm_tally_snap *sample)
+bool nm_engine_cuts(const struct nm_engine *engine, uint32_t group, uint32_t phase)
 {
 	const struct nm_engine_group *g = &engine->groups[group];
 
+	return phase < g->plan->n_phases && g->n_workers && g->workers[0].stats[phase].outside;
+}
+
+/* The n-th tally of a worker in the phase; NULL: it has no more. */
+static const struct nm_tally *tally_of(const struct nm_engine *engine, uint32_t group,
+				       uint32_t phase, uint32_t n)
+{
+	const struct nm_engine_group *g = &engine->groups[group];
+
+	return phase < g->plan->n_phases && n < g->n_workers ? &g->workers[n].stats[phase].tally
+							     : NULL;
+}
+
+/* The same of what was due outside of the window. */
+static const struct nm_tally *outside_of(const struct nm_engine *engine, uint32_t group,
+					 uint32_t phase, uint32_t n)
+{
+	return nm_engine_cuts(engine, group, phase) && n < engine->groups[group].n_workers
+		       ? engine->groups[group].workers[n].stats[phase].outside
+		       : NULL;
+}
+
+void nm_engine_sample_due(const struct nm_engine *engine, uint32_t group, uint32_t phase,
+			  struct nm_tally_snap *sample)
+{
+	const struct nm_tally *tally;
+
 	nm_tally_snap_clear(sample);
-	for (uint32_t w = 0; phase < g->plan->n_phases && w < g->n_workers; w++)
-		nm_tally_collect(sample, &g->workers[w].stats[phase].tally);
+	for (uint32_t w = 0; (tally = tally_of(engine, group, phase, w)); w++)
+		nm_tally_collect(sample, tally);
+}
+
+void nm_engine_sample(const struct nm_engine *engine, uint32_t group, uint32_t phase,
+		      struct nm_tally_snap *sample)
+{
+	const struct nm_tally *tally;
+
+	nm_engine_sample_due(engine, group, phase, sample);
+	for (uint32_t w = 0; (tally = outside_of(engine, group, phase, w)); w++)
+		nm_tally_collect(sample, tally);
+}
+
+void nm_engine_counts_due(const struct nm_engine *engine, uint32_t group, uint32_t phase,
+			  struct nm_counts *ret_counts)
+{
+	const struct nm_tally *tally;
+
+	memset(ret_counts, 0, sizeof *ret_counts);
+	for (uint32_t w = 0; (tally = tally_of(engine, group, phase, w)); w++)
+		nm_tally_counts(ret_counts, tally);
 }
 
 void nm_engine_counts(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 		      struct nm_counts *ret_counts)
 {
-	const struct nm_engine_group *g = &engine->groups[group];
+	const struct nm_tally *tally;
 
-	memset(ret_counts, 0, sizeof *ret_counts);
-	for (uint32_t w = 0; phase < g->plan->n_phases && w < g->n_workers; w++)
-		nm_tally_counts(ret_counts, &g->workers[w].stats[phase].tally);
+	nm_engine_counts_due(engine, group, phase, ret_counts);
+	for (uint32_t w = 0; (tally = outside_of(engine, group, phase, w)); w++)
+		nm_tally_counts(ret_counts, tally);
 }
 
 static void merge_connections(struct nm_conn_summary *into, const struct nm_conn_summary *from)

@@ -117,6 +117,15 @@ static void free_tally(struct nm_tally *tally, bool shared)
 	nm_engine_release(tally->verbs, tally->n_verbs * sizeof(*tally->verbs), shared);
 }
 
+static void free_stats(struct nm_phase_stats *stats, bool shared)
+{
+	free_tally(&stats->tally, shared);
+	if (!stats->outside)
+		return;
+	free_tally(stats->outside, shared);
+	nm_engine_release(stats->outside, sizeof *stats->outside, shared);
+}
+
 static int init_times(const struct nm_worker *worker, const struct nm_phase *phase,
 		      struct nm_tally *tally)
 {
@@ -137,6 +146,22 @@ static int init_times(const struct nm_worker *worker, const struct nm_phase *pha
 	return 0;
 }
 
+/* 0 or -ENOMEM. */
+static int init_tally(const struct nm_worker *worker, const struct nm_phase *phase,
+		      struct nm_tally *tally)
+{
+	int r = keeps_times(worker, phase) ? init_times(worker, phase, tally) : 0;
+
+	return r == 0 ? init_verbs(worker, phase, tally) : r;
+}
+
+/* Whether some of the passes of the phase are due in its warm-up or cool-down. */
+static bool is_cut(const struct nm_worker *worker, const struct nm_phase *phase)
+{
+	return phase->measured && nm_phase_is_open(phase) &&
+	       (worker->engine->edges_ns[0] || worker->engine->edges_ns[1]);
+}
+
 static int init_stats(struct nm_worker *worker)
 {
 	const struct nm_group *group = worker->group;
@@ -147,12 +172,13 @@ static int init_stats(struct nm_worker *worker)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < group->n_phases && r == 0; i++) {
 		const struct nm_phase *phase = &group->phases[i];
-		struct nm_tally *tally = &worker->stats[i].tally;
+		struct nm_phase_stats *stats = &worker->stats[i];
 
-		if (keeps_times(worker, phase))
-			r = init_times(worker, phase, tally);
-		if (r == 0)
-			r = init_verbs(worker, phase, tally);
+		r = init_tally(worker, phase, &stats->tally);
+		if (r || !is_cut(worker, phase))
+			continue;
+		stats->outside = nm_engine_alloc(sizeof *stats->outside, group->processes);
+		r = stats->outside ? init_tally(worker, phase, stats->outside) : -ENOMEM;
 	}
 	return r;
 }
@@ -329,7 +355,7 @@ void nm_worker_fini(struct nm_worker *worker)
 			nm_transfer_close(nm_transfer_of(&worker->io, nm_worker_flow(worker, i)));
 	}
 	for (uint32_t i = 0; worker->stats && i < worker->group->n_phases; i++)
-		free_tally(&worker->stats[i].tally, shared);
+		free_stats(&worker->stats[i], shared);
 	worker->observe.stats = nm_flowop_stats_free(worker->observe.stats);
 	worker->observe.tcp = nm_tcp_sampler_free(worker->observe.tcp, shared);
 	nm_accept_fini(worker);

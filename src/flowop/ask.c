@@ -54,7 +54,7 @@ bool nm_ask_drop(const struct nm_io *io, const struct nm_flow *flow, const struc
 	bool again = asking->again;
 
 	asking->again = false;
-	nm_counter_add(&nm_app_outcomes(io, instr)->lost, again);
+	nm_counter_add(&nm_app_outcomes(io, flow, instr)->lost, again);
 	return again;
 }
 
@@ -116,7 +116,7 @@ enum nm_step nm_asking_lose(const struct nm_io *io, struct nm_flow *flow,
 {
 	if (asking->any || !nm_asking_is_safe(&asking->request) ||
 	    !(flow->conn->traits & NM_CONN_ANSWERED)) {
-		nm_asking_give_up(flow, &nm_app_outcomes(io, instr)->lost);
+		nm_asking_give_up(flow, &nm_app_outcomes(io, flow, instr)->lost);
 		return nm_flow_failed(flow, n);
 	}
 	asking->again = true;
@@ -126,7 +126,7 @@ enum nm_step nm_asking_lose(const struct nm_io *io, struct nm_flow *flow,
 static void give_up_malformed(const struct nm_io *io, struct nm_flow *flow,
 			      const struct nm_instr *instr)
 {
-	nm_asking_give_up(flow, &nm_app_outcomes(io, instr)->malformed);
+	nm_asking_give_up(flow, &nm_app_outcomes(io, flow, instr)->malformed);
 }
 
 static enum nm_step mistake(const struct nm_io *io, struct nm_flow *flow,
@@ -367,16 +367,20 @@ static __attribute__((noinline)) void record_times(const struct nm_flow *flow,
 		nm_hist_record(verb->send_delay, asking->sent_ns - flow->request.due_ns);
 }
 
-/* Counts an answer that is none of those that most requests have. */
-static __attribute__((noinline)) void count_unusual(struct nm_verb_tally *verb,
-						    const struct nm_instr *instr,
-						    enum nm_class class, enum nm_answer answer)
+/* Counts an answer that is none of those that most requests have, or counted apart: in that
+ * tally. */
+static __attribute__((noinline)) struct nm_verb_tally *
+count_unusual(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *instr,
+	      enum nm_class class, enum nm_answer answer)
 {
-	if (answer || instr->ask.named)
+	struct nm_verb_tally *verb = nm_app_verb(io, flow, instr->ask.verb);
+
+	if (instr->ask.named || (answer && class > NM_CLASS_MISS))
 		nm_verb_count_named(verb, answer ? answer : instr->ask.app->usual,
 				    class == NM_CLASS_REFUSED);
 	else
 		nm_app_count(&verb->outcomes, (enum nm_verb)instr->op->verb, class);
+	return verb;
 }
 
 void nm_asking_note_answer(struct nm_flow *flow, const struct nm_instr *instr,
@@ -394,8 +398,8 @@ enum nm_step nm_asking_end_as(const struct nm_io *io, struct nm_flow *flow,
 {
 	struct nm_verb_tally *verb = &io->apps.verbs[instr->ask.verb];
 
-	if (__builtin_expect(class > NM_CLASS_MISS || instr->ask.named, 0))
-		count_unusual(verb, instr, class, answer);
+	if (__builtin_expect(class > NM_CLASS_MISS || instr->ask.apart, 0))
+		verb = count_unusual(io, flow, instr, class, answer);
 	else
 		nm_app_count(&verb->outcomes, (enum nm_verb)instr->op->verb, class);
 	if (verb->latency && !instr->ask.alone)

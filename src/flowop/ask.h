@@ -117,22 +117,35 @@ const char *nm_serve_said(const struct nm_io *io, const struct nm_flow *flow);
 /* The other end of all that ask; one of these stands for its own. */
 extern const struct nm_flowop nm_flowop_accept, nm_flowop_serve, nm_flowop_ping;
 
-/* Where it is counted how the requests of the instruction end: of one that asks, with its verb. */
-static inline struct nm_outcome_counters *nm_app_outcomes(const struct nm_io *io,
-							  const struct nm_instr *instr)
+/* The verb's tally that has the flow's pass, by when it was due. */
+static inline struct nm_verb_tally *nm_app_verb(const struct nm_io *io, const struct nm_flow *flow,
+						uint16_t verb)
 {
-	return instr->op->flags & NM_FLOWOP_FOLLOWS ? nm_outcomes_of(io->count)
-						    : &io->apps.verbs[instr->ask.verb].outcomes;
+	return (flow->request.marks & NM_REQUEST_OUTSIDE ? io->apps.outside->verbs
+							 : io->apps.verbs) +
+	       verb;
 }
 
-/* into += how they have ended so far. */
+/* Where it is counted how the flow's request ends: of an instruction that asks, with its verb. */
+static inline struct nm_outcome_counters *
+nm_app_outcomes(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *instr)
+{
+	return instr->op->flags & NM_FLOWOP_FOLLOWS
+		       ? nm_outcomes_of(io->count)
+		       : &nm_app_verb(io, flow, instr->ask.verb)->outcomes;
+}
+
+/* into += how those of the instruction have ended so far, of all flows. */
 static inline void nm_app_outcomes_collect(struct nm_outcomes *into, const struct nm_io *io,
 					   const struct nm_instr *instr)
 {
-	if (instr->op->flags & NM_FLOWOP_FOLLOWS)
+	if (instr->op->flags & NM_FLOWOP_FOLLOWS) {
 		nm_outcomes_collect(into, nm_outcomes_of(io->count));
-	else
-		nm_verb_collect(into, NULL, &io->apps.verbs[instr->ask.verb]);
+		return;
+	}
+	nm_verb_collect(into, NULL, &io->apps.verbs[instr->ask.verb]);
+	if (io->apps.outside)
+		nm_verb_collect(into, NULL, &io->apps.outside->verbs[instr->ask.verb]);
 }
 
 /* Where it is counted how a request that is served ends: with its verb, where no other end of the
@@ -141,7 +154,7 @@ static inline struct nm_outcome_counters *
 nm_serve_count_request(const struct nm_io *io, const struct nm_instr *instr, enum nm_verb verb)
 {
 	return instr->ask.verbs ? &io->apps.verbs[instr->ask.verbs[verb]].outcomes
-				: nm_app_outcomes(io, instr);
+				: nm_outcomes_of(io->count);
 }
 
 /* Counts how a request was answered, at either end. */

@@ -55,7 +55,7 @@ static bool is_answer(struct nm_io *io, struct nm_flow *flow, const struct nm_in
 static enum nm_step end_late_message(struct nm_io *io, struct nm_flow *flow,
 				     const struct nm_instr *instr, const struct nm_asking *asking)
 {
-	struct nm_outcome_counters *outcomes = nm_app_outcomes(io, instr);
+	struct nm_outcome_counters *outcomes = nm_app_outcomes(io, flow, instr);
 
 	nm_asking_give_up(flow, asking->refused ? &outcomes->lost : &outcomes->timed_out);
 	nm_counter_add(&io->count->timeouts, 1);

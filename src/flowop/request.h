@@ -19,6 +19,8 @@ enum nm_request_marks {
 	NM_REQUEST_LATE = 1 << 1,
 	/* it began while few others were under way: open arrivals */
 	NM_REQUEST_LIGHT = 1 << 2,
+	/* its pass was due in the warm-up or the cool-down: open arrivals */
+	NM_REQUEST_OUTSIDE = 1 << 3,
 };
 
 /* Times are of CLOCK_MONOTONIC. */

@@ -127,7 +127,7 @@ enum nm_step nm_tcp_fallback_begin(struct nm_io *io, struct nm_flow *flow,
 	asking->due_ns = cut->due_ns;
 	asking->sent_ns = cut->sent_ns;
 	asking->instead_of = (uint16_t)(before - nm_flow_conn(flow, 0) + 1);
-	nm_counter_add(&nm_app_outcomes(io, instr)->tcp_fallback, 1);
+	nm_counter_add(&nm_app_outcomes(io, flow, instr)->tcp_fallback, 1);
 	begin(flow, asking);
 	return nm_tcp_fallback_step(io, flow, instr, asking);
 }

@@ -94,7 +94,8 @@ static bool is_late(const struct window *window, const struct place *place, uint
 
 static void give_up(const struct window *window, struct place *place)
 {
-	struct nm_outcome_counters *outcomes = nm_app_outcomes(window->io, window->query);
+	struct nm_outcome_counters *outcomes =
+		nm_app_outcomes(window->io, window->flow, window->query);
 
 	take_out(window, place);
 	/* As the network has told of one, nobody is reached there until an answer comes. */

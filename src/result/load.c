@@ -27,12 +27,18 @@ static const char *const names[NM_LOAD__COUNT] = {"ok", "connections", "generato
 /* How many times as many passes as Little's law has may be under way when the time is over. */
 #define UNDER_WAY 2
 
-/* How long a pass takes that has the other end for itself. */
-static double alone_s(const struct nm_window *whole)
+/* That of which the verdict is. */
+static const struct nm_window *window_of(const struct nm_result_phase *phase)
 {
-	const struct nm_counts *counts = &whole->counts;
+	return phase->due.seconds > 0 ? &phase->due : &phase->whole;
+}
 
-	return counts->light < FEW_PASSES ? nm_window_passes(whole)->min_s
+/* How long a pass takes that has the other end for itself. */
+static double alone_s(const struct nm_window *window)
+{
+	const struct nm_counts *counts = &window->counts;
+
+	return counts->light < FEW_PASSES ? nm_window_passes(window)->min_s
 					  : (double)counts->light_ns / 1e9 / (double)counts->light;
 }
 
@@ -43,48 +49,48 @@ static bool has_dropped(const struct nm_load *load)
 
 /* Passes that had not begun in time are too many; or so many were under way when it was over that
  * they have been piling up. */
-static bool is_short(const struct nm_load *load, const struct nm_window *whole)
+static bool is_short(const struct nm_load *load, const struct nm_window *window)
 {
-	double due = (double)load->due, never = (double)nm_counts_never_begun(&whole->counts);
-	double waiting = never + (double)whole->counts.overdue, late = never + (double)load->tardy;
+	double due = (double)load->due, never = (double)nm_counts_never_begun(&window->counts);
+	double waiting = never + (double)window->counts.overdue, late = never + (double)load->tardy;
 
 	return waiting > TOLERANCE * due ||
-	       late > TOLERANCE * due + UNDER_WAY * load->offered_per_s * alone_s(whole) + 1;
+	       late > TOLERANCE * due + UNDER_WAY * load->offered_per_s * alone_s(window) + 1;
 }
 
 /* Passes never began since connections could not be opened anew: what those that had begun waited
  * for tells nothing of that. */
-static bool is_starved(const struct nm_window *whole)
+static bool is_starved(const struct nm_window *window)
 {
-	return whole->counts.starved > nm_counts_never_begun(&whole->counts) / 2;
+	return window->counts.starved > nm_counts_never_begun(&window->counts) / 2;
 }
 
 /* Flows were free for longer before this end began what was due than it had waited for them. What
  * waits in vain is dropped, so that those that begin have hardly waited for a flow: then flows must
  * have been without a pass for longer than with one. */
-static bool were_free(const struct nm_load *load, const struct nm_window *whole)
+static bool were_free(const struct nm_load *load, const struct nm_window *window)
 {
 	return load->generator_s >
-	       fmax(load->busy_s, has_dropped(load) ? nm_window_passes(whole)->mean_s : 0);
+	       fmax(load->busy_s, has_dropped(load) ? nm_window_passes(window)->mean_s : 0);
 }
 
 /* This end was too late by more than passes were slowed down, as by a queue at the other end. */
-static bool is_own(const struct nm_load *load, const struct nm_window *whole)
+static bool is_own(const struct nm_load *load, const struct nm_window *window)
 {
-	return load->generator_s > nm_window_passes(whole)->mean_s - alone_s(whole);
+	return load->generator_s > nm_window_passes(window)->mean_s - alone_s(window);
 }
 
-static enum nm_load_verdict judge(const struct nm_load *load, const struct nm_window *whole)
+static enum nm_load_verdict judge(const struct nm_load *load, const struct nm_window *window)
 {
 	if ((double)load->failed > TOLERANCE * (double)load->due)
 		return NM_LOAD_ERRORS;
-	if (!is_short(load, whole))
+	if (!is_short(load, window))
 		return NM_LOAD_OK;
-	if (is_starved(whole))
+	if (is_starved(window))
 		return NM_LOAD_CONNECTIONS;
-	if (were_free(load, whole))
-		return is_own(load, whole) ? NM_LOAD_GENERATOR : NM_LOAD_OVERLOAD;
-	return nm_window_passes(whole)->mean_s < SLOWER * alone_s(whole) ? NM_LOAD_CONNECTIONS
+	if (were_free(load, window))
+		return is_own(load, window) ? NM_LOAD_GENERATOR : NM_LOAD_OVERLOAD;
+	return nm_window_passes(window)->mean_s < SLOWER * alone_s(window) ? NM_LOAD_CONNECTIONS
 									 : NM_LOAD_OVERLOAD;
 }
 
@@ -124,7 +130,7 @@ static void advise_never_begun(struct nm_load *load, uint64_t never_begun)
 static void advise_more(struct nm_load *load, const struct nm_result_phase *phase,
 			const struct nm_result_group *group)
 {
-	const double pass_s = nm_window_passes(&phase->whole)->mean_s;
+	const double pass_s = nm_window_passes(window_of(phase))->mean_s;
 	const uint32_t depth = phase->pipeline ? phase->pipeline : 1;
 
 	append(load, "%" PRIu32 " connections", group->n_flows);
@@ -157,7 +163,7 @@ static void advise_generator(struct nm_load *load, const struct nm_result *resul
 static void advise(struct nm_load *load, const struct nm_result *result,
 		   const struct nm_result_phase *phase, const struct nm_result_group *group)
 {
-	const struct nm_window *whole = &phase->whole;
+	const struct nm_window *window = window_of(phase);
 	size_t size = sizeof(load->advice);
 
 	switch (load->verdict) {
@@ -165,7 +171,7 @@ static void advise(struct nm_load *load, const struct nm_result *result,
 		snprintf(load->advice, size, "the load was as asked for");
 		break;
 	case NM_LOAD_CONNECTIONS:
-		if (is_starved(whole)) {
+		if (is_starved(window)) {
 			snprintf(load->advice, size,
 				 "connections could not be opened anew, as the server was away");
 			break;
@@ -192,15 +198,15 @@ static void advise(struct nm_load *load, const struct nm_result *result,
 			 100 * (double)load->failed / fmax((double)load->due, 1));
 		break;
 	}
-	advise_never_begun(load, nm_counts_never_begun(&whole->counts));
+	advise_never_begun(load, nm_counts_never_begun(&window->counts));
 }
 
 /* Of passes with an answer the law has the times that are reported. */
-static void count_outstanding(struct nm_load *load, const struct nm_window *whole, double seconds,
+static void count_outstanding(struct nm_load *load, const struct nm_window *window, double seconds,
 			      uint32_t n_workers)
 {
-	const struct nm_counts *counts = &whole->counts;
-	const struct nm_latency *passes = nm_window_passes(whole);
+	const struct nm_counts *counts = &window->counts;
+	const struct nm_latency *passes = nm_window_passes(window);
 	const double step_s = NM_DELAY_STEP_NS / 1e9;
 	double sum_s = (double)counts->outstanding * step_s;
 	double law_s =
@@ -218,7 +224,8 @@ static void count_outstanding(struct nm_load *load, const struct nm_window *whol
 bool nm_phase_judge(const struct nm_result *result, const struct nm_result_group *group,
 		    const struct nm_result_phase *phase, struct nm_load *ret_load)
 {
-	const struct nm_counts *counts = &phase->whole.counts;
+	const struct nm_window *window = window_of(phase);
+	const struct nm_counts *counts = &window->counts;
 	struct nm_load load = {.due = counts->arrivals + nm_counts_never_begun(counts),
 			       .unsent = counts->unsent,
 			       .dropped_queue = counts->dropped_queue,
@@ -237,8 +244,8 @@ bool nm_phase_judge(const struct nm_result *result, const struct nm_result_group
 	load.backlog_per_s = (double)(counts->tardy + counts->unsent) / seconds;
 	load.busy_s = (double)counts->delay_busy * step_s / begun;
 	load.generator_s = (double)counts->delay_own * step_s / begun;
-	count_outstanding(&load, &phase->whole, seconds, group->n_workers);
-	load.verdict = judge(&load, &phase->whole);
+	count_outstanding(&load, window, seconds, group->n_workers);
+	load.verdict = judge(&load, window);
 	load.name = names[load.verdict];
 	advise(&load, result, phase, group);
 	*ret_load = load;

@@ -18,6 +18,7 @@ static void free_group(struct nm_result_group *group)
 		free(group->phases[i].arrivals);
 		free(group->phases[i].name);
 		nm_window_fini(&group->phases[i].whole);
+		nm_window_fini(&group->phases[i].due);
 	}
 	nm_window_fini(&group->totals);
 	free(group->phases);

@@ -33,8 +33,8 @@ struct nm_result_phase {
 		uint64_t lines, left_out; /* see struct nm_replayed */
 		uint64_t total;		  /* passes after which the transaction ends; 0: no limit */
 	} recorded;
-	struct nm_window whole;	 /* all of it */
-	struct nm_counts slaves; /* the counts of all slaves in it */
+	struct nm_window whole, due; /* all; of the passes due in the window, if others are not */
+	struct nm_counts slaves;     /* the counts of all slaves in it */
 	/* from the first flow of a slave that entered it to the last that left, by the master's
 	 * clock */
 	struct nm_span slaves_span;

@@ -88,6 +88,36 @@ void nm_counts_set_back(struct nm_counts *counts, const struct nm_counts *earlie
 	counts->dropped_late = now.dropped_late;
 }
 
+/* Those of passes, and so of their requests: where passes are due by themselves each belongs to the
+ * window in which its pass was due. All others belong to the window in which they are counted. */
+#define NM_PASS_COUNTERS(X)                                                                        \
+	X(iterations)                                                                              \
+	X(unanswered)                                                                              \
+	X(arrivals)                                                                                \
+	X(unsent)                                                                                  \
+	X(dropped_queue)                                                                           \
+	X(dropped_late)                                                                            \
+	X(starved)                                                                                 \
+	X(overdue)                                                                                 \
+	X(tardy)                                                                                   \
+	X(delay_busy)                                                                              \
+	X(delay_own)                                                                               \
+	X(light)                                                                                   \
+	X(light_ns)                                                                                \
+	X(open_ns)                                                                                 \
+	X(outstanding)                                                                             \
+	X(outstanding_most)                                                                        \
+	X(outstanding_failed)                                                                      \
+	X(outstanding_after)                                                                       \
+	NM_OUTCOMES(X)
+
+void nm_counts_take_passes(struct nm_counts *into, const struct nm_counts *from)
+{
+#define TAKE(name, ...) into->name = from->name;
+	NM_PASS_COUNTERS(TAKE)
+#undef TAKE
+}
+
 void nm_counts_add_outcomes(struct nm_counts *into, const struct nm_outcomes *from)
 {
 #define ADD(name, ...) into->name += from->name;

@@ -224,6 +224,8 @@ void nm_counts_add_outcomes(struct nm_counts *into, const struct nm_outcomes *fr
 /* Sets them back to those of an earlier reading, but for what has failed since. */
 void nm_outcomes_set_back(struct nm_outcomes *outcomes, const struct nm_outcomes *earlier);
 void nm_counts_set_back(struct nm_counts *counts, const struct nm_counts *earlier);
+/* into = from, of what belongs to passes and their requests alone. */
+void nm_counts_take_passes(struct nm_counts *into, const struct nm_counts *from);
 void nm_counts_add(struct nm_counts *into, const struct nm_counts *from);
 void nm_counts_subtract(struct nm_counts *into, const struct nm_counts *earlier);
 

@@ -160,6 +160,15 @@ void nm_tally_snap_clear(struct nm_tally_snap *snap)
 	}
 }
 
+void nm_tally_forget_passes(struct nm_tally_snap *snap)
+{
+	struct nm_counts counts = snap->counts;
+
+	nm_tally_snap_clear(snap);
+	nm_counts_take_passes(&counts, &snap->counts);
+	snap->counts = counts;
+}
+
 void nm_tally_copy(struct nm_tally_snap *into, const struct nm_tally_snap *from)
 {
 	copy_times(into->times, NM_TIME__COUNT, &into->kept, from->times, from->kept);

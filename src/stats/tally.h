@@ -156,6 +156,8 @@ struct nm_tally_snap *nm_tally_snap_new(uint32_t n_verbs);
 void nm_tally_snap_init(struct nm_tally_snap *snap);
 /* Empties one that was initialized. */
 void nm_tally_snap_clear(struct nm_tally_snap *snap);
+/* Empties it of all that belongs to passes, as nm_counts_take_passes has it; leaves the rest. */
+void nm_tally_forget_passes(struct nm_tally_snap *snap);
 /* into = from, both initialized. */
 void nm_tally_copy(struct nm_tally_snap *into, const struct nm_tally_snap *from);
 /* into += the worker's counts so far, all of them. */

@@ -181,6 +181,7 @@ ENGINE_TESTS = \
 	tests/unit/engine/test_pair \
 	tests/unit/engine/test_open \
 	tests/unit/engine/test_open_pipeline \
+	tests/unit/engine/test_open_window \
 	tests/unit/engine/test_phase \
 	tests/unit/engine/test_reconnect \
 	tests/unit/engine/test_rcvlowat \
@@ -206,6 +207,9 @@ tests_unit_engine_test_open_SOURCES = \
 	$(OPEN_PHASE)
 tests_unit_engine_test_open_pipeline_SOURCES = \
 	tests/unit/engine/test_open_pipeline.c \
+	$(OPEN_PHASE)
+tests_unit_engine_test_open_window_SOURCES = \
+	tests/unit/engine/test_open_window.c \
 	$(OPEN_PHASE)
 tests_unit_engine_test_phase_SOURCES = \
 	tests/unit/engine/test_phase.c \

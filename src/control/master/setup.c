@@ -253,6 +253,8 @@ static bool make_engine(struct nm_master *master)
 	struct nm_local_config config = {
 		.engine = {.plan = master->plan,
 			   .measures = true,
+			   .warmup_ns = options->warmup_ns,
+			   .cooldown_ns = options->cooldown_ns,
 			   .seed = options->seed,
 			   .details = nm_details_own(options, master->plan),
 			   .log_passes = options->log_passes,

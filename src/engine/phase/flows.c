@@ -58,7 +58,7 @@ void nm_flows_time_out(struct nm_worker *worker, const struct nm_flow *flow)
 {
 	if (!nm_instr_asks(flow->at))
 		return;
-	struct nm_outcome_counters *outcomes = nm_app_outcomes(&worker->io, flow->at);
+	struct nm_outcome_counters *outcomes = nm_app_outcomes(&worker->io, flow, flow->at);
 	const bool lost = nm_ask_is_lost(&worker->io, flow);
 
 	nm_counter_add(lost ? &outcomes->lost : &outcomes->timed_out, 1);
@@ -82,7 +82,7 @@ static bool awaits_answer(const struct nm_flow *flow)
 static void count_window(struct nm_worker *worker, struct nm_flow *flow)
 {
 	const struct nm_instr *query = flow->at - 1;
-	struct nm_outcome_counters *outcomes = nm_app_outcomes(&worker->io, query);
+	struct nm_outcome_counters *outcomes = nm_app_outcomes(&worker->io, flow, query);
 	const uint32_t n = nm_pipe_of(&worker->io, flow)->outstanding;
 	const bool lost = nm_ask_is_lost(&worker->io, flow);
 
@@ -104,7 +104,7 @@ void nm_flows_count_unanswered(struct nm_worker *worker, uint64_t now_ns)
 			count_window(worker, flow);
 		if (!awaits_answer(flow))
 			continue;
-		nm_counter_add(&worker->io.count->unanswered, 1);
+		nm_counter_add(&nm_worker_counters(worker, &flow->request)->unanswered, 1);
 		nm_flows_time_out(worker, flow);
 		flow->request.outcome = NM_TIMEOUT;
 		if (worker->run.open.on)

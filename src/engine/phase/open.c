@@ -86,6 +86,13 @@ void nm_open_begin(struct nm_worker *worker)
 				 .drain_ns = begin_ns + phase->duration_ns + rules->drain_ns};
 	if (!open->on)
 		return;
+	open->due = (struct nm_due){.from_ns = begin_ns,
+				    .to_ns = open->last_ns,
+				    .outside = worker->stats[worker->run.number].outside};
+	if (open->due.outside) {
+		open->due.from_ns += worker->engine->edges_ns[0];
+		open->due.to_ns -= worker->engine->edges_ns[1];
+	}
 	worker->io.apps.draws = key_of(worker, NM_PURPOSE_DRAWS);
 	worker->io.apps.sums_load = phase->measured;
 	nm_schedule_begin(&open->schedule, &phase->arrivals, key_of(worker, NM_PURPOSE_TIMES));
@@ -126,18 +133,27 @@ static void set_room(struct nm_worker *worker, struct nm_pipe *pipe, uint32_t ro
 
 /* What has become due by now_ns waits for a flow, or is dropped. So many passes can begin at once,
  * beside those of flows on the list. Returns how many are dropped. */
-static uint64_t admit(struct nm_worker *worker, uint64_t now_ns, uint32_t room)
+static struct nm_due_never admit(struct nm_worker *worker, uint64_t now_ns, uint32_t room)
 {
 	struct nm_open *open = &worker->run.open;
-	uint64_t to_ns = now_ns < open->last_ns ? now_ns + 1 : open->last_ns;
+	uint64_t to_ns = now_ns < open->last_ns ? now_ns + 1 : open->last_ns, edge_ns;
+	struct nm_due_never never = {0};
 
 	if (!open->backlog.on || to_ns <= open->begin_ns)
-		return 0;
-	uint64_t n = nm_backlog_admit(&open->backlog, &open->schedule,
-				      (double)(to_ns - open->begin_ns), open->room + room);
+		return never;
+	do {
+		uint64_t at_ns = open->begin_ns + (uint64_t)nm_schedule_at_ns(&open->schedule), n;
 
-	nm_counter_add(&worker->io.count->dropped_queue, n);
-	return n;
+		edge_ns = nm_due_edge(&open->due, at_ns);
+		if (edge_ns > to_ns)
+			edge_ns = to_ns;
+		n = nm_backlog_admit(&open->backlog, &open->schedule,
+				     (double)(edge_ns - open->begin_ns), open->room + room);
+		nm_counter_add(&nm_due_counters(&open->due, worker->io.count, at_ns)->dropped_queue,
+			       n);
+		nm_due_add(&open->due, &never, at_ns, n);
+	} while (edge_ns < to_ns);
+	return never;
 }
 
 /* Whether most flows have no connection: it is being opened anew, or was given up. */
@@ -153,10 +169,13 @@ static bool is_unconnected(const struct nm_worker *worker)
 	return 2 * count > worker->n_flows;
 }
 
-static void count_starved(struct nm_worker *worker, uint64_t n)
+static void count_starved(struct nm_worker *worker, struct nm_due_never never)
 {
-	if (n && is_unconnected(worker))
-		nm_counter_add(&worker->io.count->starved, n);
+	if (!(never.within || never.outside) || !is_unconnected(worker))
+		return;
+	nm_counter_add(&worker->io.count->starved, never.within);
+	if (never.outside)
+		nm_counter_add(&worker->run.open.due.outside->counters.starved, never.outside);
 }
 
 /* Drops what may not begin any more by the rules of the phase, where so many passes can begin
@@ -166,25 +185,39 @@ static void drop(struct nm_worker *worker, uint64_t now_ns, uint32_t room, bool 
 {
 	struct nm_open *open = &worker->run.open;
 	const uint64_t late_ns = worker->run.phase->arrivals.backlog.late_ns;
-	uint64_t n = 0, n_queue = admit(worker, now_ns, room);
+	struct nm_due_never never = admit(worker, now_ns, room);
 
-	for (; late_ns && n < NM_TUNE_OPEN_COUNTED; n++) {
+	for (uint64_t n = 0; late_ns && n < NM_TUNE_OPEN_COUNTED; n++) {
 		uint64_t at_ns = due_ns(open);
 
 		if (at_ns >= now_ns || now_ns - at_ns <= late_ns)
 			break;
 		step(open);
+		nm_counter_add(&nm_due_counters(&open->due, worker->io.count, at_ns)->dropped_late,
+			       1);
+		nm_due_add(&open->due, &never, at_ns, 1);
 	}
-	nm_counter_add(&worker->io.count->dropped_late, n);
 	if (open->stopped || is_back)
-		count_starved(worker, n + n_queue);
+		count_starved(worker, never);
+}
+
+/* Of what was due in one part of the phase, so many never began: unsent ones, and those that came
+ * to a full queue. */
+static void count_rest(struct nm_worker *worker, uint64_t at_ns, uint64_t unsent, uint64_t full,
+		       bool starved)
+{
+	struct nm_counters *count = nm_due_counters(&worker->run.open.due, worker->io.count, at_ns);
+
+	nm_counter_add(&count->unsent, unsent);
+	nm_counter_add(&count->dropped_queue, full);
+	nm_counter_add(&count->starved, starved ? unsent + full : 0);
 }
 
 /* All that is due and has not begun by now never does. */
 static void count_unsent(struct nm_worker *worker, uint64_t now_ns)
 {
 	struct nm_open *open = &worker->run.open;
-	struct nm_counters *count = worker->io.count;
+	uint64_t at_ns = open->begin_ns, edge_ns, left;
 
 	if (open->closed)
 		return;
@@ -192,14 +225,20 @@ static void count_unsent(struct nm_worker *worker, uint64_t now_ns)
 	bool starved = is_unconnected(worker);
 	if (open->drops)
 		drop(worker, now_ns, 0, false);
-	uint64_t left = nm_schedule_skip(&open->schedule, (double)(open->last_ns - open->begin_ns),
-					 NM_TUNE_OPEN_COUNTED);
-
-	/* What was too much to be let in at once came to a full queue. */
-	nm_counter_add(open->backlog.on ? &count->dropped_queue : &count->unsent, left);
-	nm_counter_add(&count->unsent, open->backlog.count);
-	nm_counter_add(&count->starved, starved ? left + open->backlog.count : 0);
-	open->backlog.count = 0;
+	while (open->backlog.count) {
+		count_rest(worker, due_ns(open), 1, 0, starved);
+		step(open);
+	}
+	for (; at_ns < open->last_ns; at_ns = edge_ns) {
+		edge_ns = nm_due_edge(&open->due, at_ns);
+		if (edge_ns > open->last_ns)
+			edge_ns = open->last_ns;
+		left = nm_schedule_skip(&open->schedule, (double)(edge_ns - open->begin_ns),
+					NM_TUNE_OPEN_COUNTED);
+		/* What was too much to be let in at once came to a full queue. */
+		count_rest(worker, at_ns, open->backlog.on ? 0 : left, open->backlog.on ? left : 0,
+			   starved);
+	}
 }
 
 void nm_open_reconnected(struct nm_worker *worker, uint64_t now_ns)
@@ -223,6 +262,15 @@ void nm_open_look(struct nm_worker *worker, uint64_t now_ns)
 		drop(worker, now_ns, 0, true);
 }
 
+/* Nothing is due from now_ns on. */
+static void end_due(struct nm_open *open, uint64_t now_ns)
+{
+	open->last_ns = now_ns;
+	open->due.to_ns = now_ns < open->due.from_ns ? open->due.from_ns
+			  : now_ns < open->due.to_ns ? now_ns
+						     : open->due.to_ns;
+}
+
 void nm_open_end(struct nm_worker *worker)
 {
 	struct nm_open *open = &worker->run.open;
@@ -232,12 +280,12 @@ void nm_open_end(struct nm_worker *worker)
 		return;
 	nm_worker_disarm(worker, &open->timer);
 	if (!open->closed && now_ns < open->last_ns)
-		open->last_ns = now_ns;
+		end_due(open, now_ns);
 	count_unsent(worker, now_ns);
-	nm_counter_add(&worker->io.count->open_ns, open->last_ns - open->begin_ns);
+	nm_counter_add(&worker->io.count->open_ns, open->due.to_ns - open->due.from_ns);
 	if (worker->run.latency) /* else the ends of passes have no time */
 		nm_outstanding_count(&open->outstanding, worker->io.count,
-				     open->last_ns - open->begin_ns);
+				     open->due.to_ns - open->begin_ns);
 	open->on = false;
 }
 
@@ -376,8 +424,11 @@ void nm_open_count_end(struct nm_worker *worker, const struct nm_request *reques
 	struct nm_open *open = &worker->run.open;
 	uint64_t begin_ns = open->begin_ns;
 
-	nm_outstanding_end(&open->outstanding, request, request->sent_ns - begin_ns,
-			   now_ns - begin_ns, open->last_ns - begin_ns);
+	if (request->marks & NM_REQUEST_OUTSIDE)
+		open->beside--;
+	else
+		nm_outstanding_end(&open->outstanding, request, request->sent_ns - begin_ns,
+				   now_ns - begin_ns, open->due.to_ns - begin_ns);
 }
 
 void nm_open_leave(struct nm_worker *worker, struct nm_flow *flow)
@@ -438,16 +489,17 @@ static bool is_light(const struct nm_worker *worker)
 {
 	const uint32_t depth = worker->run.phase->pipeline;
 
-	return worker->run.open.outstanding.now <=
+	return (uint64_t)worker->run.open.outstanding.now + worker->run.open.beside <=
 	       (uint64_t)worker->n_flows * (depth ? depth : 1) / 8;
 }
 
 void nm_open_begin_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
 {
 	struct nm_open *open = &worker->run.open;
-	struct nm_counters *count = worker->io.count;
 	struct nm_request *request = &flow->request;
 	uint64_t at_ns = due_ns(open);
+	const bool is_outside = nm_due_is_outside(&open->due, at_ns);
+	struct nm_counters *count = nm_due_counters(&open->due, worker->io.count, at_ns);
 	uint64_t free_ns = note_free(worker, flow, now_ns);
 	uint64_t busy_ns = free_ns > at_ns ? free_ns - at_ns : 0;
 
@@ -456,15 +508,19 @@ void nm_open_begin_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t
 	nm_counter_add(&count->arrivals, 1);
 	nm_counter_add(&count->delay_busy, busy_ns / NM_DELAY_STEP_NS);
 	nm_counter_add(&count->delay_own, (now_ns - at_ns - busy_ns) / NM_DELAY_STEP_NS);
-	if (now_ns >= open->last_ns)
+	if (now_ns >= open->due.to_ns)
 		nm_counter_add(&count->overdue, 1);
 	request->due_ns = at_ns;
 	request->sent_ns = now_ns;
-	nm_outstanding_begin(&open->outstanding, now_ns - open->begin_ns,
-			     open->last_ns - open->begin_ns);
+	if (is_outside)
+		open->beside++;
+	else
+		nm_outstanding_begin(&open->outstanding, now_ns - open->begin_ns,
+				     open->due.to_ns - open->begin_ns);
 	if (worker->run.phase->pipeline)
 		take_place(worker, flow);
-	request->marks = worker->run.marks | (is_light(worker) ? NM_REQUEST_LIGHT : 0);
+	request->marks = worker->run.marks | (is_light(worker) ? NM_REQUEST_LIGHT : 0) |
+			 (is_outside ? NM_REQUEST_OUTSIDE : 0);
 }
 
 void nm_open_stop(struct nm_worker *worker, uint64_t now_ns, bool is_interrupted)
@@ -474,7 +530,7 @@ void nm_open_stop(struct nm_worker *worker, uint64_t now_ns, bool is_interrupted
 
 	if (early) {
 		open->drain_ns -= open->last_ns - now_ns;
-		open->last_ns = now_ns;
+		end_due(open, now_ns);
 	}
 	if ((early || is_interrupted) && now_ns + NM_TUNE_OPEN_INTERRUPT_NS < open->drain_ns)
 		open->drain_ns = now_ns + NM_TUNE_OPEN_INTERRUPT_NS;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "engine/phase/backlog.h"
+#include "engine/phase/due.h"
 #include "engine/phase/outstanding.h"
 #include "flowop/arrival_law/schedule.h"
 #include "flowop/flow.h"
@@ -19,7 +20,9 @@ struct nm_worker;
 struct nm_open {
 	struct nm_schedule schedule; /* without lanes: the group has no open arrivals */
 	struct nm_backlog backlog;
-	struct nm_outstanding outstanding;
+	struct nm_outstanding outstanding; /* of those that are due in the window */
+	struct nm_due due;
+	uint32_t beside;	      /* outstanding passes that are not */
 	bool on;		      /* the present phase has some */
 	bool stopped;		      /* the control thread has told the phase to stop */
 	bool drops;		      /* it may drop what waits */

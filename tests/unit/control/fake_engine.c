@@ -344,6 +344,26 @@ void nm_engine_counts(const struct nm_engine *engine, uint32_t group, uint32_t p
 	*ret_counts = engine->parts[group][phase].sample.counts;
 }
 
+bool nm_engine_cuts(const struct nm_engine *engine, uint32_t group, uint32_t phase)
+{
+	(void)engine;
+	(void)group;
+	(void)phase;
+	return false;
+}
+
+void nm_engine_sample_due(const struct nm_engine *engine, uint32_t group, uint32_t phase,
+			  struct nm_tally_snap *ret_sample)
+{
+	nm_engine_sample(engine, group, phase, ret_sample);
+}
+
+void nm_engine_counts_due(const struct nm_engine *engine, uint32_t group, uint32_t phase,
+			  struct nm_counts *ret_counts)
+{
+	nm_engine_counts(engine, group, phase, ret_counts);
+}
+
 void nm_engine_conn_summary(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 			    struct nm_conn_summary *ret_summary)
 {

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "engine/loop/request.h"
+
 #define DRAIN_NS (5 * S)
 
 void begin(const char *arrivals, uint64_t duration_ns)
@@ -53,4 +55,20 @@ void ck_adds_up(uint64_t begun, uint64_t queue, uint64_t late, uint64_t unsent)
 	ck_assert_uint_eq(count(&counted->dropped_queue), queue);
 	ck_assert_uint_eq(count(&counted->dropped_late), late);
 	ck_assert_uint_eq(count(&counted->unsent), unsent);
+}
+
+void ck_outstanding(uint64_t sum, uint64_t most, uint64_t failed, uint64_t after)
+{
+	const uint64_t steps = MS / NM_DELAY_STEP_NS;
+
+	ck_assert_uint_eq(count(&counted->outstanding), sum * steps);
+	ck_assert_uint_eq(count(&counted->outstanding_most), most);
+	ck_assert_uint_eq(count(&counted->outstanding_failed), failed * steps);
+	ck_assert_uint_eq(count(&counted->outstanding_after), after * steps);
+}
+
+void pass(unsigned i, uint64_t begin_ns, uint64_t end_ns)
+{
+	nm_open_begin_pass(&f.worker, &f.flows[i].flow, begin_ns);
+	nm_request_end(&f.worker, &f.flows[i].flow, end_ns);
 }

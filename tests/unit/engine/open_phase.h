@@ -18,5 +18,9 @@ void end(void);
 uint64_t count(const _Atomic uint64_t *counter);
 /* Each pass that was due has begun, or is in one class of those that have not. */
 void ck_adds_up(uint64_t begun, uint64_t queue, uint64_t late, uint64_t unsent);
+/* What was outstanding, in ms of passes: by the integral, those that failed, and after the time. */
+void ck_outstanding(uint64_t sum, uint64_t most, uint64_t failed, uint64_t after);
+/* Flow i makes the pass that is due. */
+void pass(unsigned i, uint64_t begin_ns, uint64_t end_ns);
 
 #endif

@@ -131,24 +131,6 @@ START_TEST(flows_that_are_free_in_turn_make_it_a_delay_of_this_end)
 }
 END_TEST
 
-/* What was outstanding, in ms of passes: by the integral, those that failed, and after the time. */
-static void ck_outstanding(uint64_t sum, uint64_t most, uint64_t failed, uint64_t after)
-{
-	const struct nm_counters *counters = &f.stats.tally.counters;
-	const uint64_t steps = MS / NM_DELAY_STEP_NS;
-
-	ck_assert_uint_eq(count(&counters->outstanding), sum * steps);
-	ck_assert_uint_eq(count(&counters->outstanding_most), most);
-	ck_assert_uint_eq(count(&counters->outstanding_failed), failed * steps);
-	ck_assert_uint_eq(count(&counters->outstanding_after), after * steps);
-}
-
-static void pass(unsigned i, uint64_t begin_ns, uint64_t end_ns)
-{
-	nm_open_begin_pass(&f.worker, &f.flows[i].flow, begin_ns);
-	nm_request_end(&f.worker, &f.flows[i].flow, end_ns);
-}
-
 /* One flow makes a pass of 6 ms, the other meanwhile two of 3 and 1 ms; the second fails. When the
  * time is over a pass has taken 1 ms of its 4, and one of 1 ms has not begun. */
 START_TEST(outstanding_passes_are_added_up_over_time)
