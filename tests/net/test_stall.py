@@ -32,26 +32,26 @@ def serving(app: str, folder: Path) -> Iterator[tuple[Memcached | Nginx, str]]:
             yield web, '<flowop type="http" options="path=/"/>'
 
 
-def stall(pid: int) -> float:
+def stall(pid: int, seconds: float) -> float:
     """How long it certainly was."""
     os.kill(pid, signal.SIGSTOP)
     begin = time.monotonic()
     try:
-        time.sleep(STALL_S)
+        time.sleep(seconds)
         return time.monotonic() - begin
     finally:
         os.kill(pid, signal.SIGCONT)
 
 
-def measured(netmodel: Netmodel, path: Path, pid: int) -> tuple[float, Json]:
-    """How long the stall was at least, and the phase."""
-    with netmodel.started("-m", path, "-v", "--format", "json") as run:
+def measured(netmodel: Netmodel, path: Path, pid: int, *words: str, after: float = 0.4, seconds: float = STALL_S) -> tuple[float, Json]:
+    """How long the stall was at least, and the result."""
+    with netmodel.started("-m", path, "-v", "--format", "json", *words) as run:
         run.wait_line("phase 2 of 3 begins")
-        time.sleep(0.4)
-        length = stall(pid)
+        time.sleep(after)
+        length = stall(pid, seconds)
         document = run.finish().json()
     assert_complete(document)
-    return length, phase_of(document, "ask")
+    return length, document
 
 
 def figures(length: float) -> dict[str, float]:
@@ -69,7 +69,8 @@ def test_what_becomes_due_while_the_server_stands_still(app: str, netmodel: Netm
     with serving(app, tmp_path) as (server, ask):
         path = profile(asking(app, ask, f"server={server.server}", "nflows='2'").replace('duration="200ms"', how))
         for _ in range(8):
-            length, of = measured(netmodel, path, server.pid)
+            length, document = measured(netmodel, path, server.pid)
+            of = phase_of(document, "ask")
             response, service, load, least = of["response_s"], of["latency_s"], of["load"], figures(length)
             assert load["due"] == of["transactions"] == RATE * LENGTH_S and load["unsent"] == load["failed"] == 0
             assert all(response[figure] > bound * within for figure, bound in least.items()), (length, of)
@@ -80,3 +81,40 @@ def test_what_becomes_due_while_the_server_stands_still(app: str, netmodel: Netm
                 break
         else:
             pytest.fail(f"{length} s: response {response}, service {service}, {load}")
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(
+    ("words", "after", "seconds"),
+    [
+        # What was due before 600 ms is answered behind that: up to 700 ms late, and the rest at most 100 ms.
+        (("--warmup", "600ms"), 0, 0.7),
+        # Some of what was due before 900 ms is answered behind that.
+        (("--cooldown", "600ms"), 0.7, 0.5),
+        (("--warmup", "300ms", "--cooldown", "300ms", "-i", "100ms"), 0.9, 0.6),
+    ],
+)
+def test_a_pass_belongs_to_the_window_in_which_it_was_due(
+    words: tuple[str, ...], after: float, seconds: float, workers: int, netmodel: Netmodel, profile: WriteProfile
+) -> None:
+    how = f'duration="{LENGTH_S}s" arrivals="const({RATE}/s)"'
+    more = f"nflows='4' nthreads='{workers}'"
+    due = RATE * 0.9
+    with memcached() as server:
+        path = profile(asking("memcache", '<flowop type="get" options="keys=k"/>', f"server={server.server}", more).replace('duration="200ms"', how))
+        length, document = measured(netmodel, path, server.pid, *words, after=after, seconds=seconds)
+    of, totals = phase_of(document, "ask"), document["totals"]
+    load, verb = of["load"], totals["verbs"][0]
+    assert load["due"] == totals["transactions"] == due and load["unsent"] == load["failed"] == 0
+    assert of["transactions"] == RATE * LENGTH_S, "the transaction has all of them"
+    assert totals["response_s"]["count"] == totals["latency_s"]["count"] == totals["send_delay_s"]["count"] == due
+    assert verb["outcomes"]["requests"] == verb["latency_s"]["count"] == verb["response_s"]["count"] == due
+    assert load["offered_per_s"] == pytest.approx(RATE, rel=0.01)
+    assert not [warning for warning in document["run"]["warnings"] if "Little" in warning]
+    if "-i" in words:
+        assert sum(row["transactions"] for row in document["intervals"]) == RATE * LENGTH_S
+    if after == 0:
+        assert totals["response_s"]["max"] < of["response_s"]["max"] - 0.2 > length - 0.3, (length, totals)
+    else:
+        assert load["tardy"] > 0 and totals["response_s"]["max"] > length - 0.05
