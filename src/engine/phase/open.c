@@ -152,7 +152,8 @@ static struct nm_due_never admit(struct nm_worker *worker, uint64_t now_ns, uint
 		nm_counter_add(&nm_due_counters(&open->due, worker->io.count, at_ns)->dropped_queue,
 			       n);
 		nm_due_add(&open->due, &never, at_ns, n);
-	} while (edge_ns < to_ns);
+	} while (edge_ns < to_ns &&
+		 nm_schedule_at_ns(&open->schedule) >= (double)(edge_ns - open->begin_ns));
 	return never;
 }
 
@@ -213,11 +214,23 @@ static void count_rest(struct nm_worker *worker, uint64_t at_ns, uint64_t unsent
 	nm_counter_add(&count->starved, starved ? unsent + full : 0);
 }
 
+/* How many are due before at_ns, and after what was skipped before. Once they are too many to be
+ * counted one by one they are reckoned, with those that were *told before. */
+static uint64_t skip(struct nm_open *open, uint64_t at_ns, uint64_t *told)
+{
+	const uint64_t most = *told ? 0 : NM_TUNE_OPEN_COUNTED;
+	const uint64_t n = nm_schedule_skip(&open->schedule, (double)(at_ns - open->begin_ns), most);
+	const uint64_t before = *told;
+
+	*told = n > most ? n - most : 0;
+	return n - before;
+}
+
 /* All that is due and has not begun by now never does. */
 static void count_unsent(struct nm_worker *worker, uint64_t now_ns)
 {
 	struct nm_open *open = &worker->run.open;
-	uint64_t at_ns = open->begin_ns, edge_ns, left;
+	uint64_t at_ns = open->begin_ns, edge_ns, left, told = 0;
 
 	if (open->closed)
 		return;
@@ -233,8 +246,7 @@ static void count_unsent(struct nm_worker *worker, uint64_t now_ns)
 		edge_ns = nm_due_edge(&open->due, at_ns);
 		if (edge_ns > open->last_ns)
 			edge_ns = open->last_ns;
-		left = nm_schedule_skip(&open->schedule, (double)(edge_ns - open->begin_ns),
-					NM_TUNE_OPEN_COUNTED);
+		left = skip(open, edge_ns, &told);
 		/* What was too much to be let in at once came to a full queue. */
 		count_rest(worker, at_ns, open->backlog.on ? 0 : left, open->backlog.on ? left : 0,
 			   starved);

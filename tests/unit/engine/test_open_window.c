@@ -9,7 +9,7 @@
 
 /* The window is 2 to 9 s, of a phase from 1 to 11 s; what was due outside of it is
  * counted with `outside`. */
-static void begin_cut(struct nm_tally *outside)
+static void begin_cut(const char *arrivals, struct nm_tally *outside)
 {
 	struct nm_hist *latency = calloc(1, sizeof *latency);
 
@@ -20,7 +20,7 @@ static void begin_cut(struct nm_tally *outside)
 	f.engine.edges_ns[1] = 2 * S;
 	f.stats.outside = outside;
 	f.worker.run.marks = NM_REQUEST_RECORDED;
-	begin("const(1k)", 10 * S);
+	begin(arrivals, 10 * S);
 }
 
 /* A pass belongs to the window by when it was due, however late it begins and ends. */
@@ -29,7 +29,7 @@ START_TEST(passes_belong_to_the_window_in_which_they_were_due)
 	const struct nm_counters *within = &f.stats.tally.counters;
 	struct nm_tally outside = {.n_verbs = 0};
 
-	begin_cut(&outside);
+	begin_cut("const(1k)", &outside);
 	for (unsigned i = 0; i < 1000; i++)
 		pass(0, 5 * S, 6 * S);
 	ck_assert_uint_eq(count(&outside.counters.iterations), 1000);
@@ -61,7 +61,7 @@ START_TEST(outstanding_are_those_that_were_due_in_the_window)
 {
 	struct nm_tally outside = {.n_verbs = 0};
 
-	begin_cut(&outside);
+	begin_cut("const(1k)", &outside);
 	nm_open_begin_pass(&f.worker, &f.flows[1].flow, S + MS);
 	for (unsigned i = 0; i < 999; i++)
 		pass(0, S + MS, S + 2 * MS);
@@ -83,7 +83,7 @@ START_TEST(what_never_began_was_due_in_the_window_or_not)
 
 	f.phase.arrivals.backlog = (struct nm_backlog_rules){
 		.limited = _i == 1, .queue = 100, .late_ns = _i == 2 ? 10 * MS : 0};
-	begin_cut(&outside);
+	begin_cut("const(1k)", &outside);
 	(void)nm_open_take_free(&f.worker);
 	(void)nm_open_take_free(&f.worker);
 	nm_open_look(&f.worker, 4 * S);
@@ -102,12 +102,30 @@ START_TEST(what_never_began_was_due_in_the_window_or_not)
 }
 END_TEST
 
+/* More than are counted one by one; what is more than a queue lets wait was dropped from it. */
+START_TEST(many_that_never_began_were_due_in_the_window_or_not)
+{
+	struct nm_tally outside = {.n_verbs = 0};
+
+	f.phase.arrivals.backlog = (struct nm_backlog_rules){.limited = _i, .queue = 100};
+	begin_cut("const(3M/s)", &outside);
+	nm_open_end(&f.worker);
+	ck_assert_uint_eq(count(&counted->unsent) + count(&counted->dropped_queue), 21000000);
+	/* What is reckoned is rounded down. */
+	ck_assert_uint_eq((count(&outside.counters.unsent) +
+			   count(&outside.counters.dropped_queue) + 1) / 10,
+			  900000);
+	free(outside.latency);
+	end();
+}
+END_TEST
+
 /* An interrupt before the window begins leaves nothing in it. */
 START_TEST(an_interrupt_ends_the_window)
 {
 	struct nm_tally outside = {.n_verbs = 0};
 
-	begin_cut(&outside);
+	begin_cut("const(1k)", &outside);
 	nm_open_stop(&f.worker, _i ? S + S / 2 : 4 * S, true);
 	nm_open_end(&f.worker);
 	ck_assert_uint_eq(count(&counted->open_ns), _i ? 0 : 2 * S);
@@ -126,6 +144,7 @@ int main(void)
 	tcase_add_test(tcase, passes_belong_to_the_window_in_which_they_were_due);
 	tcase_add_test(tcase, outstanding_are_those_that_were_due_in_the_window);
 	tcase_add_loop_test(tcase, what_never_began_was_due_in_the_window_or_not, 0, 3);
+	tcase_add_loop_test(tcase, many_that_never_began_were_due_in_the_window_or_not, 0, 2);
 	tcase_add_loop_test(tcase, an_interrupt_ends_the_window, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
