@@ -412,14 +412,15 @@ static void add_after(struct nm_windows *windows, uint32_t g, uint64_t passes, u
 
 /* Closes the window as the last flow has left, at end_ns: scratch holds the group's figures. Passes
  * that are too late for the window are among its times all the same, and among its failures where
- * they have none: they have begun in it, and are the longest. */
+ * they have none: they have begun in it, and are the longest. None is that was due in it, where
+ * others were not. */
 static void close_at_end(struct nm_windows *windows, uint32_t g, uint64_t end_ns)
 {
 	struct group *mg = &windows->groups[g];
 	struct nm_counts *counts = &windows->scratch->counts;
 	uint64_t all = counts->iterations, from_ns = window_begin(windows, g, end_ns);
 
-	if (is_cut_by_due(mg) && mg->tail.at_ns) {
+	if (mg->by_due && mg->tail.at_ns && (mg->cut || !mg->until_end)) {
 		struct nm_counts in_time = mg->tail.counts;
 
 		nm_counts_take_passes(&in_time, counts);

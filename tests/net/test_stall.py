@@ -93,6 +93,8 @@ def test_what_becomes_due_while_the_server_stands_still(app: str, netmodel: Netm
         # Some of what was due before 900 ms is answered behind that.
         (("--cooldown", "600ms"), 0.7, 0.5),
         (("--warmup", "300ms", "--cooldown", "300ms", "-i", "100ms"), 0.9, 0.6),
+        # The flows are without work until the last passes end, so that the window closes with its time.
+        (("--warmup", "600ms"), 1.2, 2),
     ],
 )
 def test_a_pass_belongs_to_the_window_in_which_it_was_due(
