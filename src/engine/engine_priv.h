@@ -158,14 +158,6 @@ static inline const struct nm_instr *nm_worker_instr(const struct nm_worker *wor
 				 (worker->run.phase->first + worker->run.phase->entry);
 }
 
-/* Where it is counted what comes of the request's pass. */
-static inline struct nm_counters *nm_worker_counters(const struct nm_worker *worker,
-						     const struct nm_request *request)
-{
-	return request->marks & NM_REQUEST_OUTSIDE ? &worker->run.open.due.outside->counters
-						   : worker->io.count;
-}
-
 /* The timer, which is the worker's own, fires at at_ns: see fire in loop/loop.c. */
 static inline void nm_worker_arm(struct nm_worker *worker, struct nm_timer *timer,
 				 enum nm_timer_kind kind, uint64_t at_ns)

@@ -141,7 +141,7 @@ enum nm_step nm_abandoning_step(struct nm_io *io, struct nm_flow *flow,
 
 	if (answer == NM_STEP_NEXT && nm_flow_is_late(flow, instr)) {
 		flow->request.marks &= (uint8_t)~NM_REQUEST_LATE;
-		nm_counter_add(&io->count->errors, 1);
+		nm_counter_add(&nm_flow_counters(io, flow)->errors, 1);
 		nm_counter_add(&io->count->timeouts, 1);
 	}
 	return answer;

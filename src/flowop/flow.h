@@ -10,6 +10,7 @@
 
 #include "app/app.h"
 #include "flowop/request.h"
+#include "stats/tally.h"
 #include "transport/conn.h"
 #include "transport/io.h"
 
@@ -212,6 +213,13 @@ _Static_assert(sizeof(struct nm_conn) == 128, "a connection has two lines of the
 static inline struct nm_conn *nm_flow_conn(struct nm_flow *flow, uint32_t slot)
 {
 	return (struct nm_conn *)(void *)((char *)flow + NM_FLOW_BYTES) + slot;
+}
+
+/* Where it is counted what comes of the flow's pass, by when it was due. */
+static inline struct nm_counters *nm_flow_counters(const struct nm_io *io,
+						   const struct nm_flow *flow)
+{
+	return flow->request.marks & NM_REQUEST_OUTSIDE ? &io->apps.outside->counters : io->count;
 }
 
 /* Whether a wait of that step has been too long already in this pass; the failure counts once, and

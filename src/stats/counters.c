@@ -88,10 +88,12 @@ void nm_counts_set_back(struct nm_counts *counts, const struct nm_counts *earlie
 	counts->dropped_late = now.dropped_late;
 }
 
-/* Those of passes, and so of their requests: where passes are due by themselves each belongs to the
- * window in which its pass was due. All others belong to the window in which they are counted. */
+/* Those of passes, and so of their requests and of what failed in them: where passes are due by
+ * themselves each belongs to the window in which its pass was due. All others belong to the window
+ * in which they are counted. */
 #define NM_PASS_COUNTERS(X)                                                                        \
 	X(iterations)                                                                              \
+	X(errors)                                                                                  \
 	X(unanswered)                                                                              \
 	X(arrivals)                                                                                \
 	X(unsent)                                                                                  \

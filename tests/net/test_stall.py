@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from compose import connect, lasting, opened, read, write
 from keyed import asking
-from nmtest import Json, Netmodel, assert_complete, phase_of
+from nmtest import Json, Netmodel, assert_complete, master_of, phase_of
 from partners import Memcached, Nginx, memcached, nginx
 
 WriteProfile = Callable[..., Path]
@@ -120,3 +121,23 @@ def test_a_pass_belongs_to_the_window_in_which_it_was_due(
         assert totals["response_s"]["max"] < of["response_s"]["max"] - 0.2 > length - 0.3, (length, totals)
     else:
         assert load["tardy"] > 0 and totals["response_s"]["max"] > length - 0.05
+
+
+@pytest.mark.alone
+def test_what_failed_belongs_to_the_window_of_its_pass(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """The other end stands still in the cool-down: of what was due before nothing has failed, and the load was as asked for."""
+    body = write(10) + read(10, "timeout=300ms canfail")
+    asks = lasting("2s", body, name="ask", more='arrivals="const(100/s)"')
+    path = profile(opened(asks, strands=4, kind="nflows", opening=connect("127.0.0.1")))
+    words = ("--warmup", "100ms", "--cooldown", "1500ms", "-v", "--format", "json")
+    with netmodel.slave() as far, netmodel.started("-m", path, "-P", far.port, *words) as run:
+        run.wait_line("phase 2 of 3 begins")
+        time.sleep(0.9)
+        (session,) = far.sessions()
+        stall(session, 0.7)
+        document = run.finish().json()
+    assert_complete(document)
+    of, totals = phase_of(document, "ask"), document["totals"]
+    assert master_of(document)["counts"]["errors"] > 0
+    assert totals["errors"] == of["load"]["failed"] == 0, of
+    assert of["load"]["due"] == totals["transactions"] == 40 and of["load"]["verdict"] == "ok"

@@ -108,7 +108,7 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 	const bool can_fail = instr->can_fail;
 
 	instr = nm_observe_original(worker, instr);
-	nm_counter_add(&worker->io.count->errors, 1);
+	nm_counter_add(&nm_flow_counters(&worker->io, flow)->errors, 1);
 	if (worker->observe.stats)
 		nm_flowop_stats_failed(worker, flow, instr);
 	if (can_fail) {

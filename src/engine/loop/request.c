@@ -53,7 +53,7 @@ static void count_open(const struct nm_worker *worker, struct nm_counters *count
 static void end_open(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
 {
 	const struct nm_request *request = &flow->request;
-	struct nm_counters *count = nm_worker_counters(worker, request);
+	struct nm_counters *count = nm_flow_counters(&worker->io, flow);
 
 	if (now_ns)
 		nm_open_count_end(worker, request, now_ns);

@@ -208,7 +208,8 @@ static enum nm_step measured_step(struct nm_io *io, struct nm_flow *flow,
 	bool counts_cpu = stats->flags & NM_OBSERVE_CPU;
 	uint64_t sent = nm_counter_read(&io->count->bytes_sent);
 	uint64_t received = nm_counter_read(&io->count->bytes_received);
-	uint64_t errors = nm_counter_read(&io->count->errors);
+	const struct nm_counters *count = nm_flow_counters(io, flow);
+	uint64_t errors = nm_counter_read(&count->errors);
 	uint64_t cpu_ns = counts_cpu ? thread_cpu_ns() : 0;
 
 	enum nm_step answer = nm_instr_asks(&stats->instrs[of])
@@ -224,7 +225,7 @@ static enum nm_step measured_step(struct nm_io *io, struct nm_flow *flow,
 	else if (answer == NM_STEP_NEXT)
 		add_bytes(step, *oldest.sent, *oldest.received);
 	add_bytes(&own->counts, sent, received);
-	add_errors(step, own, nm_counter_read(&io->count->errors) - errors);
+	add_errors(step, own, nm_counter_read(&count->errors) - errors);
 	if (answer == NM_STEP_NEXT || answer == NM_STEP_NEXT_WAIT_IN)
 		steps_over(worker, flow, of, false,
 			   instr->message.joins ? nm_pipe_of(io, flow)->joined : 1);

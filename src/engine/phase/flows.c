@@ -104,7 +104,7 @@ void nm_flows_count_unanswered(struct nm_worker *worker, uint64_t now_ns)
 			count_window(worker, flow);
 		if (!awaits_answer(flow))
 			continue;
-		nm_counter_add(&nm_worker_counters(worker, &flow->request)->unanswered, 1);
+		nm_counter_add(&nm_flow_counters(&worker->io, flow)->unanswered, 1);
 		nm_flows_time_out(worker, flow);
 		flow->request.outcome = NM_TIMEOUT;
 		if (worker->run.open.on)

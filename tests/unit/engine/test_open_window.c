@@ -18,7 +18,7 @@ static void begin_cut(const char *arrivals, struct nm_tally *outside)
 	outside->latency = latency;
 	f.engine.edges_ns[0] = S;
 	f.engine.edges_ns[1] = 2 * S;
-	f.stats.outside = outside;
+	f.stats.outside = f.worker.io.apps.outside = outside;
 	f.worker.run.marks = NM_REQUEST_RECORDED;
 	begin(arrivals, 10 * S);
 }
