@@ -91,7 +91,7 @@ static enum nm_load_verdict judge(const struct nm_load *load, const struct nm_wi
 	if (were_free(load, window))
 		return is_own(load, window) ? NM_LOAD_GENERATOR : NM_LOAD_OVERLOAD;
 	return nm_window_passes(window)->mean_s < SLOWER * alone_s(window) ? NM_LOAD_CONNECTIONS
-									 : NM_LOAD_OVERLOAD;
+									   : NM_LOAD_OVERLOAD;
 }
 
 __attribute__((format(printf, 2, 3))) static void append(struct nm_load *load, const char *fmt, ...)

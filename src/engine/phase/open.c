@@ -219,7 +219,8 @@ static void count_rest(struct nm_worker *worker, uint64_t at_ns, uint64_t unsent
 static uint64_t skip(struct nm_open *open, uint64_t at_ns, uint64_t *told)
 {
 	const uint64_t most = *told ? 0 : NM_TUNE_OPEN_COUNTED;
-	const uint64_t n = nm_schedule_skip(&open->schedule, (double)(at_ns - open->begin_ns), most);
+	const uint64_t n =
+		nm_schedule_skip(&open->schedule, (double)(at_ns - open->begin_ns), most);
 	const uint64_t before = *told;
 
 	*told = n > most ? n - most : 0;

@@ -112,9 +112,9 @@ START_TEST(many_that_never_began_were_due_in_the_window_or_not)
 	nm_open_end(&f.worker);
 	ck_assert_uint_eq(count(&counted->unsent) + count(&counted->dropped_queue), 21000000);
 	/* What is reckoned is rounded down. */
-	ck_assert_uint_eq((count(&outside.counters.unsent) +
-			   count(&outside.counters.dropped_queue) + 1) / 10,
-			  900000);
+	ck_assert_uint_eq(
+		(count(&outside.counters.unsent) + count(&outside.counters.dropped_queue) + 1) / 10,
+		900000);
 	free(outside.latency);
 	end();
 }
