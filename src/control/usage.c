@@ -240,6 +240,20 @@ static uint64_t late_until(const struct nm_usage_sampler *usage, const struct su
 	return to_ns > usage->best.at_ns ? to_ns : sum->to_ns;
 }
 
+/* Whether what this host receives comes too late for its window. Of a group that answers, or waits
+ * for answers, all is in the window: what it sends and receives belongs together. */
+static bool is_late(const struct nm_usage_sampler *usage, const struct sum *sum)
+{
+	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++) {
+		const struct part *part = &sum->parts[g];
+
+		if (part->counts.bytes_sent && part->counts.bytes_received &&
+		    part->end_ns > usage->best.at_ns)
+			return false;
+	}
+	return nm_tail_is_late(&usage->best, sum->to_ns, sum->counts.bytes_received);
+}
+
 void nm_usage_sampler_close(struct nm_usage_sampler *usage, uint64_t now_ns)
 {
 	struct sum sum;
@@ -247,7 +261,7 @@ void nm_usage_sampler_close(struct nm_usage_sampler *usage, uint64_t now_ns)
 	if (!usage->counting || usage->closed || !usage->best.at_ns)
 		return;
 	read_sum(usage, now_ns, false, &sum);
-	if (!nm_tail_is_late(&usage->best, sum.to_ns, sum.counts.bytes_received))
+	if (!is_late(usage, &sum))
 		return;
 	for (uint32_t g = 0; g < usage->config.plan->n_groups; g++) {
 		struct part *part = &usage->parts[g];
