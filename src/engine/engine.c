@@ -77,7 +77,7 @@ int nm_engine_new(const struct nm_engine_config *config, struct nm_engine **ret_
 	engine->timeout_ns = config->timeout_ns;
 	engine->seed = config->seed;
 	engine->details = config->details;
-	engine->log_passes = config->log_passes;
+	engine->log.passes = config->log_passes;
 	engine->localhost_words = config->localhost_words;
 	engine->awake_fd = -1;
 	engine->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

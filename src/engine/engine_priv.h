@@ -92,8 +92,7 @@ struct nm_engine {
 	uint64_t seed;
 	uint64_t edges_ns[2]; /* warm-up and cool-down, which cut measured open arrivals */
 	unsigned details;     /* enum nm_observe_flags */
-	uint64_t log_passes;
-	int awake_fd; /* while it is open no idle CPU sleeps; -1: they may */
+	int awake_fd;	      /* while it is open no idle CPU sleeps; -1: they may */
 	int event_fd;
 	struct nm_engine_host *hosts;
 	const struct nm_net *allowed; /* further peers of data connections; borrowed */
@@ -116,8 +115,9 @@ struct nm_engine {
 	/* when workers that are processes must have ended; 0: they are not told to end yet */
 	uint64_t processes_end_ns;
 	struct {
-		uint32_t group, worker;
-	} log_cursor; /* the worker whose executions are taken next */
+		uint64_t passes;	/* of each flow, whose executions are kept */
+		uint32_t group, worker; /* whose executions are taken next */
+	} log;
 };
 
 /* Whose means they are. */

@@ -349,7 +349,7 @@ uint64_t nm_engine_operations(const struct nm_engine *engine, uint32_t group, ui
 size_t nm_engine_take_execs(struct nm_engine *engine, struct nm_exec_record *list, size_t room)
 {
 	const uint32_t n_groups = engine->plan->n_groups;
-	uint32_t g = engine->log_cursor.group, w = engine->log_cursor.worker;
+	uint32_t g = engine->log.group, w = engine->log.worker;
 	size_t n = 0;
 
 	if (!(engine->details & NM_OBSERVE_OWN))
@@ -367,8 +367,8 @@ size_t nm_engine_take_execs(struct nm_engine *engine, struct nm_exec_record *lis
 		g = (g + 1) % n_groups;
 		w = 0;
 	}
-	engine->log_cursor.group = g;
-	engine->log_cursor.worker = w;
+	engine->log.group = g;
+	engine->log.worker = w;
 	return n;
 }
 

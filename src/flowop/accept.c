@@ -7,6 +7,7 @@
 
 #include "flowop/ask.h"
 #include "flowop/flowop.h"
+#include "flowop/listening.h"
 #include "flowop/multipath.h"
 #include "flowop/open_opts.h"
 #include "transport/udp_mux.h"

@@ -17,12 +17,10 @@
 struct nm_files;
 struct nm_flow;
 struct nm_flowop;
-struct nm_udp_mux_peer;
 struct nm_instr;
 struct nm_law;
+struct nm_pending_conn;
 struct nm_transport;
-struct nm_mux;
-struct nm_peers;
 
 /* The answers of a step. A wait (WAIT_IN, NEXT_WAIT_IN, WAIT_OUT, PARK) ends by its deadline, too:
  * at flow->timer.at_ns where the step has set it, or else after the timeout of the instruction that
@@ -228,31 +226,5 @@ static inline bool nm_flow_is_late(const struct nm_flow *flow, const struct nm_i
 {
 	return instr->pass.is_first && (flow->request.marks & NM_REQUEST_LATE);
 }
-
-/* A connection whose preamble says that it is for this flow, and that is not accepted yet. */
-struct nm_pending_conn {
-	struct nm_pending_conn *next;
-	int fd;
-	uint32_t opening;
-	/* instead of fd, where one socket has several connections; otherwise NULL */
-	struct nm_udp_mux_peer *peer;
-};
-
-/* One listening socket; a listener has several when one queue would be too short. */
-struct nm_listen_fd {
-	int fd;
-	bool ready;	    /* an accept may find something */
-	struct nm_mux *mux; /* owned, when this socket serves all its connections; otherwise NULL */
-	struct nm_listener *listener;
-};
-
-struct nm_listener {
-	struct nm_listen_fd *fds;
-	size_t n_fds;
-	const struct nm_peers *peers; /* the addresses whose connections are taken; NULL: all */
-	ino_t file;		      /* which its socket has made, over unix(7); 0: none */
-	struct nm_flow *first, *last; /* flows that wait to accept */
-	bool single;		      /* at most one connection can be queued at a time */
-};
 
 #endif

@@ -70,6 +70,7 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/greet.h \
 	src/flowop/life.c \
 	src/flowop/life.h \
+	src/flowop/listening.h \
 	src/flowop/living.c \
 	src/flowop/living.h \
 	src/flowop/serve_all.c \

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "flowop/flow.h"
+#include "flowop/listening.h"
 
 struct nm_mux;
 struct nm_prover;

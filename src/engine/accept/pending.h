@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "flowop/flow.h"
+#include "flowop/listening.h"
 
 struct nm_plan;
 struct nm_preamble;

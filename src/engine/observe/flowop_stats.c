@@ -112,7 +112,7 @@ void nm_flowop_stats_pass(struct nm_worker *worker, struct nm_flow *flow, uint64
 	note_pass(stats, own, elapsed_ns);
 	if (stats->passes)
 		nm_hist_record(&stats->passes[number], elapsed_ns);
-	if (worker->run.phase->measured && own->logged < worker->engine->log_passes) {
+	if (worker->run.phase->measured && own->logged < worker->engine->log.passes) {
 		own->logged++;
 		log_add(worker, flow, now_ns, elapsed_ns, worker->run.phase->first | NM_EXEC_PASS);
 	}
@@ -304,7 +304,7 @@ void nm_flowop_stats_settled(struct nm_worker *worker, const struct nm_conn *con
 static uint64_t log_size(const struct nm_worker *worker, unsigned flags)
 {
 	const struct nm_plan *plan = worker->engine->plan;
-	uint64_t passes = flags & NM_OBSERVE_PASS_LOG ? worker->engine->log_passes : 0;
+	uint64_t passes = flags & NM_OBSERVE_PASS_LOG ? worker->engine->log.passes : 0;
 	uint64_t n_workers = 0;
 
 	for (uint32_t g = 0; g < plan->n_groups; g++)

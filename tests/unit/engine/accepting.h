@@ -8,6 +8,7 @@
 
 #include "engine/engine_priv.h"
 #include "flowop/flowop.h"
+#include "flowop/listening.h"
 #include "transport/preamble.h"
 #include "transport/prover.h"
 #include "transport/transport.h"

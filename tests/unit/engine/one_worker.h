@@ -10,6 +10,7 @@
 
 #include "engine/engine_priv.h"
 #include "flowop/flowop.h"
+#include "flowop/listening.h"
 #include "flowop/pipeline.h"
 #include "transport/optional.h"
 #include "transport/transport.h"

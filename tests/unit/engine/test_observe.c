@@ -104,7 +104,7 @@ static void make_engine(unsigned flags)
 	e.engine = (struct nm_engine){.plan = &e.plan,
 				      .measures = true,
 				      .details = flags,
-				      .log_passes = 2,
+				      .log.passes = 2,
 				      .event_fd = eventfd(0, EFD_NONBLOCK),
 				      .groups = e.engine_groups,
 				      .begun = 1};
