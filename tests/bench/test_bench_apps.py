@@ -192,7 +192,6 @@ def test_all_figures_of_the_applications_and_no_client_that_nobody_asked_for(tmp
     assert not (tmp_path / "compiled").exists()
 
 
-@pytest.mark.needs("cc")
 def test_a_server_that_closes_has_no_answer() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=lambda: server.accept()[0].close(), daemon=True).start()
@@ -200,6 +199,7 @@ def test_a_server_that_closes_has_no_answer() -> None:
             APPS["redis_get"].answer_bytes("127.0.0.1:%d" % server.getsockname()[1])
 
 
+@pytest.mark.needs("cc")
 @pytest.mark.parametrize("workload", APP_WORKLOADS)
 def test_a_round_of_each_application(workload: str) -> None:
     """netmodel and the loop written by hand get the same answers of the server."""

@@ -146,6 +146,26 @@ def test_the_account_of_rights_that_know_no_policies_removes_all_else(
     assert said.endswith("whether a run has left any NetworkPolicy cannot be told: cannot list networkpolicies")
 
 
+def test_a_failure_to_look_for_policies_is_one_and_stops_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Unlike a lack of rights; and not even which kinds there are can be told."""
+
+    class Busy(Fake):
+        def has(self, kind: Kind) -> bool:
+            raise ApiProblem(503, "ServiceUnavailable", "busy")
+
+        def _ask(self, verb: str, kind: Kind, where: str | None) -> None:
+            if (verb, kind) == ("list", POLICY):
+                raise ApiProblem(503, "ServiceUnavailable", "busy")
+
+    items = [one for one in made(of("macvlan", namespace="mine")) if one["kind"] in ("Pod", "Secret")]
+    cluster = Busy(*items)
+    assert clean(monkeypatch, cluster, RUN, namespace="mine") is Exit.ENVIRONMENT
+    assert items and not cluster.there
+    assert "any NetworkPolicy cannot be told: busy" in capsys.readouterr().err
+
+
 def test_the_rest_goes_on_when_something_is_refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

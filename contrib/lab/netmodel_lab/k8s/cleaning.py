@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from netmodel_lab.k8s.cluster import (
@@ -33,8 +33,17 @@ from netmodel_lab.k8s.waits import Waits
 
 Json = dict[str, Any]
 _IN_ORDER: tuple[Kind, ...] = (JOB, POD, SERVICE, CONFIG_MAP, SECRET)
-Unseen = dict[Kind, list[str]]  # what may not be listed, and lines about it
-OPTIONAL = (POLICY,)  # kinds that an account for runs without them need not see
+_OPTIONAL = (POLICY,)  # kinds that an account for runs without them need not see
+
+
+@dataclass
+class Unseen:
+    """What could not be listed."""
+
+    lines: list[str] = field(default_factory=list)
+    has_failed: bool = False  # something may be left that the account should see
+
+
 _OURS = ",".join(f"{name}={value}" for name, value in MANAGED.items())
 
 
@@ -97,12 +106,20 @@ def _beside(cluster: Cluster, namespace: str | None) -> tuple[list[Json], Unseen
             items = cluster.listed(kind, where, f"{_OURS},{RUN}")
         except ApiProblem as problem:
             # One without rights is not told which kinds there are.
-            if not problem.is_missing and cluster.has(kind):
+            if not problem.is_missing and _may_be_there(cluster, kind):
                 told = f"whether a run has left any {kind.name} cannot be told: {problem.message}"
-                unseen[kind] = [told, *problem.lines[1:]]
+                unseen.lines += [told, *problem.lines[1:]]
+                unseen.has_failed |= not (problem.is_forbidden and kind in _OPTIONAL)
             continue
         found += [{**item, "kind": kind.name} for item in items]
     return found, unseen
+
+
+def _may_be_there(cluster: Cluster, kind: Kind) -> bool:
+    try:
+        return cluster.has(kind)
+    except ApiProblem:
+        return True
 
 
 class _Removal:

@@ -16,7 +16,6 @@ Exit codes: 0 done, 1 worse, 2 wrong use, 3 the cluster refuses or lacks somethi
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import os
 import sys
@@ -353,8 +352,8 @@ def clean(words: argparse.Namespace) -> Exit:
         for name in words.runs
         if name not in names
     ]
-    if wrong and unseen:
-        raise EnvironmentProblem([*wrong, *itertools.chain(*unseen.values())])
+    if wrong and unseen.lines:
+        raise EnvironmentProblem([*wrong, *unseen.lines])
     if wrong:
         raise UsageProblem(wrong)
     chosen = [left for left in found if left.run in words.runs or words.all or (not words.runs and left.is_expired)]
@@ -366,9 +365,9 @@ def clean(words: argparse.Namespace) -> Exit:
     for left in found:
         if left not in chosen and not words.runs:
             print(f"left as it is: {left.text()}; netmodel-lab k8s clean {left.run} removes it")
-    for line in (*problems, *itertools.chain(*unseen.values())):
+    for line in (*problems, *unseen.lines):
         _say(line)
-    return Exit.ENVIRONMENT if problems or set(unseen) - set(cleaning.OPTIONAL) else Exit.DONE
+    return Exit.ENVIRONMENT if problems or unseen.has_failed else Exit.DONE
 
 
 # --- words ---
