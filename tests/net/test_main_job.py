@@ -63,7 +63,9 @@ def test_stock_profile(netmodel: Netmodel, validate: Callable[[Json], None], nam
     assert document["profile"]["params"]["test_length"] == "200ms"
     assert document["totals"]["transactions"] > 0
     assert document["totals"]["errors"] == 0
-    assert document["totals"]["latency_s"]["count"] == document["totals"]["transactions"]
+    # Under load the window may close before its last passes have ended: they are in its latencies alone.
+    counted = document["totals"]["transactions"] + document["run"]["transactions_after"]
+    assert document["totals"]["latency_s"]["count"] == counted
     assert [host["name"] for host in slaves_of(document)] == ["local"]
 
 
