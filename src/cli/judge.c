@@ -3,6 +3,7 @@
 #include "cli/judge.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -119,8 +120,19 @@ int nm_judge_read_baseline(struct nm_judge *judge, const struct nm_args *args,
 	return -EINVAL;
 }
 
-int nm_judge_series(struct nm_judge *judge, const struct nm_runs *series, struct nm_view *view,
-		    struct nm_diags *diags)
+static int judge_requirements(struct nm_judge *judge, const struct nm_runs *series, bool closely)
+{
+	const struct nm_requirements *requirements = &judge->requirements;
+
+	free(judge->confidence);
+	judge->confidence = closely ? calloc(requirements->count, sizeof(*judge->confidence)) : NULL;
+	if (closely && !judge->confidence)
+		return -ENOMEM;
+	return nm_requirements_judge(requirements, series, &judge->verdicts, judge->confidence);
+}
+
+int nm_judge_series(struct nm_judge *judge, const struct nm_runs *series, bool closely,
+		    struct nm_view *view, struct nm_diags *diags)
 {
 	int error = 0;
 
@@ -128,7 +140,7 @@ int nm_judge_series(struct nm_judge *judge, const struct nm_runs *series, struct
 		return 0;
 	nm_verdicts_fini(&judge->verdicts);
 	if (judge->requirements.count) {
-		error = nm_requirements_judge(&judge->requirements, series, &judge->verdicts);
+		error = judge_requirements(judge, series, closely);
 		view->verdicts = &judge->verdicts;
 	}
 	if (judge->baseline.path && !error) {
@@ -176,5 +188,7 @@ void nm_judge_fini(struct nm_judge *judge)
 	nm_comparison_fini(&judge->comparison);
 	nm_baseline_fini(&judge->baseline);
 	nm_verdicts_fini(&judge->verdicts);
+	free(judge->confidence);
+	judge->confidence = NULL;
 	nm_requirements_fini(&judge->requirements);
 }

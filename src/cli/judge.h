@@ -6,6 +6,7 @@
 #include "cli/args.h"
 #include "lib/load.h"
 #include "report/compare.h"
+#include "report/confidence.h"
 #include "report/requirement.h"
 #include "report/view.h"
 
@@ -13,6 +14,7 @@
 struct nm_judge {
 	struct nm_requirements requirements;
 	struct nm_verdicts verdicts;
+	struct nm_confidence *confidence; /* owned: of each; NULL: not judged closely */
 	struct nm_baseline baseline;
 	struct nm_comparison comparison;
 };
@@ -25,10 +27,10 @@ int nm_judge_read(struct nm_judge *judge, const struct nm_args *args,
  * error in diags. */
 int nm_judge_read_baseline(struct nm_judge *judge, const struct nm_args *args,
 			   struct nm_diags *diags);
-/* Judges the series and compares it, and has the view show that. 0, or -ENOMEM with an error in
- * diags. */
-int nm_judge_series(struct nm_judge *judge, const struct nm_runs *series, struct nm_view *view,
-		    struct nm_diags *diags);
+/* Judges the series and compares it, and has the view show that; closely: also how sure each
+ * percentile is. 0, or -ENOMEM with an error in diags. */
+int nm_judge_series(struct nm_judge *judge, const struct nm_runs *series, bool closely,
+		    struct nm_view *view, struct nm_diags *diags);
 /* Whether all requirements are met; true before they were judged. */
 bool nm_judge_is_met(const struct nm_judge *judge);
 /* With --strict: whether no run has a warning, such as that of a load that was not as asked for;

@@ -81,7 +81,7 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 	if (code == NM_EXIT_OK) {
 		enum nm_run_status status = nm_runner_run(&runner, &series, diags);
 
-		code = nm_judge_series(&runner.judge, &series, &runner.view, diags) == 0
+		code = nm_judge_series(&runner.judge, &series, false, &runner.view, diags) == 0
 			       ? report_all(&runner, &series, status, diags)
 			       : NM_EXIT_INTERNAL;
 	}

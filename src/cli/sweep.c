@@ -325,7 +325,7 @@ static bool try(struct sweep *sweep, const struct nm_search_trial *asked, struct
 	sweep->any_complete |= last && last->complete;
 	nm_cli_print_diags(diags, &runner->args->wording);
 	sweep->code = status == NM_EXIT_OK ? sweep->code : status;
-	if (nm_judge_series(&runner->judge, &series, &runner->view, diags) != 0)
+	if (nm_judge_series(&runner->judge, &series, true, &runner->view, diags) != 0)
 		sweep->code = NM_EXIT_INTERNAL;
 	else if (told && tell_trial(sweep, asked, text, &series, diags) != NM_EXIT_OK)
 		sweep->code = NM_EXIT_INTERNAL;
@@ -468,7 +468,7 @@ static int report_all(struct sweep *sweep, struct nm_diags *diags)
 
 	if (code == NM_EXIT_OK && sweep->kept.n_runs) {
 		runner->view.sweep = &sweep->told;
-		code = nm_judge_series(&runner->judge, &sweep->kept, &runner->view, diags) == 0
+		code = nm_judge_series(&runner->judge, &sweep->kept, false, &runner->view, diags) == 0
 			       ? NM_EXIT_OK
 			       : NM_EXIT_INTERNAL;
 		/* All that passed may have been trials of an earlier search. */

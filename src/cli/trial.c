@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,20 +21,11 @@ const char *nm_trial_why_incomplete(const struct nm_result *result)
 	return why ? why : "the reason is not known";
 }
 
-static char *copy(const char *text, enum nm_limit limit, enum nm_limit *ret_limit)
+/* Without memory for the reason there is a limit alone. */
+static void fail(struct nm_trial *trial, enum nm_limit limit, const char *reason)
 {
-	*ret_limit = limit;
-	return strdup(text);
-}
-
-/* What is wrong with a run but for its load, owned; NULL: nothing is, or there is no memory. */
-static char *fault_of(const struct nm_result *run, enum nm_limit *ret_limit)
-{
-	if (!run->complete)
-		return copy(nm_trial_why_incomplete(run), NM_LIMIT_RUN, ret_limit);
-	if (run->verdict.reconciled == NM_RECONCILED_NO)
-		return copy("the counts of both ends differ", NM_LIMIT_RUN, ret_limit);
-	return NULL;
+	trial->limit = limit;
+	trial->reason = strdup(reason);
 }
 
 /* The worst load of the runs, unless more than half of them are ok: by chance one of many ends
@@ -58,18 +50,24 @@ static bool load_of(const struct nm_runs *series, struct nm_load *ret)
 	return n > 0;
 }
 
-/* What is wrong with the runs, as above. */
-static char *fault_of_any(const struct nm_runs *series, enum nm_limit *ret_limit)
+/* What is wrong with the runs. load: of all of them; NULL: they have none. */
+static void find_fault(const struct nm_runs *series, const struct nm_load *load,
+		       struct nm_trial *trial)
 {
-	struct nm_load load;
-	char *fault = NULL;
+	char text[64];
 
-	for (size_t i = 0; i < series->n_runs && !fault; i++)
-		fault = fault_of(series->runs[i], ret_limit);
-	if (fault || !load_of(series, &load) || load.verdict == NM_LOAD_OK)
-		return fault;
-	*ret_limit = nm_limit_find(load.name);
-	return asprintf(&fault, "load: %s", load.name) < 0 ? NULL : fault;
+	for (size_t i = 0; i < series->n_runs && !trial->limit; i++) {
+		const struct nm_result *run = series->runs[i];
+
+		if (!run->complete)
+			fail(trial, NM_LIMIT_RUN, nm_trial_why_incomplete(run));
+		else if (run->verdict.reconciled == NM_RECONCILED_NO)
+			fail(trial, NM_LIMIT_RUN, "the counts of both ends differ");
+	}
+	if (trial->limit || !load || load->verdict == NM_LOAD_OK)
+		return;
+	(void)snprintf(text, sizeof(text), "load: %s", load->name);
+	fail(trial, nm_limit_find(load->name), text);
 }
 
 static enum nm_limit limit_of(const struct nm_requirement *requirement)
@@ -77,22 +75,19 @@ static enum nm_limit limit_of(const struct nm_requirement *requirement)
 	return requirement->terms[0].is_of_errors ? NM_LIMIT_ERRORS : NM_LIMIT_OBJECTIVE;
 }
 
-/* Why a trial has not passed that has no doubt about it, as above. */
-static char *reason_of(const struct nm_runner *runner, const struct nm_runs *series,
-		       const struct nm_confidence *confidence, enum nm_limit *ret_limit)
+/* Why the trial has not passed, without a doubt. */
+static void find_reason(const struct nm_runner *runner, const struct nm_runs *series,
+			struct nm_trial *trial)
 {
 	const struct nm_judge *judge = &runner->judge;
 	const struct nm_verdict *verdicts = judge->verdicts.items;
-	char *reason = fault_of_any(series, ret_limit);
 
-	for (size_t i = 0; i < judge->verdicts.count && !reason; i++)
-		if (!verdicts[i].met && !confidence[i].in_doubt)
-			reason = copy(verdicts[i].reason, limit_of(&judge->requirements.items[i]),
-				      ret_limit);
-	for (size_t i = 0; i < series->n_runs && !reason; i++)
+	for (size_t i = 0; i < judge->verdicts.count && !trial->limit; i++)
+		if (!verdicts[i].met && !judge->confidence[i].in_doubt)
+			fail(trial, limit_of(&judge->requirements.items[i]), verdicts[i].reason);
+	for (size_t i = 0; i < series->n_runs && !trial->limit; i++)
 		if (runner->args->run.judge.strict && series->runs[i]->warnings.count)
-			reason = copy(series->runs[i]->warnings.items[0], NM_LIMIT_RUN, ret_limit);
-	return reason;
+			fail(trial, NM_LIMIT_RUN, series->runs[i]->warnings.items[0]);
 }
 
 /* The reason of a trial with this requirement in doubt. */
@@ -116,7 +111,6 @@ static void take_confidence(struct nm_trial *trial, const struct nm_confidence *
 {
 	const struct nm_confidence *told = NULL;
 
-	trial->percentile = trial->percentile_low = trial->percentile_high = trial->beyond = NAN;
 	for (size_t i = 0; i < n; i++) {
 		if (isnan(all[i].value))
 			continue;
@@ -132,32 +126,23 @@ static void take_confidence(struct nm_trial *trial, const struct nm_confidence *
 	trial->percentile_high = told->high;
 }
 
-/* Why it does not pass, and whether it may; only of a trial that may go on there is a doubt. */
-static int decide(const struct nm_runner *runner, const struct nm_runs *series, bool doubts,
-		  struct nm_trial *trial)
+/* Why it does not pass by what is required; only of a trial that may go on there is a doubt. */
+static void decide(const struct nm_runner *runner, const struct nm_runs *series, bool doubts,
+		   struct nm_trial *trial)
 {
 	const struct nm_verdicts *verdicts = &runner->judge.verdicts;
-	struct nm_confidence *all = calloc(verdicts->count + 1, sizeof(*all));
-	int error = all ? 0 : -ENOMEM;
+	struct nm_confidence *all = runner->judge.confidence;
 
-	for (size_t i = 0; i < verdicts->count && !error; i++) {
-		error = nm_confidence_of(&runner->judge.requirements.items[i], &verdicts->items[i],
-					 series, &all[i]);
+	for (size_t i = 0; i < verdicts->count; i++)
 		all[i].in_doubt &= doubts;
-	}
-	if (!error) {
-		take_confidence(trial, all, verdicts->count);
-		trial->reason = reason_of(runner, series, all, &trial->limit);
-	}
-	for (size_t i = 0; i < verdicts->count && !error && !trial->reason; i++)
+	take_confidence(trial, all, verdicts->count);
+	find_reason(runner, series, trial);
+	for (size_t i = 0; i < verdicts->count && !trial->limit; i++)
 		if (all[i].in_doubt) {
 			trial->in_doubt = true;
 			trial->limit = NM_LIMIT_OBJECTIVE;
 			trial->reason = doubt_of(&verdicts->items[i], &all[i]);
 		}
-	trial->pass = !error && !trial->reason;
-	free(all);
-	return error;
 }
 
 /* What was required first by the objective, as it was judged. */
@@ -217,11 +202,11 @@ int nm_trial_judge(const struct nm_runner *runner, const struct nm_search_trial 
 	};
 	if (searches)
 		set_typical(ret_trial, runner, per_value, series);
+	find_fault(series, any ? &judged : NULL, ret_trial);
 	if (value)
-		return decide(runner, series, asked->lengthens, ret_trial);
-	ret_trial->reason = fault_of_any(series, &ret_trial->limit);
-	ret_trial->pass = !ret_trial->reason;
-	return 0;
+		decide(runner, series, asked->lengthens, ret_trial);
+	ret_trial->pass = !ret_trial->limit;
+	return ret_trial->limit && !ret_trial->reason ? -ENOMEM : 0;
 }
 
 struct nm_search_verdict nm_trial_decision(const struct nm_trial *trial)

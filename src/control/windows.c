@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "control/interval.h"
+#include "result/pool.h"
 
 /* The window of one group. */
 struct group {
@@ -60,6 +61,15 @@ static void fill_window(struct nm_windows *windows, struct nm_window *window,
 			const struct nm_tally_snap *sample, uint64_t ns)
 {
 	if (nm_window_fill(window, sample, ns, &windows->result->percentiles) != 0)
+		windows->base.failed = true;
+}
+
+/* The same of one that may be pooled with that of other runs. */
+static void fill_whole(struct nm_windows *windows, struct nm_window *window,
+		       const struct nm_tally_snap *sample, uint64_t ns)
+{
+	fill_window(windows, window, sample, ns);
+	if (nm_window_keep(window, sample) != 0)
 		windows->base.failed = true;
 }
 
@@ -464,7 +474,7 @@ static void end_group(struct nm_windows *windows, uint32_t g, uint64_t now_ns)
 	nm_engine_sample(windows->engine, g, windows->phase, windows->scratch);
 	phase->begin_s = (double)(int64_t)(begin_ns - windows->run_begin_ns) / 1e9;
 	phase->seconds = (double)(end_ns - begin_ns) / 1e9;
-	fill_window(windows, &phase->whole, windows->scratch, end_ns - begin_ns);
+	fill_whole(windows, &phase->whole, windows->scratch, end_ns - begin_ns);
 	if (mg->measured && mg->by_due)
 		keep_due(windows, g, phase, end_ns - begin_ns);
 	/* A window that has not opened by now, or opens after the last flow has left, holds
@@ -585,10 +595,10 @@ void nm_windows_finish(struct nm_windows *windows)
 		const struct group *mg = &windows->groups[g];
 
 		if (mg->total)
-			fill_window(windows, &windows->result->groups[g].totals, mg->total,
-				    mg->total_ns);
+			fill_whole(windows, &windows->result->groups[g].totals, mg->total,
+				   mg->total_ns);
 	}
-	fill_window(windows, &windows->result->totals, windows->total, windows->total_ns);
+	fill_whole(windows, &windows->result->totals, windows->total, windows->total_ns);
 	tell_times(windows, windows->total, windows->result->from_ns, windows->total_ns,
 		   NM_PART_MEASURED, true);
 }

@@ -34,7 +34,7 @@ static char *write_json(const struct netmodel *nm, const struct nm_report *repor
 	int error = stream ? 0 : -ENOMEM;
 
 	if (!error && view.verdicts)
-		error = nm_requirements_judge(&nm->judged, &series, &verdicts);
+		error = nm_requirements_judge(&nm->judged, &series, &verdicts, NULL);
 	if (!error)
 		error = report->write(&series, stream);
 	nm_verdicts_fini(&verdicts);

@@ -9,7 +9,6 @@
 
 #include "report/common.h"
 #include "report/figures.h"
-#include "report/named.h"
 
 #define LEAST_PARTS 5 /* fewer do not tell how far they scatter */
 
@@ -17,7 +16,6 @@
 struct parts {
 	double *values; /* owned */
 	size_t n, room;
-	double beyond;
 };
 
 static int add_value(struct parts *parts, double value)
@@ -79,65 +77,45 @@ static int add_rows(struct parts *parts, const struct nm_runs *series,
 	return error;
 }
 
-/* The parts of all runs that count: rows have only the figures of whole runs by these names. */
-static int read_parts(struct parts *parts, const char *figure, const struct nm_runs *series)
+/* Whether the limit may be on either side of the figure: another verdict at either end. An interval
+ * about a limit that a figure must be, or must not be, tells nothing. */
+static bool is_doubtful(const struct nm_requirement_term *term,
+			const struct nm_confidence *confidence)
 {
-	struct nm_named_series documents;
-	struct nm_named_at at;
-	int error = nm_named_series_read(series, &documents);
-	char why[512];
-
-	for (size_t i = 0, k = 0; i < series->n_runs && k < documents.count && !error; i++) {
-		if (!series->runs[i]->complete)
-			continue;
-		error = nm_named_find(&documents.list, documents.items[k++], figure, &at, why,
-				      sizeof(why));
-		if (error)
-			continue;
-		parts->beyond += count_of(&at) * (1 - at.percentile / 100);
-		if (at.named.scope == NM_SCOPE_RUN)
-			error = add_rows(parts, series, series->runs[i], at);
-	}
-	nm_named_series_fini(&documents);
-	return error == -ENOMEM ? error : 0;
-}
-
-static bool is_between(const struct nm_requirement_term *term, double low, double high)
-{
-	switch (term->relation) {
-	case NM_RELATION_LESS:
-	case NM_RELATION_AT_LEAST:
-		return low < term->limit && high >= term->limit;
-	case NM_RELATION_AT_MOST:
-	case NM_RELATION_MORE:
-		return low <= term->limit && high > term->limit;
-	case NM_RELATION_EQUAL:
-	case NM_RELATION_UNEQUAL:
-		break;
-	}
-	return false;
+	return !isnan(confidence->low) && term->relation != NM_RELATION_EQUAL &&
+	       term->relation != NM_RELATION_UNEQUAL &&
+	       nm_requirement_holds(term, confidence->low) !=
+		       nm_requirement_holds(term, confidence->high);
 }
 
 int nm_confidence_of(const struct nm_requirement *requirement, const struct nm_verdict *verdict,
-		     const struct nm_runs *series, struct nm_confidence *ret)
+		     const struct nm_runs *series, const struct nm_named_series *documents,
+		     struct nm_confidence *ret)
 {
 	const struct nm_requirement_term *term = &requirement->terms[0];
 	struct parts parts = {.n = 0};
+	struct nm_named_at at;
+	char why[512];
 	int error = 0;
 
-	*ret = (struct nm_confidence){.value = NAN, .low = NAN, .high = NAN};
-	if (requirement->negated || isnan(term->percentile) || !verdict->measured)
+	*ret = (struct nm_confidence){.value = NAN, .low = NAN, .high = NAN, .beyond = NAN};
+	if (requirement->negated || isnan(term->percentile) || !verdict->measured ||
+	    nm_named_find(&documents->list, documents->pooled, term->figure, &at, why,
+			  sizeof(why)) != 0)
 		return 0;
-	error = read_parts(&parts, term->figure, series);
+	/* Rows have only the figures of whole runs by these names. */
+	for (size_t i = 0; i < documents->count && at.named.scope == NM_SCOPE_RUN && !error; i++)
+		error = add_rows(&parts, series, documents->runs[i], at);
 	ret->quantity = verdict->quantity;
 	ret->value = verdict->value;
 	/* Above the greatest of all there is nothing. */
-	ret->beyond = term->percentile < 100 ? parts.beyond : NAN;
+	if (term->percentile < 100)
+		ret->beyond = count_of(&at) * (1 - at.percentile / 100);
 	if (parts.n >= LEAST_PARTS)
 		nm_confidence(verdict->value, parts.values, parts.n, &ret->low, &ret->high);
 	if (ret->low < 0) /* a time, or a slowdown */
 		ret->low = 0;
-	ret->in_doubt = is_between(term, ret->low, ret->high);
+	ret->in_doubt = is_doubtful(term, ret);
 	free(parts.values);
 	return error;
 }

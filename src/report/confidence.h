@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "report/named.h"
 #include "report/requirement.h"
 
 struct nm_confidence {
@@ -15,9 +16,10 @@ struct nm_confidence {
 	bool in_doubt;	  /* the limit is between low and high */
 };
 
-/* That of a requirement which was judged by these runs: by the rows of the time grid, where the
- * figure is one of a whole run. 0 or -ENOMEM. */
+/* That of a requirement which was judged by these runs, whose documents were pooled: by the rows of
+ * the time grid, where the figure is one of a whole run. 0 or -ENOMEM. */
 int nm_confidence_of(const struct nm_requirement *requirement, const struct nm_verdict *verdict,
-		     const struct nm_runs *series, struct nm_confidence *ret);
+		     const struct nm_runs *series, const struct nm_named_series *documents,
+		     struct nm_confidence *ret);
 
 #endif

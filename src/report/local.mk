@@ -47,6 +47,7 @@ src_libnm_report_la_SOURCES = \
 	src/report/named.c \
 	src/report/named.h \
 	src/report/named_find.c \
+	src/report/named_series.c \
 	src/report/probe.c \
 	src/report/probe.h \
 	src/report/quantity.c \

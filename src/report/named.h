@@ -89,12 +89,16 @@ const json_t *nm_named_object(const json_t *document, const char *prefix);
  * without such the last. */
 struct nm_named_series {
 	struct nm_named_list list;
+	struct nm_result **runs; /* borrowed, as many as: */
 	json_t **items;
 	size_t count;
+	json_t *pooled; /* of all these as of one run; NULL until nm_named_series_pool */
 };
 
 /* 0 or -ENOMEM; to be given to nm_named_series_fini in any case. */
 int nm_named_series_read(const struct nm_runs *series, struct nm_named_series *ret_series);
+/* Pools the runs of a series that was read from this one, for percentiles. 0 or -ENOMEM. */
+int nm_named_series_pool(const struct nm_runs *series, struct nm_named_series *named);
 void nm_named_series_fini(struct nm_named_series *series);
 
 #endif

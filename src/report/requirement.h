@@ -12,6 +12,7 @@
 #include "report/quantity.h"
 #include "result/runs.h"
 
+struct nm_confidence;
 struct nm_plan;
 
 enum nm_relation {
@@ -80,11 +81,15 @@ struct nm_verdicts {
 	size_t count, n_met;
 };
 
-/* Judges the requirements, which must outlive the verdicts, by the means of their figures over the
- * complete runs, or without such by the last run. A figure that was not measured meets nothing. 0
- * or -ENOMEM; to be given to nm_verdicts_fini in any case. */
+/* Whether the term holds of a figure with this value. */
+bool nm_requirement_holds(const struct nm_requirement_term *term, double value);
+/* Judges the requirements, which must outlive the verdicts, over the complete runs, or without such
+ * by the last run: by the means of their figures, and percentiles over the times of all runs. A
+ * figure that was not measured meets nothing. ret_confidence: how sure each is, with room for all
+ * (report/confidence.h); NULL: it is not asked for. 0 or -ENOMEM; to be given to nm_verdicts_fini
+ * in any case. */
 int nm_requirements_judge(const struct nm_requirements *requirements, const struct nm_runs *series,
-			  struct nm_verdicts *ret_verdicts);
+			  struct nm_verdicts *ret_verdicts, struct nm_confidence *ret_confidence);
 void nm_verdicts_fini(struct nm_verdicts *verdicts);
 /* The verdicts of a series; NULL: nothing was required. */
 const struct nm_verdicts *nm_runs_verdicts(const struct nm_runs *series);

@@ -136,14 +136,15 @@ static const struct nm_figure trial_figures[] = {
 		       "failures, the verdict on open arrivals, or a run that failed."),
 	NM_FIGURE(COUNT, struct nm_trial, seed, "seed"),
 	NM_FIGURE(COUNT32, struct nm_trial, n_runs, "runs",
-		  .doc = "Their mean was judged; the figures here are those of the last one."),
+		  .doc = "All of them were judged together; the figures here are those of the "
+			 "last one."),
 	NM_FIGURE(RATE, struct nm_trial, offered_per_s, "offered_per_s", .column = "offered_per_s",
 		  .doc = "Open arrivals a second that were due."),
 	NM_FIGURE(RATE, struct nm_trial, achieved_per_s, "achieved_per_s",
 		  .column = "achieved_per_s", .doc = "Those a second that were answered in time."),
 	NM_FIGURE(TEXT, struct nm_trial, load, "load",
-		  .doc = "The verdict on open arrivals, of at least half of the runs, or errors; "
-			 "null: there were none."),
+		  .doc = "The verdict on open arrivals, ok where that of more than half of the "
+			 "runs is, and none has errors; null: there were none."),
 	NM_FIGURE(RATE, struct nm_trial, typical, "typical",
 		  .doc = "Of a search: what shows whether the system has changed: the median "
 			 "latency, or the figure of an objective that is about no time."),
@@ -163,7 +164,8 @@ static const struct nm_figure trial_figures[] = {
 	PERCENTILE(percentile_high, .doc = "The percentile is below it with the same confidence."),
 	NM_FIGURE(BOOL, struct nm_trial, in_doubt, "in_doubt",
 		  .doc = "Of a search: the limit of the objective is between these, also after "
-			 "four times the usual length: the trial does not count as passed."),
+			 "four times the length that the percentile needs, or 16 times the usual "
+			 "one: the trial does not count as passed."),
 	NM_FIGURE(BOOL, struct nm_trial, out_of_order, "out_of_order",
 		  .doc = "A search has seen a lower value fail."),
 	NM_FIGURE_END,

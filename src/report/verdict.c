@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/common.h"
+#include "report/confidence.h"
 #include "report/named.h"
 #include "report/requirement.h"
 #include "report/table.h"
@@ -16,30 +17,36 @@
 
 /* --- values --- */
 
-/* A figure of one run; false: it has not measured it, for the reason in why, if known. */
-static bool value_of(const struct nm_named_series *documents, size_t run, const char *figure,
-		     double *ret_value, char why[WHY])
+/* The named figures, and a document that has some. */
+struct source {
+	const struct nm_named_list *list;
+	const json_t *document;
+};
+
+/* A figure of one document; false: it has not measured it, for the reason in why, if known. */
+static bool value_of(const struct source *source, const char *figure, double *ret_value,
+		     char why[WHY])
 {
 	struct nm_named_at at;
 	char unused[512];
 
 	/* The run has other groups than its plan: it ended before it had any. */
-	return nm_named_find(&documents->list, documents->items[run], figure, &at, unused,
-			     sizeof(unused)) == 0 &&
+	return nm_named_find(source->list, source->document, figure, &at, unused, sizeof(unused)) ==
+		       0 &&
 	       nm_named_judged(&at, ret_value, why, WHY);
 }
 
 /* Makes a number of errors their share of all passes. A pass that failed counts as a transaction,
  * one without its answer does not. */
-static bool make_share(const struct nm_named_series *documents, size_t run,
-		       const struct nm_requirement_term *term, double *value, char why[WHY])
+static bool make_share(const struct source *source, const struct nm_requirement_term *term,
+		       double *value, char why[WHY])
 {
 	double passes, unanswered;
 
-	if (!value_of(documents, run, term->passes, &passes, why))
+	if (!value_of(source, term->passes, &passes, why))
 		return false;
 	/* Only where messages may be lost. */
-	if (!value_of(documents, run, term->unanswered, &unanswered, why))
+	if (!value_of(source, term->unanswered, &unanswered, why))
 		unanswered = 0;
 	if (*value + passes + unanswered == 0) {
 		snprintf(why, WHY, "nothing was done");
@@ -49,26 +56,31 @@ static bool make_share(const struct nm_named_series *documents, size_t run,
 	return true;
 }
 
-/* The mean over the runs. False: some run has not measured it, for the reason in why, if known. */
+/* The mean over the runs, or of a percentile that of all their times. False: some run has not
+ * measured it, for the reason in why, if known. */
 static bool measure(const struct nm_named_series *documents, const struct nm_requirement_term *term,
 		    double *ret_value, char why[WHY])
 {
+	struct source source = {.list = &documents->list};
 	double sum = 0, value;
 
 	*why = '\0';
 	for (size_t i = 0; i < documents->count; i++) {
-		if (!value_of(documents, i, term->figure, &value, why) ||
-		    (term->passes && !make_share(documents, i, term, &value, why)))
+		source.document = documents->items[i];
+		if (!value_of(&source, term->figure, &value, why) ||
+		    (term->passes && !make_share(&source, term, &value, why)))
 			return false;
 		sum += value;
 	}
 	*ret_value = sum / (double)documents->count;
-	return documents->count > 0;
+	source.document = documents->pooled;
+	return documents->count > 0 &&
+	       (isnan(term->percentile) || value_of(&source, term->figure, ret_value, why));
 }
 
 /* --- verdicts --- */
 
-static bool holds(const struct nm_requirement_term *term, double value)
+bool nm_requirement_holds(const struct nm_requirement_term *term, double value)
 {
 	switch (term->relation) {
 	case NM_RELATION_LESS:
@@ -132,7 +144,7 @@ static int judge(const struct nm_requirement *requirement, const struct nm_named
 		double value = 0;
 		bool measured = measure(documents, term, &value, found);
 
-		verdict.met = measured && holds(term, value) != requirement->negated;
+		verdict.met = measured && nm_requirement_holds(term, value) != requirement->negated;
 		/* A term that was not measured says more than one that was. */
 		if (verdict.met || i == 0 || (verdict.measured && !measured)) {
 			take_term(&verdict, term, measured, value);
@@ -144,8 +156,17 @@ static int judge(const struct nm_requirement *requirement, const struct nm_named
 	return verdict.met || verdict.reason ? 0 : -ENOMEM;
 }
 
+static bool has_percentile(const struct nm_requirements *requirements)
+{
+	for (size_t i = 0; i < requirements->count; i++)
+		for (size_t k = 0; k < requirements->items[i].n_terms; k++)
+			if (!isnan(requirements->items[i].terms[k].percentile))
+				return true;
+	return false;
+}
+
 int nm_requirements_judge(const struct nm_requirements *requirements, const struct nm_runs *series,
-			  struct nm_verdicts *ret_verdicts)
+			  struct nm_verdicts *ret_verdicts, struct nm_confidence *ret_confidence)
 {
 	struct nm_named_series documents;
 	int error = nm_named_series_read(series, &documents);
@@ -154,10 +175,18 @@ int nm_requirements_judge(const struct nm_requirements *requirements, const stru
 		.items = calloc(requirements->count + 1, sizeof(*ret_verdicts->items))};
 	if (!ret_verdicts->items)
 		error = -ENOMEM;
+	if (!error && has_percentile(requirements))
+		error = nm_named_series_pool(series, &documents);
 	for (size_t i = 0; i < requirements->count && !error; i++) {
-		error = judge(&requirements->items[i], &documents, &ret_verdicts->items[i]);
+		const struct nm_requirement *one = &requirements->items[i];
+		struct nm_verdict *verdict = &ret_verdicts->items[i];
+
+		error = judge(one, &documents, verdict);
 		ret_verdicts->count++;
-		ret_verdicts->n_met += ret_verdicts->items[i].met;
+		ret_verdicts->n_met += verdict->met;
+		if (ret_confidence && !error)
+			error = nm_confidence_of(one, verdict, series, &documents,
+						 &ret_confidence[i]);
 	}
 	nm_named_series_fini(&documents);
 	return error;

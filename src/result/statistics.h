@@ -63,6 +63,7 @@ struct nm_verb_window {
 	NM_EACH_USUAL_TIME(struct nm_latency *);
 	size_t n_percentiles;
 	struct nm_failing *failing[NM_TIME__SIZED]; /* by enum nm_time; NULL: none has failed */
+	struct nm_hist_packed **kept;		    /* as those of a window, NM_TIME__SIZED */
 };
 
 /* The counts and the times of a window. */
@@ -79,6 +80,9 @@ struct nm_window {
 	size_t n_verbs;
 	/* By enum nm_time; NULL: no pass was without its answer. Owned as `sized`. */
 	struct nm_failing *failing[NM_TIME__SIZED];
+	/* The distributions themselves, NM_TIME__COUNT by enum nm_time, each NULL where it was not
+	 * measured (result/pool.h); NULL: none is kept. Owned as `sized`. */
+	struct nm_hist_packed **kept;
 };
 
 /* Statistics that are kept only when asked for. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "result/pool.h"
 #include "result/result.h"
 
 static bool has_flows(const struct nm_tally_snap *sample)
@@ -162,6 +163,7 @@ static bool copy_verbs(struct nm_window *copy, const struct nm_window *window)
 	for (size_t v = 0; v < copy->n_verbs; v++) {
 		const struct nm_verb_window *from = &window->verbs[v];
 
+		copy->verbs[v].kept = NULL;
 		copy->verbs[v].answers =
 			copy_of(from->answers, from->n_answers * sizeof(*from->answers), &failed);
 		for (unsigned i = 0; i < NM_TIME__SIZED; i++) {
@@ -178,6 +180,7 @@ int nm_window_copy(struct nm_window *ret_copy, const struct nm_window *window)
 	bool failed = false;
 
 	*ret_copy = *window;
+	ret_copy->kept = NULL;
 	ret_copy->sized = copy_of(window->sized, NM_SIZED__COUNT * sizeof(*window->sized), &failed);
 	for (unsigned i = 0; i < NM_TIME__SIZED; i++)
 		ret_copy->failing[i] = copy_of_failing(window->failing[i], &failed);
@@ -187,6 +190,7 @@ int nm_window_copy(struct nm_window *ret_copy, const struct nm_window *window)
 
 void nm_window_fini(struct nm_window *window)
 {
+	nm_window_forget(window);
 	free(window->sized);
 	for (unsigned i = 0; i < NM_TIME__SIZED; i++) {
 		free(window->failing[i]);

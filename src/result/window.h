@@ -47,7 +47,7 @@ struct nm_result_interval {
  * flows or verbs. */
 int nm_window_fill(struct nm_window *ret_window, const struct nm_tally_snap *sample, uint64_t ns,
 		   const struct nm_percentiles *percentiles);
-/* 0, or -ENOMEM: then the copy lacks measured flows or verbs. */
+/* 0, or -ENOMEM: then the copy lacks measured flows or verbs. It has no distributions. */
 int nm_window_copy(struct nm_window *ret_copy, const struct nm_window *window);
 void nm_window_fini(struct nm_window *window);
 /* A distribution, also one that has no values. */

@@ -3,6 +3,7 @@
 #include "stats/hist.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Sums below this are whole, also after they have crossed the wire, where integers have 63 bits. */
@@ -86,14 +87,49 @@ void nm_hist_snap_init(struct nm_hist_snap *s)
 	s->min_ns = UINT64_MAX;
 }
 
+/* All but the buckets. */
+static void add_outline(struct nm_hist_snap *into, uint64_t count, uint64_t sum_ns, uint64_t min_ns,
+			uint64_t max_ns)
+{
+	into->count += count;
+	into->sum_ns += sum_ns;
+	into->min_ns = min_ns < into->min_ns ? min_ns : into->min_ns;
+	into->max_ns = max_ns > into->max_ns ? max_ns : into->max_ns;
+}
+
 void nm_hist_snap_merge(struct nm_hist_snap *into, const struct nm_hist_snap *from)
 {
 	for (unsigned i = 0; i < NM_HIST_BUCKETS; i++)
 		into->bucket[i] += from->bucket[i];
-	into->count += from->count;
-	into->sum_ns += from->sum_ns;
-	into->min_ns = from->min_ns < into->min_ns ? from->min_ns : into->min_ns;
-	into->max_ns = from->max_ns > into->max_ns ? from->max_ns : into->max_ns;
+	add_outline(into, from->count, from->sum_ns, from->min_ns, from->max_ns);
+}
+
+struct nm_hist_packed *nm_hist_pack(const struct nm_hist_snap *s)
+{
+	struct nm_hist_packed *packed;
+	size_t n = 0;
+
+	for (unsigned i = 0; i < NM_HIST_BUCKETS; i++)
+		n += s->bucket[i] > 0;
+	packed = malloc(sizeof *packed + n * sizeof packed->buckets[0]);
+	if (!packed)
+		return NULL;
+	*packed = (struct nm_hist_packed){.count = s->count,
+					  .sum_ns = s->sum_ns,
+					  .min_ns = s->min_ns,
+					  .max_ns = s->max_ns};
+	for (unsigned i = 0; i < NM_HIST_BUCKETS; i++)
+		if (s->bucket[i])
+			packed->buckets[packed->n++] =
+				(struct nm_hist_bucket){.count = s->bucket[i], .index = i};
+	return packed;
+}
+
+void nm_hist_snap_add_packed(struct nm_hist_snap *into, const struct nm_hist_packed *packed)
+{
+	for (size_t i = 0; i < packed->n; i++)
+		into->bucket[packed->buckets[i].index] += packed->buckets[i].count;
+	add_outline(into, packed->count, packed->sum_ns, packed->min_ns, packed->max_ns);
 }
 
 /* Minimum and maximum from the edges of the buckets that are not empty, no wider than they were. */

@@ -27,6 +27,16 @@ struct nm_hist_snap {
 	uint64_t bucket[NM_HIST_BUCKETS];
 };
 
+/* The buckets of a snapshot that are not empty: takes little memory, to be kept. */
+struct nm_hist_packed {
+	uint64_t count, sum_ns, min_ns, max_ns;
+	size_t n;
+	struct nm_hist_bucket {
+		uint64_t count;
+		unsigned index;
+	} buckets[];
+};
+
 static inline unsigned nm_hist_index(uint64_t ns)
 {
 	if (ns < (2u << NM_HIST_SUB_BITS))
@@ -65,6 +75,10 @@ void nm_hist_snap_init(struct nm_hist_snap *s); /* empty */
 void nm_hist_snap_merge(struct nm_hist_snap *into, const struct nm_hist_snap *from);
 /* into -= earlier; minimum and maximum are then those of the remaining buckets (their edges). */
 void nm_hist_snap_subtract(struct nm_hist_snap *into, const struct nm_hist_snap *earlier);
+/* Owned; free() frees it. NULL: out of memory. */
+struct nm_hist_packed *nm_hist_pack(const struct nm_hist_snap *s);
+/* into += packed */
+void nm_hist_snap_add_packed(struct nm_hist_snap *into, const struct nm_hist_packed *packed);
 /* Seconds; 0 when empty. pct in 0..100: 0 is the minimum and 100 the maximum, exactly; between them
  * the middle of the bucket that holds the rank, kept within min..max. */
 double nm_hist_percentile_s(const struct nm_hist_snap *s, double pct);

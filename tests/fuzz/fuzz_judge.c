@@ -66,7 +66,7 @@ static void take(const char *text, const char *document, size_t length)
 	if (nm_requirements_add(&requirements, text, "--require", *text == ' ', &plan, why,
 				sizeof why) == 0) {
 		demand(requirements.count > 0);
-		demand(nm_requirements_judge(&requirements, &series, &verdicts) == 0);
+		demand(nm_requirements_judge(&requirements, &series, &verdicts, NULL) == 0);
 		view.verdicts = &verdicts;
 	} else {
 		demand(*why && requirements.count == 0);

@@ -307,6 +307,7 @@ tests_unit_control_test_results_SOURCES = \
 
 REPORT_TESTS = \
 	tests/unit/report/test_compare \
+	tests/unit/report/test_confidence \
 	tests/unit/report/test_costs \
 	tests/unit/report/test_figures \
 	tests/unit/report/test_flows \

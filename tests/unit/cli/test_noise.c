@@ -69,8 +69,7 @@ struct measured {
 	struct nm_hist_snap whole, part;
 	double parts[PARTS * NM_SEARCH_LONGEST];
 	size_t n_parts;
-	double p99_s, low_s, high_s; /* p99_s: the mean over the lengths, as of runs */
-	unsigned lengths;
+	double p99_s, low_s, high_s; /* p99_s: of all that was measured */
 };
 
 static double exponential(uint64_t key, uint64_t n)
@@ -102,7 +101,6 @@ static void measure_length(struct measured *measured, const struct queue *queue,
 {
 	double now = 0, free_at = 0, part_end = (double)LENGTH_S / PARTS;
 
-	nm_hist_snap_init(&measured->whole);
 	nm_hist_snap_init(&measured->part);
 	for (uint64_t n = 0; now < LENGTH_S; n++) {
 		double service = queue->exponential ? exponential(seed, 2 * n + 1) : 1;
@@ -114,10 +112,13 @@ static void measure_length(struct measured *measured, const struct queue *queue,
 		free_at = fmax(free_at, now) + service * SERVICE_S;
 		take(&measured->part, free_at - now);
 	}
-	measured->p99_s =
-		(measured->p99_s * measured->lengths + nm_hist_percentile_s(&measured->whole, 99)) /
-		(measured->lengths + 1);
-	measured->lengths++;
+	measured->p99_s = nm_hist_percentile_s(&measured->whole, 99);
+}
+
+static void begin(struct measured *measured)
+{
+	memset(measured, 0, sizeof(*measured));
+	nm_hist_snap_init(&measured->whole);
 }
 
 /* A search for the rate of the queue. */
@@ -133,7 +134,7 @@ static void run(struct nm_search *search, const struct queue *queue, uint64_t se
 	nm_search_init(search, &settings);
 	while (nm_search_ask(search, &trial)) {
 		if (!trial.done)
-			memset(measured, 0, sizeof(*measured));
+			begin(measured);
 		for (unsigned i = trial.done; i < trial.window; i++)
 			measure_length(measured, queue, trial.value, nm_rng(trial.seed, i));
 		nm_confidence(measured->p99_s, measured->parts, measured->n_parts, &measured->low_s,

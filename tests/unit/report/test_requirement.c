@@ -235,7 +235,7 @@ START_TEST(a_requirement_is_met_or_says_why_not)
 	struct nm_verdicts verdicts;
 
 	ck_assert_msg(add(judged[_i].text, judged[_i].negated) == 0, "%s", why);
-	ck_assert_int_eq(nm_requirements_judge(&list, &series, &verdicts), 0);
+	ck_assert_int_eq(nm_requirements_judge(&list, &series, &verdicts, NULL), 0);
 	ck_assert_uint_eq(verdicts.count, 1);
 	ck_assert_msg(verdicts.items[0].met == judged[_i].met, "%s", judged[_i].text);
 	ck_assert_pstr_eq(verdicts.items[0].reason, judged[_i].reason);
@@ -254,11 +254,11 @@ START_TEST(of_several_runs_the_mean_counts_and_only_of_complete_ones)
 	runs[2]->totals.counts.iterations = 1;
 	runs[2]->complete = false;
 	ck_assert_int_eq(add("transactions == 30000", false), 0);
-	ck_assert_int_eq(nm_requirements_judge(&list, &series, &verdicts), 0);
+	ck_assert_int_eq(nm_requirements_judge(&list, &series, &verdicts, NULL), 0);
 	ck_assert_uint_eq(verdicts.n_met, 1);
 	nm_verdicts_fini(&verdicts);
 	runs[0]->complete = runs[1]->complete = false;
-	ck_assert_int_eq(nm_requirements_judge(&list, &series, &verdicts), 0);
+	ck_assert_int_eq(nm_requirements_judge(&list, &series, &verdicts, NULL), 0);
 	ck_assert_str_eq(verdicts.items[0].reason, "transactions is 1");
 	nm_verdicts_fini(&verdicts);
 	for (size_t i = 0; i < 3; i++)
@@ -277,12 +277,12 @@ START_TEST(errors_are_a_share_of_all_passes)
 	runs[0]->totals.counts.errors = 10;
 	runs[1]->totals.counts.errors = 30;
 	ck_assert_int_eq(add("errors == 50% errors < 0%", false), 0);
-	ck_assert_int_eq(nm_requirements_judge(&list, &series, &verdicts), 0);
+	ck_assert_int_eq(nm_requirements_judge(&list, &series, &verdicts, NULL), 0);
 	ck_assert(verdicts.items[0].met && !verdicts.items[1].met);
 	ck_assert_str_eq(verdicts.items[1].reason, "errors is 50 %");
 	nm_verdicts_fini(&verdicts);
 	runs[0]->totals.counts.iterations = runs[0]->totals.counts.errors = 0;
-	ck_assert_int_eq(nm_requirements_judge(&list, &series, &verdicts), 0);
+	ck_assert_int_eq(nm_requirements_judge(&list, &series, &verdicts, NULL), 0);
 	ck_assert_str_eq(verdicts.items[0].reason, "errors was not measured: nothing was done");
 	nm_verdicts_fini(&verdicts);
 	nm_result_free(runs[0]);

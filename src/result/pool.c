@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps the distributions of windows, and adds up those of several runs. */
+#include "result/pool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- what is kept --- */
+
+/* The distributions of a window, or of a verb in it: owned. NULL: out of memory. */
+static struct nm_hist_packed **keep(const struct nm_hist_snap *times, unsigned n, unsigned kept,
+				    bool *failed)
+{
+	struct nm_hist_packed **list = calloc(n, sizeof(struct nm_hist_packed *));
+
+	*failed |= !list;
+	for (unsigned i = 0; list && i < n; i++) {
+		if (!(kept >> i & 1))
+			continue;
+		list[i] = nm_hist_pack(&times[i]);
+		*failed |= !list[i];
+	}
+	return list;
+}
+
+static void forget(struct nm_hist_packed ***list, unsigned n)
+{
+	for (unsigned i = 0; *list && i < n; i++)
+		free((*list)[i]);
+	free((void *)*list);
+	*list = NULL;
+}
+
+int nm_window_keep(struct nm_window *window, const struct nm_tally_snap *sample)
+{
+	bool failed = false;
+
+	window->kept = keep(sample->times, NM_TIME__COUNT, sample->kept, &failed);
+	/* The window has those verbs that have asked, in their order. */
+	for (uint32_t v = 0, at = 0; v < sample->n_verbs && at < window->n_verbs; v++)
+		if (sample->verbs[v].name)
+			window->verbs[at++].kept = keep(sample->verbs[v].times, NM_TIME__SIZED,
+							sample->verbs[v].kept, &failed);
+	return failed ? -ENOMEM : 0;
+}
+
+void nm_window_forget(struct nm_window *window)
+{
+	forget(&window->kept, NM_TIME__COUNT);
+	for (size_t v = 0; v < window->n_verbs; v++)
+		forget(&window->verbs[v].kept, NM_TIME__SIZED);
+}
+
+/* --- sums --- */
+
+static void unpack(struct nm_hist_snap *times, unsigned n, unsigned *kept,
+		   struct nm_hist_packed *const *list)
+{
+	for (unsigned i = 0; list && i < n; i++) {
+		if (!list[i])
+			continue;
+		*kept |= 1u << i;
+		nm_hist_snap_add_packed(&times[i], list[i]);
+	}
+}
+
+static const struct nm_verb_window *find_verb(const struct nm_window *window, const char *name)
+{
+	for (size_t v = 0; v < window->n_verbs; v++)
+		if (strcmp(window->verbs[v].name, name) == 0)
+			return &window->verbs[v];
+	return NULL;
+}
+
+/* A window as the sample from which it was filled, but for its answers; the verbs are those of
+ * `last`. */
+static void sample_of(const struct nm_window *window, const struct nm_window *last,
+		      struct nm_tally_snap *ret_sample)
+{
+	nm_tally_snap_clear(ret_sample);
+	ret_sample->counts = window->counts;
+	unpack(ret_sample->times, NM_TIME__COUNT, &ret_sample->kept, window->kept);
+	for (size_t v = 0; v < last->n_verbs; v++) {
+		const struct nm_verb_window *from = find_verb(window, last->verbs[v].name);
+		struct nm_verb_snap *verb = &ret_sample->verbs[v];
+
+		if (!from)
+			continue;
+		verb->name = last->verbs[v].name;
+		verb->outcomes = from->outcomes;
+		unpack(verb->times, NM_TIME__SIZED, &verb->kept, from->kept);
+	}
+}
+
+/* One window of a run; NULL: the run has no such. */
+typedef struct nm_window *(*window_fn)(struct nm_result *run, size_t group, size_t phase);
+
+static struct nm_window *totals_of(struct nm_result *run, size_t group, size_t phase)
+{
+	(void)group;
+	(void)phase;
+	return &run->totals;
+}
+
+static struct nm_window *group_of(struct nm_result *run, size_t group, size_t phase)
+{
+	(void)phase;
+	return group < run->n_groups ? &run->groups[group].totals : NULL;
+}
+
+static struct nm_window *phase_of(struct nm_result *run, size_t group, size_t phase)
+{
+	if (group >= run->n_groups || phase >= run->groups[group].n_phases)
+		return NULL;
+	return &run->groups[group].phases[phase].whole;
+}
+
+/* Runs that are pooled. */
+struct runs {
+	struct nm_result *const *items;
+	size_t n;
+};
+
+/* Pools a window into that of the pool. */
+static int pool_window(const struct runs *runs, window_fn window_of, size_t group, size_t phase,
+		       struct nm_result *pool)
+{
+	const struct nm_window *last = window_of(runs->items[runs->n - 1], group, phase);
+	struct nm_window *pooled = window_of(pool, group, phase);
+	struct nm_tally_snap *sum = nm_tally_snap_new((uint32_t)last->n_verbs);
+	struct nm_tally_snap *one = nm_tally_snap_new((uint32_t)last->n_verbs);
+	double seconds = 0;
+	int error = sum && one ? 0 : -ENOMEM;
+
+	*pooled = (struct nm_window){.seconds = 0};
+	for (size_t i = 0; i < runs->n && !error; i++) {
+		const struct nm_window *window = window_of(runs->items[i], group, phase);
+
+		if (!window)
+			continue;
+		sample_of(window, last, one);
+		nm_tally_add(sum, one);
+		seconds += window->seconds;
+	}
+	if (!error)
+		error = nm_window_fill(pooled, sum, (uint64_t)(seconds * 1e9), &pool->percentiles);
+	free(sum);
+	free(one);
+	return error;
+}
+
+/* Groups and phases of the pool's own, with windows that are empty yet. */
+static int copy_groups(const struct nm_result *last, struct nm_result *pool)
+{
+	pool->n_groups = 0;
+	pool->groups = calloc(last->n_groups + 1, sizeof(*pool->groups));
+	if (!pool->groups)
+		return -ENOMEM;
+	for (; pool->n_groups < last->n_groups; pool->n_groups++) {
+		struct nm_result_group *group = &pool->groups[pool->n_groups];
+		const struct nm_result_group *from = &last->groups[pool->n_groups];
+
+		*group = *from;
+		group->totals = (struct nm_window){.seconds = 0};
+		group->phases = calloc(from->n_phases + 1, sizeof(*group->phases));
+		if (!group->phases)
+			return -ENOMEM;
+		for (size_t k = 0; k < from->n_phases; k++) {
+			group->phases[k] = from->phases[k];
+			group->phases[k].whole = (struct nm_window){.seconds = 0};
+		}
+	}
+	return 0;
+}
+
+int nm_pool_runs(struct nm_result *const *runs, size_t n, struct nm_result *ret_pool)
+{
+	const struct runs all = {.items = runs, .n = n};
+
+	*ret_pool = *runs[n - 1];
+	ret_pool->totals = (struct nm_window){.seconds = 0};
+	int error = copy_groups(runs[n - 1], ret_pool);
+
+	if (!error)
+		error = pool_window(&all, totals_of, 0, 0, ret_pool);
+	for (size_t g = 0; g < ret_pool->n_groups && !error; g++) {
+		error = pool_window(&all, group_of, g, 0, ret_pool);
+		for (size_t k = 0; k < ret_pool->groups[g].n_phases && !error; k++)
+			error = pool_window(&all, phase_of, g, k, ret_pool);
+	}
+	return error;
+}
+
+void nm_pool_fini(struct nm_result *pool)
+{
+	nm_window_fini(&pool->totals);
+	for (size_t g = 0; g < pool->n_groups; g++) {
+		for (size_t k = 0; k < pool->groups[g].n_phases; k++)
+			nm_window_fini(&pool->groups[g].phases[k].whole);
+		free(pool->groups[g].phases);
+		nm_window_fini(&pool->groups[g].totals);
+	}
+	free(pool->groups);
+	*pool = (struct nm_result){.n_groups = 0};
+}
