@@ -111,8 +111,10 @@ static int await_answer(int fd, int interrupt_fd, uint64_t until_ns, struct answ
 
 		if (n < 0 && errno != EINTR)
 			return -errno;
-		if (n > 0 && fds[1].revents)
+		if (n > 0 && (fds[1].revents & POLLIN))
 			return -ECANCELED;
+		if (n > 0 && fds[1].revents)
+			fds[1].fd = -1; /* closed: none comes */
 		if (n <= 0 || !fds[0].revents)
 			continue;
 		ssize_t got = read(fd, (char *)ret + have, sizeof *ret - have);

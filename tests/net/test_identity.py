@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from failing_calls import Injector
 from keyed import asking
 from nmtest import Json, Netmodel, assert_complete
 from partners import memcached, nginx, partner, redis
@@ -138,9 +139,11 @@ def test_silent_servers_share_one_wait(netmodel: Netmodel, profile: WriteProfile
 
 
 def test_where_a_login_comes_first(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+    heard = []
+
     def serve(conn: socket.socket, _number: int) -> None:
         while got := conn.recv(1000):
-            assert b"version" not in got
+            heard.append(got)
             conn.sendall(b"STORED\r\n" if got.startswith(b"set") else b"END\r\n")
 
     login = tmp_path / "login"
@@ -149,6 +152,7 @@ def test_where_a_login_comes_first(netmodel: Netmodel, profile: WriteProfile, tm
     with server_of(serve) as place:
         (said,) = identities(netmodel, profile(asking("memcache", GET, f"server={place} user=me auth_file={login}")))
     assert (said["version"], said["why"]) == (None, "it is not asked where a login comes first")
+    assert heard and not any(b"version" in got for got in heard)
 
 
 def cut(netmodel: Netmodel, path: Path) -> Json:
@@ -162,6 +166,22 @@ def test_a_limit_while_they_are_asked(netmodel: Netmodel, profile: WriteProfile)
     with server_of(lambda conn, _: without_answer(conn)) as place:
         document = cut(netmodel, profile(asking("memcache", GET, f"server={place}")))
     assert [server["why"] for server in document["servers"]] == ["it was not waited for"]
+
+
+def test_a_wait_that_fails_is_no_interrupt(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+    """Of any of the first waits: the run goes on, or ends with a word about it, and waits for no interrupt."""
+    library = Injector(netmodel.binary, tmp_path).library
+    (hit := tmp_path / "hit").write_text("0")
+    whys = set()
+    with server_of(lambda conn, _: without_answer(conn)) as place:
+        path = profile(asking("memcache", GET, f"server={place}"))
+        for number in range(1, 7):
+            env = {"LD_PRELOAD": str(library), "NETMODEL_FAIL": f"poll:{number}", "NETMODEL_FAIL_HIT": str(hit)}
+            result = netmodel.run("-m", path, "--timeout", "2s", "--format", "json", env=env)
+            document = result.json()
+            assert result.code in (0, 2) and "interrupted" not in (document["run"]["incomplete_why"] or ""), result
+            whys.add(document["servers"][0]["why"] if result.code == 0 else "")
+    assert "it was not waited for" in whys, whys
 
 
 def test_a_limit_while_they_are_found(netmodel: Netmodel, profile: WriteProfile) -> None:

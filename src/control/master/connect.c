@@ -34,7 +34,9 @@ struct slave_at {
 int nm_master_wait_for(const struct nm_master *master, int fd, short events, uint64_t until_ns)
 {
 	struct pollfd fds[2] = {{.fd = fd, .events = events},
-				{.fd = master->options->interrupt_fd, .events = POLLIN}};
+				{.fd = master->interrupt_closed ? -1
+								: master->options->interrupt_fd,
+				 .events = POLLIN}};
 	uint64_t left_ns;
 
 	do {
@@ -45,8 +47,10 @@ int nm_master_wait_for(const struct nm_master *master, int fd, short events, uin
 
 		if (n < 0 && errno != EINTR)
 			return -errno;
-		if (n > 0 && fds[1].revents)
+		if (n > 0 && (fds[1].revents & POLLIN))
 			return -ECANCELED; /* the event loop takes the byte */
+		if (n > 0 && fds[1].revents)
+			fds[1].fd = -1; /* closed: none comes */
 		if (n > 0 && fds[0].revents)
 			return 1;
 	} while (left_ns);

@@ -278,8 +278,11 @@ bool nm_master_await(struct nm_master *master, enum nm_session_state state, uint
 
 void nm_master_take_interrupt(struct nm_master *master)
 {
-	while (!nm_outcome_ends(&master->outcome) && !master->interrupt_closed)
-		nm_master_poll(master, nm_master_timeout_ns(master));
+	const uint64_t until_ns = nm_master_timeout_ns(master);
+
+	while (!nm_outcome_ends(&master->outcome) && !master->interrupt_closed &&
+	       nm_clock_ns() < until_ns)
+		nm_master_poll(master, until_ns);
 }
 
 uint64_t nm_master_progress(const struct nm_master *master)

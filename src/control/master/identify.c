@@ -21,8 +21,6 @@
 
 #define LIMIT_NS 500000000u
 
-static const char silent[] = "no answer within 500 ms";
-static const char unheard[] = "it was not waited for";
 static const char ended[] = "it has ended the connection";
 
 static bool is_known(const struct nm_result *result, const struct nm_result_server *one)
@@ -71,10 +69,10 @@ static void note(char text[NM_IDENTITY_TEXT], const char *from, size_t n)
 	nm_make_plain(text);
 }
 
-/* Takes the answer. What it says is in ret->version, or why it says nothing. */
-static const char *read_answer(const struct nm_master *master,
-			       const struct nm_app_identity *identity, int fd, uint64_t until_ns,
-			       char text[NM_IDENTITY_TEXT])
+/* Takes the answer. What it says is in one->version, or in one->why that it says nothing. 0,
+ * -ETIMEDOUT, or -errno of a wait that has failed: -ECANCELED of one that was interrupted. */
+static int read_answer(const struct nm_master *master, const struct nm_asked_one *asked,
+		       uint64_t until_ns, struct nm_result_server *one)
 {
 	char data[NM_IDENTITY_BYTES];
 	enum nm_parsed parsed = NM_PARSED_MORE;
@@ -82,25 +80,27 @@ static const char *read_answer(const struct nm_master *master,
 	size_t n = 0, length;
 
 	while (parsed == NM_PARSED_MORE) {
-		const int r = nm_master_wait_for(master, fd, POLLIN, until_ns);
+		const int r = nm_master_wait_for(master, asked->fd, POLLIN, until_ns);
 
 		if (r <= 0)
-			return r < 0 ? unheard : silent;
-		ssize_t some = recv(fd, data + n, sizeof data - n, 0);
+			return r < 0 ? r : -ETIMEDOUT;
+		ssize_t some = recv(asked->fd, data + n, sizeof data - n, 0);
 
 		if (some < 0 && (errno == EAGAIN || errno == EINTR))
 			continue;
-		if (some <= 0)
-			return ended;
+		if (some <= 0) {
+			one->why = ended;
+			return 0;
+		}
 		n += (size_t)some;
-		parsed = identity->read(data, n, &version, &length);
+		parsed = asked->identity->read(data, n, &version, &length);
 		if (parsed == NM_PARSED_MORE && n == sizeof data)
 			parsed = NM_PARSED_BAD;
 	}
-	if (parsed == NM_PARSED_BAD)
-		return "its answer does not say";
-	note(text, version, length);
-	return *text ? NULL : "its answer does not say";
+	if (parsed != NM_PARSED_BAD)
+		note(one->version, version, length);
+	one->why = *one->version ? NULL : "its answer does not say";
+	return 0;
 }
 
 int nm_master_hear(const struct nm_master *master, struct nm_asked *asked)
@@ -109,15 +109,18 @@ int nm_master_hear(const struct nm_master *master, struct nm_asked *asked)
 	bool interrupted = false;
 
 	for (size_t i = 0; i < asked->n; i++) {
-		struct nm_result_server *one = &master->result->id.servers[asked->of[i].row];
+		const struct nm_asked_one *of = &asked->of[i];
+		struct nm_result_server *one = &master->result->id.servers[of->row];
+		const int r = nm_outcome_ends(&master->outcome)
+				      ? -ECANCELED
+				      : read_answer(master, of, until_ns, one);
 
-		one->why = nm_outcome_ends(&master->outcome)
-				   ? unheard
-				   : read_answer(master, asked->of[i].identity, asked->of[i].fd,
-						 until_ns, one->version);
-		(void)close(asked->of[i].fd);
-		asked->any_silent |= one->why == silent;
-		interrupted |= one->why == unheard;
+		if (r < 0)
+			one->why = r == -ETIMEDOUT ? "no answer within 500 ms"
+						   : "it was not waited for";
+		(void)close(of->fd);
+		asked->any_silent |= r == -ETIMEDOUT;
+		interrupted |= r == -ECANCELED;
 	}
 	asked->n = 0;
 	return interrupted ? -ECANCELED : 0;
