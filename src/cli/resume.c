@@ -95,7 +95,8 @@ static bool is_asked(const struct nm_args_run *args, const struct nm_search *sea
 	struct nm_search_trial asked;
 
 	if (!nm_search_ask(search, &asked) || (args->has_seed && asked.seed != trial->seed) ||
-	    trial->n_runs > args->repeat * NM_SEARCH_LONGEST ||
+	    trial->n_runs >
+		    args->repeat * (asked.lengthens ? NM_SEARCH_LONGEST : asked.window) ||
 	    (trial->pass && trial->n_runs < args->repeat * asked.window) ||
 	    strcmp(nm_search_step_name(asked.step), trial->step) != 0)
 		return false;
@@ -108,23 +109,30 @@ static bool is_asked(const struct nm_args_run *args, const struct nm_search *sea
 	return same;
 }
 
-/* That of the percentile which the objective is about; documents do not have it. */
-static enum nm_quantity quantity_of(const struct nm_requirements *requirements)
+/* That of a figure that is required; documents do not have it. */
+static enum nm_quantity quantity_of(const struct nm_requirements *requirements, const char *figure)
 {
-	for (size_t i = 0; i < requirements->count; i++)
-		if (!isnan(requirements->items[i].terms[0].percentile))
+	for (size_t i = 0; i < requirements->count && figure; i++)
+		if (strcmp(requirements->items[i].terms[0].figure, figure) == 0)
 			return requirements->items[i].terms[0].quantity;
 	return NM_QUANTITY_SECONDS;
 }
 
+static char *copy_of(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
 /* Adds a copy of the trial, which is the earlier search's. */
-static int add_copy(struct nm_sweep *told, const struct nm_trial *trial, enum nm_quantity quantity)
+static int add_copy(struct nm_sweep *told, const struct nm_trial *trial,
+		    const struct nm_requirements *requirements)
 {
 	struct nm_trial copy = *trial;
 
-	copy.quantity = quantity;
-	copy.value = trial->value ? strdup(trial->value) : NULL;
-	copy.reason = trial->reason ? strdup(trial->reason) : NULL;
+	copy.quantity = quantity_of(requirements, trial->percentile_of);
+	copy.value = copy_of(trial->value);
+	copy.reason = copy_of(trial->reason);
+	copy.percentile_of = copy_of(trial->percentile_of);
 	return nm_sweep_add(told, &copy);
 }
 
@@ -154,7 +162,7 @@ int nm_cli_resume(const struct nm_runner *runner, const struct nm_range *range,
 				"was made with other options",
 				i + 1, trial->step, trial->value ? trial->value : "closed loop");
 		nm_search_tell(search, &verdict);
-		if (add_copy(told, trial, quantity_of(&runner->judge.requirements)) != 0) {
+		if (add_copy(told, trial, &runner->judge.requirements) != 0) {
 			nm_diag_error(diags, NULL, 0, "out of memory");
 			code = NM_EXIT_INTERNAL;
 		}

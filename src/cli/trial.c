@@ -107,11 +107,12 @@ static char *doubt_of(const struct nm_verdict *verdict, const struct nm_confiden
 
 /* The interval that is told: of what is in doubt, or else of the first percentile; and how many
  * times are above the percentile that has the fewest. */
-static void take_confidence(struct nm_trial *trial, const struct nm_confidence *all, size_t n)
+static void take_confidence(struct nm_trial *trial, const struct nm_confidence *all,
+			    const struct nm_verdicts *verdicts)
 {
 	const struct nm_confidence *told = NULL;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < verdicts->count; i++) {
 		if (isnan(all[i].value))
 			continue;
 		if (!told || (all[i].in_doubt && !told->in_doubt))
@@ -120,6 +121,7 @@ static void take_confidence(struct nm_trial *trial, const struct nm_confidence *
 	}
 	if (!told)
 		return;
+	trial->percentile_of = strdup(verdicts->items[told - all].figure);
 	trial->quantity = told->quantity;
 	trial->percentile = told->value;
 	trial->percentile_low = told->low;
@@ -135,7 +137,7 @@ static void decide(const struct nm_runner *runner, const struct nm_runs *series,
 
 	for (size_t i = 0; i < verdicts->count; i++)
 		all[i].in_doubt &= doubts;
-	take_confidence(trial, all, verdicts->count);
+	take_confidence(trial, all, verdicts);
 	find_reason(runner, series, trial);
 	for (size_t i = 0; i < verdicts->count && !trial->limit; i++)
 		if (all[i].in_doubt) {
@@ -206,7 +208,10 @@ int nm_trial_judge(const struct nm_runner *runner, const struct nm_search_trial 
 	if (value)
 		decide(runner, series, asked->lengthens, ret_trial);
 	ret_trial->pass = !ret_trial->limit;
-	return ret_trial->limit && !ret_trial->reason ? -ENOMEM : 0;
+	if ((ret_trial->limit && !ret_trial->reason) ||
+	    (!isnan(ret_trial->percentile) && !ret_trial->percentile_of))
+		return -ENOMEM;
+	return 0;
 }
 
 struct nm_search_verdict nm_trial_decision(const struct nm_trial *trial)

@@ -38,14 +38,22 @@ const char *nm_limit_text(enum nm_limit limit)
 	return limits[limit].text;
 }
 
+void nm_trial_fini(struct nm_trial *trial)
+{
+	free(trial->value);
+	free(trial->reason);
+	free(trial->percentile_of);
+	trial->value = trial->reason = trial->percentile_of = NULL;
+}
+
 int nm_sweep_add(struct nm_sweep *sweep, const struct nm_trial *trial)
 {
+	struct nm_trial lost = *trial;
 	struct nm_trial *trials =
 		realloc(sweep->trials, (sweep->n_trials + 1) * sizeof(*sweep->trials));
 
 	if (!trials) {
-		free(trial->value);
-		free(trial->reason);
+		nm_trial_fini(&lost);
 		return -ENOMEM;
 	}
 	sweep->trials = trials;
@@ -56,8 +64,7 @@ int nm_sweep_add(struct nm_sweep *sweep, const struct nm_trial *trial)
 void nm_sweep_fini(struct nm_sweep *sweep)
 {
 	for (size_t i = 0; i < sweep->n_trials; i++) {
-		free(sweep->trials[i].value);
-		free(sweep->trials[i].reason);
+		nm_trial_fini(&sweep->trials[i]);
 		nm_window_fini(&sweep->trials[i].totals);
 	}
 	free(sweep->trials);
@@ -157,6 +164,8 @@ static const struct nm_figure trial_figures[] = {
 		percentile,
 		.doc = "That of the objective: the first, or the one in doubt; null: it is about "
 		       "none."),
+	NM_FIGURE(TEXT, struct nm_trial, percentile_of, "percentile_of",
+		  .doc = "The name of that figure; null: it is about none."),
 	PERCENTILE(
 		percentile_low,
 		.doc = "The percentile is above it with a confidence of 97.5 %, by how far those "

@@ -58,6 +58,7 @@ struct nm_trial {
 	double typical, typical_limit, reached;
 	/* The percentile of the objective, and where it is with 95 %; NaN: not known. */
 	double percentile, percentile_low, percentile_high;
+	char *percentile_of;	   /* owned: the name of the figure; NULL: it is not known */
 	enum nm_quantity quantity; /* of these */
 	double beyond;		   /* times that were measured above it; NaN: there is none */
 	bool in_doubt; /* the limit is between low and high: it does not count as passed */
@@ -77,6 +78,8 @@ struct nm_sweep {
 	char *command; /* owned: runs the profile with that value; NULL: there is none */
 };
 
+/* Frees its texts. */
+void nm_trial_fini(struct nm_trial *trial);
 /* Adds a trial, whose texts are taken over in any case, and its totals copied. 0 or -ENOMEM. */
 int nm_sweep_add(struct nm_sweep *sweep, const struct nm_trial *trial);
 void nm_sweep_fini(struct nm_sweep *sweep);

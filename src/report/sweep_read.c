@@ -100,7 +100,8 @@ static bool read_window(const json_t *object, const struct nm_percentiles *perce
  * all. Documents of older versions lack them. */
 static const char *lacking(const json_t *object)
 {
-	static const char *const names[] = {"typical", "typical_limit", "reached"};
+	static const char *const names[] = {"typical", "typical_limit", "reached",
+					    "percentile_of"};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (!json_object_get(object, names[i]))
@@ -113,6 +114,7 @@ static int read_trial(const json_t *object, const struct nm_percentiles *percent
 		      struct nm_trial *ret, const char **ret_wrong)
 {
 	const char *value = text_of(object, "value"), *reason = text_of(object, "reason");
+	const char *percentile_of = text_of(object, "percentile_of");
 	const char *verdict = text_of(object, "verdict");
 	uint64_t n_runs;
 
@@ -144,10 +146,11 @@ static int read_trial(const json_t *object, const struct nm_percentiles *percent
 		return *ret_wrong ? -EINVAL : -ENOMEM;
 	ret->value = value ? strdup(value) : NULL;
 	ret->reason = reason ? strdup(reason) : NULL;
-	if ((!value || ret->value) && (!reason || ret->reason))
+	ret->percentile_of = percentile_of ? strdup(percentile_of) : NULL;
+	if ((!value || ret->value) && (!reason || ret->reason) &&
+	    (!percentile_of || ret->percentile_of))
 		return 0;
-	free(ret->value);
-	free(ret->reason);
+	nm_trial_fini(ret);
 	return -ENOMEM;
 }
 

@@ -156,26 +156,19 @@ static int judge(const struct nm_requirement *requirement, const struct nm_named
 	return verdict.met || verdict.reason ? 0 : -ENOMEM;
 }
 
-static bool has_percentile(const struct nm_requirements *requirements)
-{
-	for (size_t i = 0; i < requirements->count; i++)
-		for (size_t k = 0; k < requirements->items[i].n_terms; k++)
-			if (!isnan(requirements->items[i].terms[k].percentile))
-				return true;
-	return false;
-}
-
 int nm_requirements_judge(const struct nm_requirements *requirements, const struct nm_runs *series,
 			  struct nm_verdicts *ret_verdicts, struct nm_confidence *ret_confidence)
 {
+	struct nm_percentiles percentiles = {.count = 0};
 	struct nm_named_series documents;
 	int error = nm_named_series_read(series, &documents);
 
+	(void)nm_requirements_percentiles(requirements, &percentiles);
 	*ret_verdicts = (struct nm_verdicts){
 		.items = calloc(requirements->count + 1, sizeof(*ret_verdicts->items))};
 	if (!ret_verdicts->items)
 		error = -ENOMEM;
-	if (!error && has_percentile(requirements))
+	if (!error && percentiles.count)
 		error = nm_named_series_pool(series, &documents);
 	for (size_t i = 0; i < requirements->count && !error; i++) {
 		const struct nm_requirement *one = &requirements->items[i];

@@ -44,8 +44,7 @@ static void judge(void)
 	struct nm_args args = {.master = NULL};
 	const struct nm_runner runner = {.args = &args};
 
-	free(trial.value);
-	free(trial.reason);
+	nm_trial_fini(&trial);
 	ck_assert_int_eq(nm_trial_judge(&runner, &asked, "1", 0, &series, &trial), 0);
 }
 
