@@ -189,8 +189,10 @@ static void choose_rows(struct nm_runner *runner)
 {
 	const struct nm_args_run *args = &runner->args->run;
 	uint64_t tenth_ns = nm_plan_duration_ns(runner->loaded.plan) / ROWS;
+	struct nm_percentiles required = {.count = 0};
 
-	if (args->has_interval || args->windows || args->warmup.max_ns)
+	(void)nm_requirements_percentiles(&runner->judge.requirements, &required);
+	if (!required.count || args->has_interval || args->windows || args->warmup.max_ns)
 		return;
 	if (tenth_ns >= LEAST_ROW_NS && tenth_ns < args->interval_ns)
 		runner->interval_ns = tenth_ns;
@@ -269,8 +271,7 @@ static int tell_trial(struct sweep *sweep, const struct nm_search_trial *asked, 
 	const struct nm_search_verdict verdict = nm_trial_verdict(&trial, asked->window);
 
 	if (!error && sweep->search && !nm_search_tell(sweep->search, &verdict)) {
-		free(trial.value);
-		free(trial.reason);
+		nm_trial_fini(&trial);
 		take(&sweep->going, series);
 		return NM_EXIT_OK;
 	}
@@ -317,7 +318,9 @@ static bool try(struct sweep *sweep, const struct nm_search_trial *asked, struct
 	/* A run may fail at a value that is too high, but not at all values. */
 	bool failed = status == NM_EXIT_FAILED && last && !nm_signals_limited();
 	bool goes_on = status == NM_EXIT_OK || (failed && (sweep->any_complete || !sweep->search));
-	bool told = last && (last->complete || (failed && goes_on));
+	/* An interrupt, or a limit, may have come between two of its runs. */
+	bool whole = series.n_runs >= runner->repeat * asked->window;
+	bool told = last && ((last->complete && whole) || (failed && goes_on));
 
 	if (failed && !told)
 		nm_diag_error(diags, NULL, 0, "the run is incomplete: %s",
@@ -371,28 +374,28 @@ static char *command_of(const struct sweep *sweep, const char *value)
 	return fclose(out) == 0 ? line : NULL;
 }
 
-/* What kept the search from a higher value. */
+/* What kept the search from a higher value, or from any: that of the lowest trial that failed. */
 static enum nm_limit limit_of(const struct sweep *sweep)
 {
 	const struct nm_search *search = sweep->search;
-	const struct nm_trial *trials = sweep->told.trials;
+	const bool found = search->outcome == NM_SEARCH_FOUND;
+	const double above = found ? search->low : 0;
 	double lowest = INFINITY;
-	enum nm_limit limit = NM_LIMIT_CAPACITY;
+	enum nm_limit limit = found ? NM_LIMIT_CAPACITY : NM_LIMIT_NONE;
 
-	if (search->outcome == NM_SEARCH_NOT_MET || search->outcome == NM_SEARCH_UNCONFIRMED)
-		return trials[sweep->told.n_trials - 1].limit;
-	if (search->outcome != NM_SEARCH_FOUND)
+	if (!found && search->outcome != NM_SEARCH_NOT_MET &&
+	    search->outcome != NM_SEARCH_UNCONFIRMED)
 		return NM_LIMIT_NONE;
-	if (search->low >= search->settings.to)
+	if (found && search->low >= search->settings.to)
 		return NM_LIMIT_RANGE;
 	for (size_t i = 0; i < search->n_trials; i++) {
 		const struct nm_search_trial *trial = &search->trials[i];
 
 		/* Never true of NaN. */
-		if (trial->pass || !(trial->value > search->low && trial->value <= lowest))
+		if (trial->pass || !(trial->value > above && trial->value <= lowest))
 			continue;
 		lowest = trial->value;
-		limit = trials[i].limit;
+		limit = sweep->told.trials[i].limit;
 	}
 	return limit;
 }

@@ -180,6 +180,18 @@ def test_a_percentile_is_as_sure_as_it_is_told(netmodel: Netmodel, validate: Val
     assert first["runs"] > 1 or first["verdict"] == "fail", first
 
 
+@pytest.mark.parametrize(
+    ("length", "objective", "interval_s"),
+    [("200ms", "latency.p50 <= 100s", 0.02), ("40ms", "latency.p50 <= 100s", 1), ("200ms", "transactions >= 1", 1)],
+)
+def test_rows_are_shorter_where_a_percentile_needs_them(netmodel: Netmodel, length: str, objective: str, interval_s: float) -> None:
+    words = ("--search", "num_flows=1..1", "--objective", objective, "--confirm", "0", "--format", "json", "-q")
+    document = netmodel.run("-m", "tcp_rr", *defines(test_length=length), *words).json()
+    assert document["run"]["interval_s"] == interval_s
+    (trial,) = document["sweep"]["trials"]
+    assert (trial["percentile_low"] is not None) == (interval_s < 1), trial
+
+
 def test_nothing_is_above_the_greatest(netmodel: Netmodel) -> None:
     words = ("--search", "num_flows=1..2", "--objective", "latency.p100 <= 100s", "--confirm", "0", "--format", "json", "-q")
     trials = netmodel.run("-m", "tcp_rr", *defines(test_length="50ms"), *words, code=0).json()["sweep"]["trials"]
@@ -222,6 +234,11 @@ def test_an_interrupted_search_goes_on(netmodel: Netmodel, validate: Validate, t
         assert all(one["met"] for one in document.get("requirements") or []), "nothing of a failed trial beside what was found"
         asked = [[(trial["value"], trial["step"], trial["seed"]) for trial in one["sweep"]["trials"]] for one in (whole, document)]
         assert asked[0] == asked[1]
+    half = next(trial for trial in whole["sweep"]["trials"] if trial["step"] == "half")
+    half["runs"] = 3  # it needs no times of a percentile
+    file.write_text(json.dumps(interrupted(whole, len(whole["sweep"]["trials"]) - 1)))
+    result = netmodel.run(*words, "--search-resume", file, code=1)
+    assert re.search(r"this search would not make its trial \d+ \(half, \d+\): it was made with other options", result.err), result
 
 
 def test_the_capacity_of_an_interrupted_search_is_kept(netmodel: Netmodel, tmp_path: Path) -> None:
