@@ -84,6 +84,7 @@ def test_a_rate_that_takes_more_ports_than_there_are_is_told(netmodel: Netmodel,
     ("reuse", "close", "how"),
     [
         (0, "close=rst", 'duration="3s" arrivals="const(500/s)"'),
+        (0, "by=server", 'duration="3s" arrivals="const(500/s)"'),
         (0, "close=fin", 'duration="3s" total="400" rate="100"'),
         (0, "close=fin", 'iterations="10" rate="100"'),
         (2, "close=fin", 'duration="3s" arrivals="const(200/s)"'),
@@ -92,9 +93,12 @@ def test_a_rate_that_takes_more_ports_than_there_are_is_told(netmodel: Netmodel,
 def test_a_rate_that_finds_its_ports_is_not(
     reuse: int, close: str, how: str, netmodel: Netmodel, own: Node, profile: WriteProfile, tmp_path: Path
 ) -> None:
-    """By resets, as few as there are ports, or where Linux takes them again after a second."""
+    """By resets, as the server closes, as few as there are ports, or where Linux takes them again after a second."""
     with few_ports(own, reuse, tmp_path) as server:
-        document = netmodel.measure(profile(closing(server.server, close, how)), prefix=own.prefix)
+        body = closing(server.server, close, how)
+        if close == "by=server":
+            body = body.replace('"path=/"', '"path=/ keep=no"')
+        document = netmodel.measure(profile(body), prefix=own.prefix)
     assert_complete(document)
     assert warnings(document) == []
 
@@ -107,6 +111,22 @@ def test_a_rate_whose_ports_linux_does_not_keep_is_not(netmodel: Netmodel, own: 
     assert_complete(document)
     assert phase_of(document, "ask")["transactions"] > 500
     assert warnings(document) == []
+
+
+def test_ports_are_kept_without_timestamps(netmodel: Netmodel, own: Node, profile: WriteProfile, tmp_path: Path) -> None:
+    """By which Linux would tell a new connection from the former one."""
+    with few_ports(own, 1, tmp_path) as server, changed(own, "net.ipv4.tcp_timestamps", 0):
+        path = profile(closing(server.server, "close=fin", 'duration="2s" arrivals="const(300/s)"'))
+        result = netmodel.run("-m", path, "--format", "json", prefix=own.prefix)
+    assert warnings(result.json()) == [WARNING.format("60.0 s", 600, 500)]
+
+
+def test_a_range_of_ports_of_each_flow_is_counted(netmodel: Netmodel, own: Node, profile: WriteProfile, tmp_path: Path) -> None:
+    """16 flows have 20 each."""
+    with few_ports(own, 0, tmp_path) as server:
+        body = closing(f"{server.server} source_port=41000 source_ports=20", "close=fin", 'duration="2s" arrivals="const(300/s)"')
+        result = netmodel.run("-m", profile(body), "--format", "json", prefix=own.prefix)
+    assert warnings(result.json()) == [WARNING.format("60.0 s", 600, 320)]
 
 
 def test_two_phases_are_told_of_once(netmodel: Netmodel, own: Node, profile: WriteProfile, tmp_path: Path) -> None:
