@@ -69,13 +69,21 @@ void nm_procfile_line(char *buf, size_t size, const char *path, ...)
 	buf[strcspn(buf, "\n")] = '\0';
 }
 
-unsigned long nm_procfile_somaxconn(void)
+uint64_t nm_procfile_number(uint64_t otherwise, const char *path, ...)
 {
 	char text[32];
+	va_list args;
 
-	return nm_procfile_read("/proc/sys/net/core/somaxconn", text, sizeof text) > 0
-		       ? strtoul(text, NULL, 10)
-		       : 0;
+	va_start(args, path);
+	long n = vread(text, sizeof text, path, args);
+
+	va_end(args);
+	return n > 0 ? strtoull(text, NULL, 10) : otherwise;
+}
+
+unsigned long nm_procfile_somaxconn(void)
+{
+	return nm_procfile_number(0, "/proc/sys/net/core/somaxconn");
 }
 
 unsigned long nm_procfile_ports(void)

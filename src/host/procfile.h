@@ -4,6 +4,7 @@
 #define NM_HOST_PROCFILE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Reads at most size - 1 bytes into buf, terminated. The number of bytes, or -errno. */
 long nm_procfile_read(const char *path, char *buf, size_t size);
@@ -13,6 +14,10 @@ long nm_procfile_readf(char *buf, size_t size, const char *path, ...)
 /* Its first line alone, without the end of it; "": it cannot be read. */
 void nm_procfile_line(char *buf, size_t size, const char *path, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* The number with which it begins, which is not below 0; otherwise: it cannot be read. */
+uint64_t nm_procfile_number(uint64_t otherwise, const char *path, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* net.core.somaxconn: the most connections that wait at a listening socket; 0: it cannot be
  * read. */

@@ -4,11 +4,11 @@
 #include "transport/errqueue.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/errqueue.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -79,14 +79,12 @@ bool nm_errqueue_drain(struct nm_conn *conn, struct nm_zc_pool *pool, struct nm_
 
 void nm_errqueue_why(char *buf, size_t size)
 {
-	char text[32];
-	long n = nm_procfile_read("/proc/sys/net/core/optmem_max", text, sizeof text);
-	long optmem = n > 0 ? strtol(text, NULL, 10) : OPTMEM_MIN;
+	const uint64_t optmem = nm_procfile_number(OPTMEM_MIN, "/proc/sys/net/core/optmem_max");
 
 	if (optmem < OPTMEM_MIN)
 		(void)snprintf(buf, size,
 			       "zerocopy: " OPTMEM
-			       " is %ld bytes, which has no room for the kernel's note of one "
+			       " is %" PRIu64 " bytes, which has no room for the kernel's note of one "
 			       "send; set it to %d at least, or leave out zerocopy",
 			       optmem, 65536);
 	else

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Warns of a connect rate that takes more ports than this host has: who closes a connection in
- * order keeps its port, so that the kernel has none for a new connection to the same server. */
+/* Warns of a rate, or of arrivals, whose connections take more ports than this host has: who closes
+ * a connection in order keeps its port, so that the kernel has none for a new connection to the
+ * same server. */
 #include "control/master/spent.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -20,26 +20,19 @@
 
 #define KEPT_S 60.0 /* how long Linux keeps a port */
 
-/* A setting of TCP of this host; if it cannot be read: otherwise. */
-static double setting(const char *name, double otherwise)
-{
-	char path[64], text[32];
-
-	(void)snprintf(path, sizeof path, "/proc/sys/net/ipv4/tcp_%s", name);
-	return nm_procfile_read(path, text, sizeof text) > 0 ? strtod(text, NULL) : otherwise;
-}
+#define TCP "/proc/sys/net/ipv4/tcp_"
 
 /* How long the ports of connections to these servers are kept: Linux may let another connection
  * have them sooner, which it tells from the former by its timestamps. */
 static double kept_s(const struct nm_addr *servers, uint32_t n)
 {
-	double reuse = setting("tw_reuse", 0);
+	const uint64_t reuse = nm_procfile_number(0, TCP "tw_reuse");
 	bool here = true;
 
 	for (uint32_t i = 0; i < n; i++)
 		here &= nm_addr_is_loopback(&servers[i]);
-	return setting("timestamps", 1) > 0 && (reuse == 1 || (reuse == 2 && here))
-		       ? setting("tw_reuse_delay", 1000) / 1000
+	return nm_procfile_number(1, TCP "timestamps") && (reuse == 1 || (reuse == 2 && here))
+		       ? (double)nm_procfile_number(1000, TCP "tw_reuse_delay") / 1000
 		       : KEPT_S;
 }
 
@@ -133,7 +126,8 @@ void nm_warn_of_spent_ports(struct nm_result *result, const struct nm_group *gro
 			    passes_within(group, phase, kept) * closings(group, phase, connect));
 	}
 	/* Beyond max_tw_buckets Linux keeps no port. */
-	if (ports <= 0 || most <= ports || setting("max_tw_buckets", INFINITY) <= ports)
+	if (ports <= 0 || most <= ports ||
+	    (double)nm_procfile_number(UINT64_MAX, TCP "max_tw_buckets") <= ports)
 		return;
 	nm_result_warn(
 		result,

@@ -60,12 +60,8 @@ static bool is_no_common_cc(const void *value)
 /* The system's own time is no more than any process has. */
 static bool is_longer_poll(const void *value)
 {
-	char text[32];
-	uint64_t us = nm_procfile_read("/proc/sys/net/core/busy_read", text, sizeof text) > 0
-			      ? strtoull(text, NULL, 10)
-			      : 0;
-
-	return *(const uint64_t *)value > us * 1000;
+	return *(const uint64_t *)value >
+	       nm_procfile_number(0, "/proc/sys/net/core/busy_read") * 1000;
 }
 
 /* Its module has to be loaded first. */
@@ -139,13 +135,8 @@ static int refuse(enum word word, const char *what, unsigned line, char *why, si
 
 static bool is_low(uint32_t port)
 {
-	char text[32];
-	unsigned long first = nm_procfile_read("/proc/sys/net/ipv4/ip_unprivileged_port_start",
-					       text, sizeof text) > 0
-				      ? strtoul(text, NULL, 10)
-				      : 1024;
-
-	return port && port < first;
+	return port &&
+	       port < nm_procfile_number(1024, "/proc/sys/net/ipv4/ip_unprivileged_port_start");
 }
 
 static int check_opening(const struct nm_instr *instr, uint32_t allowed, char *why, size_t why_size)
