@@ -132,10 +132,28 @@ def test_many_are_asked_at_once(netmodel: Netmodel, profile: WriteProfile) -> No
 
 
 def test_silent_servers_share_one_wait(netmodel: Netmodel, profile: WriteProfile) -> None:
-    with server_of(lambda conn, _: without_answer(conn), "0.0.0.0") as place:
+    """One after the other they would be given up over 2.5 s."""
+    given_up = []
+
+    def serve(conn: socket.socket, _number: int) -> None:
+        without_answer(conn)
+        given_up.append(time.monotonic())
+
+    with server_of(serve, "0.0.0.0") as place:
         port = place.partition(":")[2]
         said = identities(netmodel, profile(asking("memcache", GET, f"server={','.join(f'127.0.0.{n + 1}:{port}' for n in range(6))}")))
     assert {server["why"] for server in said} == {"no answer within 500 ms"}
+    first = sorted(given_up)[:6]
+    assert first[5] - first[0] < 1, first
+
+
+def test_over_tls_none_is_asked(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Before a handshake, which this server does not know."""
+    heard = []
+    with server_of(lambda conn, _: heard.append(conn.recv(1000))) as place:
+        document = netmodel.run("-m", profile(asking("memcache", GET, f"server={place} protocol=ssl verify=no")), "--format", "json", code=2).json()
+    assert [(server["version"], server["why"]) for server in document["servers"]] == [(None, "it is not asked over TLS")]
+    assert not any(got.startswith(b"version") for got in heard), heard
 
 
 def test_where_a_login_comes_first(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
