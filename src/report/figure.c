@@ -223,23 +223,19 @@ static bool is_known(const struct nm_figure *figure, const void *item)
 	return is_so(&figure->known_if, item) && (!figure->known || figure->known(item));
 }
 
-/* {"unavailable": why}; null where there is never a reason. */
-static json_t *unavailable(const struct nm_figure *figure, const struct nm_at *at)
+/* {"unavailable": why}; null where there is never a reason. why: by the whole of the item, or
+ * NULL. */
+static json_t *unavailable(const struct nm_figure *figure, const struct nm_at *at, const char *why)
 {
-	const char *why = figure->lacks ? figure->lacks(at) : NULL;
-
 	if (!why && !figure->why)
 		return json_null();
 	why = why ? why : (const char *)at->item + figure->why - 1;
 	return json_pack("{s:o}", "unavailable", nm_json_text(*why ? why : "it was not collected"));
 }
 
-static double rate_of(const struct nm_figure *figure, const void *item)
+static double rate_of(const struct nm_figure *figure, const void *item, const void *value)
 {
-	const char *base = item;
-
-	return figure->rate ? figure->rate(item)
-			    : *(const double *)(const void *)(base + figure->offset);
+	return figure->rate ? figure->rate(item) : *(const double *)value;
 }
 
 static const void *value_of(const struct nm_figure *figure, const void *item)
@@ -275,13 +271,14 @@ static json_t *number_json(enum nm_figure_kind kind, const void *value)
 static json_t *figure_json(const struct nm_figure *figure, const struct nm_at *at)
 {
 	const void *value = value_of(figure, at->item);
+	const char *lacks = figure->lacks ? figure->lacks(at) : NULL;
 
-	if ((figure->lacks && figure->lacks(at)) || !is_known(figure, at->item))
-		return unavailable(figure, at);
+	if (lacks || !is_known(figure, at->item))
+		return unavailable(figure, at, lacks);
 	switch (figure->kind) {
 	case NM_FIGURE_RATE:
 	case NM_FIGURE_SHARE:
-		return nm_json_real(rate_of(figure, at->item));
+		return nm_json_real(rate_of(figure, at->item, value));
 	case NM_FIGURE_TEXT:
 		return nm_json_text(*(const char *const *)value);
 	case NM_FIGURE_NAME:
@@ -310,9 +307,18 @@ static json_t *figure_json(const struct nm_figure *figure, const struct nm_at *a
 		return texts_json(figure, at->item);
 	case NM_FIGURE_MADE:
 		return figure->fill ? filled_json(figure, at) : figure->make(at);
-	default:
+	case NM_FIGURE_COUNT:
+	case NM_FIGURE_COUNT32:
+	case NM_FIGURE_SIZE:
+	case NM_FIGURE_SIGNED:
+	case NM_FIGURE_BOOL:
+	case NM_FIGURE_NUMBER:
+	case NM_FIGURE_REAL:
 		return number_json(figure->kind, value);
+	case NM_FIGURE_FIELDS: /* they are members of their own */
+		break;
 	}
+	return NULL;
 }
 
 /* A host's 0, -1 and "" are "not known" where they are no counts. */
@@ -517,7 +523,7 @@ static void format(const struct nm_figure *figure, const void *item, int rate_de
 		   size_t size)
 {
 	const void *value = (const char *)item + figure->offset;
-	double rate;
+	double real;
 
 	*text = '\0';
 	if (!is_known(figure, item))
@@ -533,14 +539,15 @@ static void format(const struct nm_figure *figure, const void *item, int rate_de
 		snprintf(text, size, "%" PRId64, *(const int64_t *)value);
 		break;
 	case NM_FIGURE_REAL:
-		snprintf(text, size, "%.9f", *(const double *)value);
-		break;
 	case NM_FIGURE_RATE:
 	case NM_FIGURE_SHARE:
-		rate = rate_of(figure, item);
-		if (isfinite(rate))
+		real = rate_of(figure, item, value);
+		if (isfinite(real))
 			snprintf(text, size, "%.*f",
-				 figure->kind == NM_FIGURE_SHARE ? 4 : rate_decimals, rate);
+				 figure->kind == NM_FIGURE_REAL	   ? 9
+				 : figure->kind == NM_FIGURE_SHARE ? 4
+								   : rate_decimals,
+				 real);
 		break;
 	default:
 		break;

@@ -31,7 +31,7 @@ enum nm_figure_kind {
 	NM_FIGURE_SIZE,	   /* size_t; in JSON only */
 	NM_FIGURE_SIGNED,  /* int64_t */
 	NM_FIGURE_BOOL,	   /* bool */
-	NM_FIGURE_REAL,	   /* double, of seconds unless `schema` says otherwise */
+	NM_FIGURE_REAL,	   /* double, of seconds unless `schema` says otherwise; NaN: not known */
 	NM_FIGURE_RATE,	   /* computed by `rate`, or a double; NaN: not known */
 	NM_FIGURE_SHARE,   /* computed by `rate`, 0 to 1 */
 	NM_FIGURE_TEXT,	   /* char *; NULL: not known */

@@ -112,18 +112,9 @@ static json_t *make_end(const struct nm_at *at)
 }
 
 /* Times need more decimals than rates have. */
-#define PERCENTILE(member)                                                                         \
-	static bool knows_##member(const void *item)                                               \
-	{                                                                                          \
-		return isfinite(((const struct nm_trial *)item)->member);                          \
-	}
-PERCENTILE(percentile)
-PERCENTILE(percentile_low)
-PERCENTILE(percentile_high)
-#undef PERCENTILE
 #define PERCENTILE(member, ...)                                                                    \
-	NM_FIGURE(REAL, struct nm_trial, member, #member, .column = #member,                       \
-		  .known = knows_##member, .schema = "rate", __VA_ARGS__)
+	NM_FIGURE(REAL, struct nm_trial, member, #member, .column = #member, .schema = "rate",     \
+		  __VA_ARGS__)
 
 static const struct nm_figure trial_figures[] = {
 	NM_FIGURE(TEXT, struct nm_trial, value, "value",
