@@ -125,7 +125,8 @@ static int judge_requirements(struct nm_judge *judge, const struct nm_runs *seri
 	const struct nm_requirements *requirements = &judge->requirements;
 
 	free(judge->confidence);
-	judge->confidence = closely ? calloc(requirements->count, sizeof(*judge->confidence)) : NULL;
+	judge->confidence =
+		closely ? calloc(requirements->count, sizeof(*judge->confidence)) : NULL;
 	if (closely && !judge->confidence)
 		return -ENOMEM;
 	return nm_requirements_judge(requirements, series, &judge->verdicts, judge->confidence);

@@ -95,8 +95,7 @@ static bool is_asked(const struct nm_args_run *args, const struct nm_search *sea
 	struct nm_search_trial asked;
 
 	if (!nm_search_ask(search, &asked) || (args->has_seed && asked.seed != trial->seed) ||
-	    trial->n_runs >
-		    args->repeat * (asked.lengthens ? NM_SEARCH_LONGEST : asked.window) ||
+	    trial->n_runs > args->repeat * (asked.lengthens ? NM_SEARCH_LONGEST : asked.window) ||
 	    (trial->pass && trial->n_runs < args->repeat * asked.window) ||
 	    strcmp(nm_search_step_name(asked.step), trial->step) != 0)
 		return false;

@@ -471,7 +471,8 @@ static int report_all(struct sweep *sweep, struct nm_diags *diags)
 
 	if (code == NM_EXIT_OK && sweep->kept.n_runs) {
 		runner->view.sweep = &sweep->told;
-		code = nm_judge_series(&runner->judge, &sweep->kept, false, &runner->view, diags) == 0
+		code = nm_judge_series(&runner->judge, &sweep->kept, false, &runner->view, diags) ==
+				       0
 			       ? NM_EXIT_OK
 			       : NM_EXIT_INTERNAL;
 		/* All that passed may have been trials of an earlier search. */

@@ -100,8 +100,7 @@ static bool read_window(const json_t *object, const struct nm_percentiles *perce
  * all. Documents of older versions lack them. */
 static const char *lacking(const json_t *object)
 {
-	static const char *const names[] = {"typical", "typical_limit", "reached",
-					    "percentile_of"};
+	static const char *const names[] = {"typical", "typical_limit", "reached", "percentile_of"};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (!json_object_get(object, names[i]))

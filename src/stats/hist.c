@@ -114,10 +114,8 @@ struct nm_hist_packed *nm_hist_pack(const struct nm_hist_snap *s)
 	packed = malloc(sizeof *packed + n * sizeof packed->buckets[0]);
 	if (!packed)
 		return NULL;
-	*packed = (struct nm_hist_packed){.count = s->count,
-					  .sum_ns = s->sum_ns,
-					  .min_ns = s->min_ns,
-					  .max_ns = s->max_ns};
+	*packed = (struct nm_hist_packed){
+		.count = s->count, .sum_ns = s->sum_ns, .min_ns = s->min_ns, .max_ns = s->max_ns};
 	for (unsigned i = 0; i < NM_HIST_BUCKETS; i++)
 		if (s->bucket[i])
 			packed->buckets[packed->n++] =

@@ -83,8 +83,8 @@ void nm_errqueue_why(char *buf, size_t size)
 
 	if (optmem < OPTMEM_MIN)
 		(void)snprintf(buf, size,
-			       "zerocopy: " OPTMEM
-			       " is %" PRIu64 " bytes, which has no room for the kernel's note of one "
+			       "zerocopy: " OPTMEM " is %" PRIu64
+			       " bytes, which has no room for the kernel's note of one "
 			       "send; set it to %d at least, or leave out zerocopy",
 			       optmem, 65536);
 	else

@@ -33,10 +33,10 @@ struct slave_at {
 
 int nm_master_wait_for(const struct nm_master *master, int fd, short events, uint64_t until_ns)
 {
-	struct pollfd fds[2] = {{.fd = fd, .events = events},
-				{.fd = master->interrupt_closed ? -1
-								: master->options->interrupt_fd,
-				 .events = POLLIN}};
+	struct pollfd fds[2] = {
+		{.fd = fd, .events = events},
+		{.fd = master->interrupt_closed ? -1 : master->options->interrupt_fd,
+		 .events = POLLIN}};
 	uint64_t left_ns;
 
 	do {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flowop/flowop.h"
 #include "plan/plan.h"
+#include "plan/shape.h"
 #include "result/pool.h"
 #include "stats/tally.h"
 
@@ -129,8 +129,7 @@ static void judge(const char *text, bool negated)
 	struct nm_phase phase = {.name = (char *)"t", .measured = true, .n_instrs = 1};
 	struct nm_group group = {
 		.name = (char *)"g", .phases = &phase, .n_phases = 1, .instrs = &get};
-	const struct nm_plan plan = {
-		.groups = &group, .n_groups = 1, .verbs = &verb, .n_verbs = 1};
+	const struct nm_plan plan = {.groups = &group, .n_groups = 1, .verbs = &verb, .n_verbs = 1};
 
 	nm_verdicts_fini(&verdicts);
 	nm_requirements_fini(&list);
@@ -147,8 +146,7 @@ static void judge(const char *text, bool negated)
  * quarter of the true one. */
 START_TEST(a_percentile_of_several_runs_is_that_of_all_their_times)
 {
-	static const char *const scopes[] = {"", "verb.get.", "group.g.",
-					     "group.g.transaction.t.",
+	static const char *const scopes[] = {"", "verb.get.", "group.g.", "group.g.transaction.t.",
 					     "group.g.transaction.t.verb.get."};
 	char text[128];
 
@@ -204,12 +202,12 @@ static const struct {
 	const char *text;
 	bool negated, in_doubt;
 } doubts[] = {
-	{"latency.p50 <= 2ms", false, true},	 {"latency.p50 < 2ms", false, true},
-	{"latency.p50 > 2ms", false, true},	 {"latency.p50 >= 2ms", false, true},
-	{"latency.p50 <= 4ms", false, false},	 {"latency.p50 > 4ms", false, false},
-	{"latency.p50 >= 0s", false, false},	 {"latency.p50 > 0s", false, true},
-	{"latency.p50 == 2ms", false, false},	 {"latency.p50 != 2ms", false, false},
-	{"latency.p50 > 2ms", true, false},	 {"latency.mean <= 30ms", false, false},
+	{"latency.p50 <= 2ms", false, true},	      {"latency.p50 < 2ms", false, true},
+	{"latency.p50 > 2ms", false, true},	      {"latency.p50 >= 2ms", false, true},
+	{"latency.p50 <= 4ms", false, false},	      {"latency.p50 > 4ms", false, false},
+	{"latency.p50 >= 0s", false, false},	      {"latency.p50 > 0s", false, true},
+	{"latency.p50 == 2ms", false, false},	      {"latency.p50 != 2ms", false, false},
+	{"latency.p50 > 2ms", true, false},	      {"latency.mean <= 30ms", false, false},
 	{"group.g.latency.p50 <= 2ms", false, false},
 };
 
