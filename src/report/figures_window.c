@@ -259,10 +259,7 @@ const struct nm_object nm_direction_object = {
 
 bool nm_has_datagrams(const struct nm_at *at)
 {
-	struct nm_datagram_stats stats;
-
-	nm_result_datagrams(at->result, &stats);
-	return stats.any;
+	return nm_result_has_datagrams(at->result);
 }
 
 const struct nm_figure nm_datagram_figures[] = {

@@ -36,7 +36,14 @@ static bool has_doubled(const struct nm_datagram_direction *way)
 	return !way->order_known && way->received - way->duplicates > way->sent;
 }
 
-/* Each end with its own time. slaves NULL: their counts are not known. */
+/* slaves NULL: their counts are not known. */
+static bool has_moved(const struct nm_counts *master, const struct nm_counts *slaves)
+{
+	return master->messages_sent || master->messages_received ||
+	       (slaves && slaves->messages_sent);
+}
+
+/* Each end with its own time. slaves as above. */
 static void find_ways(const struct nm_counts *master, double seconds,
 		      const struct nm_counts *slaves, double slaves_s,
 		      struct nm_datagram_stats *ret)
@@ -44,7 +51,7 @@ static void find_ways(const struct nm_counts *master, double seconds,
 	static const struct nm_counts none = {.iterations = 0};
 	const struct nm_counts *there = slaves ? slaves : &none;
 
-	ret->any = master->messages_sent || master->messages_received || there->messages_sent;
+	ret->any = has_moved(master, slaves);
 	ret->slaves_known = slaves != NULL;
 	find_direction(master, there, slaves_s, &ret->to_slaves);
 	find_direction(there, master, seconds, &ret->to_master);
@@ -62,10 +69,27 @@ static void find_ways(const struct nm_counts *master, double seconds,
 	ret->to_slaves.lost = 0;
 }
 
+static const struct nm_counts *slaves_of(const struct nm_result_phase *phase)
+{
+	return phase->slaves_known ? &phase->slaves : NULL;
+}
+
 void nm_phase_datagrams(const struct nm_result_phase *phase, struct nm_datagram_stats *ret)
 {
-	find_ways(&phase->whole.counts, phase->seconds, phase->slaves_known ? &phase->slaves : NULL,
+	find_ways(&phase->whole.counts, phase->seconds, slaves_of(phase),
 		  nm_span_s(phase->slaves_span), ret);
+}
+
+bool nm_result_has_datagrams(const struct nm_result *result)
+{
+	for (size_t g = 0; g < result->n_groups; g++)
+		for (size_t k = 0; k < result->groups[g].n_phases; k++) {
+			const struct nm_result_phase *phase = &result->groups[g].phases[k];
+
+			if (phase->measured && has_moved(&phase->whole.counts, slaves_of(phase)))
+				return true;
+		}
+	return false;
 }
 
 /* Sets the rates of reception within the window, of each host by its own clock. */

@@ -33,8 +33,10 @@ struct nm_datagram_stats {
 
 /* The statistics of one phase, all of it. */
 void nm_phase_datagrams(const struct nm_result_phase *phase, struct nm_datagram_stats *ret);
-void nm_result_datagrams(const struct nm_result *result,
-			 struct nm_datagram_stats *ret); /* measured phases */
+/* Of measured phases. */
+void nm_result_datagrams(const struct nm_result *result, struct nm_datagram_stats *ret);
+/* Whether those have any, for what asks in each row. */
+bool nm_result_has_datagrams(const struct nm_result *result);
 /* The statistics of one interval, result->intervals[number]. Lost messages are those that the
  * receiving end found missing in it, less those that came after all; not known for messages that
  * are too short for a number. Where a slave has no row for the interval, its counts are not

@@ -142,14 +142,15 @@ static void advise_more(struct nm_load *load, const struct nm_result_phase *phas
 	       depth > 1 ? ", or a deeper pipeline" : "");
 }
 
-/* With the CPU that this process took, where its threads are the workers. */
+/* With the CPU that this process took, where its threads are the workers of this group alone. */
 static void advise_generator(struct nm_load *load, const struct nm_result *result,
 			     const struct nm_result_group *group)
 {
 	const struct nm_result_host *master = result->n_hosts ? &result->hosts[0] : NULL;
 
 	append(load, "this end began passes too late, though connections were free");
-	if (master && master->has_usage && master->usage.at_ns && !group->processes) {
+	if (master && master->has_usage && master->usage.at_ns && !group->processes &&
+	    result->n_groups == 1) {
 		const struct nm_rusage *process = &master->usage.process;
 
 		append(load, ", and took %.0f %% of a CPU, with %u worker%s",

@@ -34,7 +34,9 @@ struct nm_load {
 	double outstanding_by_law;
 	bool keeps_law;			      /* the two are alike */
 	double offered_per_s, achieved_per_s; /* due; ended within the time */
-	double backlog_per_s; /* due within the time, and begun or ended after it, or never */
+	/* due within the time, and ended after it, or never begun; without those that were
+	 * dropped */
+	double backlog_per_s;
 	/* The mean time for which a pass that was due had to wait: for a flow to be free; and for
 	 * this end to begin it. */
 	double busy_s, generator_s;

@@ -199,6 +199,11 @@ START_TEST(this_end_is_the_limit)
 	ck_assert_str_eq(judged().advice, "this end began passes too late, though connections were "
 					  "free, and took 99 % of a CPU, with 2 workers: use more "
 					  "workers, or more CPU");
+	/* The workers of several groups have shared it. */
+	result.n_groups = 2;
+	ck_assert_str_eq(judged().advice, "this end began passes too late, though connections were "
+					  "free: use more workers, or more CPU");
+	result.n_groups = 1;
 	phase.whole.counts.arrivals = 600;
 	phase.whole.counts.unsent = 400;
 	phase.whole.counts.starved = 200;
