@@ -147,6 +147,7 @@ int nm_runner_begin(struct nm_runner *runner, const struct nm_args *args, struct
 			 .stime_use_proc = args->output.stime_use_proc},
 		.seed = args->run.has_seed ? args->run.seed : nm_settings_choose_seed(),
 		.repeat = args->run.repeat,
+		.parts = 1,
 		.interval_ns = args->run.interval_ns,
 	};
 	nm_live_init(&runner->live, args->output.quiet, args->output.verbose);
@@ -236,10 +237,10 @@ enum nm_run_status nm_runner_run(struct nm_runner *runner, struct nm_runs *serie
 		return NM_RUN_INTERNAL;
 	}
 	series->runs = runs;
-	runner->live.runs = runner->repeat;
+	runner->live.runs = runner->repeat * runner->parts;
 	for (uint64_t i = 0; i < runner->repeat && status == NM_RUN_COMPLETE; i++) {
 		struct nm_result *result = NULL;
-		runner->live.run = i + 1;
+		runner->live.run = series->n_runs + 1;
 		status = nm_run(&job, &options, &result, diags);
 		if (result) {
 			series->runs[series->n_runs++] = result;

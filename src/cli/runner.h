@@ -23,6 +23,7 @@ struct nm_runner {
 	struct nm_key *key;
 	char *path;		 /* of the profile */
 	uint64_t seed, repeat;	 /* of the next runs, and how many they are */
+	uint64_t parts;		 /* so many times as many are one series, for who watches */
 	uint64_t interval_ns;	 /* of their rows; 0: none */
 	uint64_t lost_responses; /* that no log was told of */
 	int interrupt_fd;

@@ -289,6 +289,7 @@ static int run_parts(struct sweep *sweep, const struct nm_search_trial *asked,
 {
 	int status = NM_EXIT_OK;
 
+	sweep->runner.parts = asked->window;
 	for (unsigned i = asked->done; i < asked->window && status == NM_EXIT_OK; i++) {
 		sweep->runner.seed = i ? nm_rng(asked->seed, i) >> 1 : asked->seed;
 		status = (int)nm_runner_run(&sweep->runner, series, diags);
