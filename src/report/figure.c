@@ -263,8 +263,10 @@ static json_t *number_json(enum nm_figure_kind kind, const void *value)
 		return json_boolean(*(const bool *)value);
 	case NM_FIGURE_NUMBER:
 		return nm_json_count(*(const uint32_t *)value + UINT64_C(1));
-	default:
+	case NM_FIGURE_REAL:
 		return nm_json_real(*(const double *)value);
+	default:
+		return NULL; /* no figure of one value */
 	}
 }
 
@@ -307,18 +309,9 @@ static json_t *figure_json(const struct nm_figure *figure, const struct nm_at *a
 		return texts_json(figure, at->item);
 	case NM_FIGURE_MADE:
 		return figure->fill ? filled_json(figure, at) : figure->make(at);
-	case NM_FIGURE_COUNT:
-	case NM_FIGURE_COUNT32:
-	case NM_FIGURE_SIZE:
-	case NM_FIGURE_SIGNED:
-	case NM_FIGURE_BOOL:
-	case NM_FIGURE_NUMBER:
-	case NM_FIGURE_REAL:
+	default:
 		return number_json(figure->kind, value);
-	case NM_FIGURE_FIELDS: /* they are members of their own */
-		break;
 	}
-	return NULL;
 }
 
 /* A host's 0, -1 and "" are "not known" where they are no counts. */

@@ -16,7 +16,8 @@ void nm_master_send(struct nm_master *master, struct nm_link *link, enum nm_mess
 /* Polls until all links are in the state, or until_ns (which is a failure). False when the run
  * cannot go on. */
 bool nm_master_await(struct nm_master *master, enum nm_session_state state, uint64_t until_ns);
-/* Polls until an interrupt that is there has been taken, but no longer than peers are waited for. */
+/* Polls until an interrupt that is there has been taken, for no longer than peers are waited
+ * for. */
 void nm_master_take_interrupt(struct nm_master *master);
 /* The sum of the progress of all hosts: a number that changes while anything moves. */
 uint64_t nm_master_progress(const struct nm_master *master);
