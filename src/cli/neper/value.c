@@ -94,21 +94,20 @@ static int to_size(const char *text, char *to, size_t size, const char **why)
 /* How values are told in a help, and of times the unit of a bare number. */
 static const struct {
 	const char *text, *unit;
-	uint64_t unit_ns;
 } kinds[] = {
-	[NM_NEPER_FLAG] = {"", NULL, 1},
-	[NM_NEPER_TEXT] = {" TEXT", NULL, 1},
-	[NM_NEPER_COUNT] = {" N", NULL, 1},
-	[NM_NEPER_SIZE] = {" BYTES", NULL, 1},
-	[NM_NEPER_LENGTH] = {" SECONDS", "s", 1000000000},
-	[NM_NEPER_S] = {" SECONDS", "s", 1000000000},
-	[NM_NEPER_REAL_S] = {" SECONDS", "s", 1000000000},
-	[NM_NEPER_MS] = {" MILLISECONDS", "ms", 1000000},
-	[NM_NEPER_US] = {" MICROSECONDS", "us", 1000},
-	[NM_NEPER_NS] = {" NANOSECONDS", "ns", 1},
-	[NM_NEPER_BYTE_RATE] = {" BYTES/S", NULL, 1},
-	[NM_NEPER_PERCENTILES] = {" LIST", NULL, 1},
-	[NM_NEPER_FILE] = {"[=FILE]", NULL, 1},
+	[NM_NEPER_FLAG] = {"", NULL},
+	[NM_NEPER_TEXT] = {" TEXT", NULL},
+	[NM_NEPER_COUNT] = {" N", NULL},
+	[NM_NEPER_SIZE] = {" BYTES", NULL},
+	[NM_NEPER_LENGTH] = {" SECONDS", "s"},
+	[NM_NEPER_S] = {" SECONDS", "s"},
+	[NM_NEPER_REAL_S] = {" SECONDS", "s"},
+	[NM_NEPER_MS] = {" MILLISECONDS", "ms"},
+	[NM_NEPER_US] = {" MICROSECONDS", "us"},
+	[NM_NEPER_NS] = {" NANOSECONDS", "ns"},
+	[NM_NEPER_BYTE_RATE] = {" BYTES/S", NULL},
+	[NM_NEPER_PERCENTILES] = {" LIST", NULL},
+	[NM_NEPER_FILE] = {"[=FILE]", NULL},
 };
 
 const char *nm_neper_value_text(enum nm_neper_value kind)
@@ -118,7 +117,14 @@ const char *nm_neper_value_text(enum nm_neper_value kind)
 
 uint64_t nm_neper_unit_ns(enum nm_neper_value kind)
 {
-	return kinds[kind].unit_ns;
+	char one[8];
+	uint64_t ns = 1;
+
+	if (kinds[kind].unit) {
+		(void)snprintf(one, sizeof(one), "1%s", kinds[kind].unit);
+		(void)nm_parse_duration(one, NM_READING_NETMODEL, &ns);
+	}
+	return ns;
 }
 
 int nm_neper_value_read(enum nm_neper_value kind, const char *text, char *to, size_t size,

@@ -73,17 +73,17 @@ struct place {
 	struct nm_span span;	 /* done */
 };
 
+#define PLACE NM_FIELD(U32, struct place, phase), NM_FIELD(U32, struct place, group)
+
 const struct nm_field nm_stop_fields[] = {
-	NM_FIELD(U32, struct place, phase),
-	NM_FIELD(U32, struct place, group),
+	PLACE,
 	NM_FIELD(BOOL, struct place, interrupted,
 		 .doc = "Whether the run is, so that what waits may begin for a short time only."),
 	NM_FIELD_END,
 };
 
 const struct nm_field nm_cut_fields[] = {
-	NM_FIELD(U32, struct place, phase),
-	NM_FIELD(U32, struct place, group),
+	PLACE,
 	NM_FIELD_END,
 };
 
@@ -92,8 +92,7 @@ const struct nm_field nm_cut_fields[] = {
 		 .doc = "A list of numbers: the passes of each worker of the group.")
 
 const struct nm_field nm_follow_fields[] = {
-	NM_FIELD(U32, struct place, phase),
-	NM_FIELD(U32, struct place, group),
+	PLACE,
 	TOTALS,
 	NM_FIELD_END,
 };
@@ -105,8 +104,7 @@ static const struct nm_field span_fields[] = {
 };
 
 const struct nm_field nm_done_fields[] = {
-	NM_FIELD(U32, struct place, phase),
-	NM_FIELD(U32, struct place, group),
+	PLACE,
 	TOTALS,
 	NM_FIELD(ROW, struct place, counts, .fields = nm_counts_fields,
 		 .doc = "What the slave has counted in the phase."),
