@@ -356,6 +356,16 @@ def test_intervals_stand_where_both_were_repeated(netmodel: Netmodel, tmp_path: 
     assert " +- " in netmodel.run(*words, "--compare", path, code=0).out
 
 
+def test_a_percentile_of_several_runs_is_that_of_all_their_times(netmodel: Netmodel) -> None:
+    """Of 200 passes 99.9 % are below the longest alone, in whichever run that was; the mean of four such runs is not."""
+    words = ("-m", "tcp_rr", *defines(num_transactions=50), "--repeat", "4", "--percentiles", "99.9", "--format", "json")
+    names = ("latency.p99.9", "latency.max", *(f"{scope}.latency.p99.9" for scope in ("group.rr", "group.rr.transaction.request-response")))
+    document = netmodel.run(*words, *(word for name in names for word in ("--require", f"{name} <= 1h")), code=0).json()
+    longest = [run["totals"]["latency_s"]["max"] for run in document["repeat"]["runs"]]
+    values = [entry["value"] for entry in document["requirements"]]
+    assert values == pytest.approx([max(longest), sum(longest) / 4, max(longest), max(longest)], rel=1 / 128)
+
+
 def test_what_was_run_differently_is_told_and_changes_no_exit_code(netmodel: Netmodel, earlier: Path) -> None:
     other = ("-m", "tcp_rr", *defines(test_length="100ms", request_size="7"))
     result = netmodel.run(*other, "--compare", earlier, code=0)
