@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "control/interval.h"
-#include "result/pool.h"
 
 /* The window of one group. */
 struct group {

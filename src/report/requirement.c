@@ -27,6 +27,25 @@ struct reader {
 	size_t why_size;
 };
 
+bool nm_requirement_holds(const struct nm_requirement_term *term, double value)
+{
+	switch (term->relation) {
+	case NM_RELATION_LESS:
+		return value < term->limit;
+	case NM_RELATION_AT_MOST:
+		return value <= term->limit;
+	case NM_RELATION_MORE:
+		return value > term->limit;
+	case NM_RELATION_AT_LEAST:
+		return value >= term->limit;
+	case NM_RELATION_EQUAL:
+		return value == term->limit;
+	case NM_RELATION_UNEQUAL:
+		break;
+	}
+	return value != term->limit;
+}
+
 const char *nm_relation_text(enum nm_relation relation)
 {
 	static const char *const texts[] = {

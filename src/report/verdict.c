@@ -80,25 +80,6 @@ static bool measure(const struct nm_named_series *documents, const struct nm_req
 
 /* --- verdicts --- */
 
-bool nm_requirement_holds(const struct nm_requirement_term *term, double value)
-{
-	switch (term->relation) {
-	case NM_RELATION_LESS:
-		return value < term->limit;
-	case NM_RELATION_AT_MOST:
-		return value <= term->limit;
-	case NM_RELATION_MORE:
-		return value > term->limit;
-	case NM_RELATION_AT_LEAST:
-		return value >= term->limit;
-	case NM_RELATION_EQUAL:
-		return value == term->limit;
-	case NM_RELATION_UNEQUAL:
-		break;
-	}
-	return value != term->limit;
-}
-
 static void take_term(struct nm_verdict *verdict, const struct nm_requirement_term *term,
 		      bool measured, double value)
 {

@@ -6,14 +6,6 @@
 
 #include "result/result.h"
 
-struct nm_tally_snap;
-
-/* Keeps the distributions of a window, which was filled from the sample. 0, or -ENOMEM: some may
- * lack. */
-int nm_window_keep(struct nm_window *window, const struct nm_tally_snap *sample);
-/* Frees those that are kept. */
-void nm_window_forget(struct nm_window *window);
-
 /* The last of n complete runs of one plan, but with the times, counts and failures of all of them
  * in the windows of the run, its groups and its transactions. Of the verbs it has those of the last
  * run. 0 or -ENOMEM; to be given to nm_pool_fini in any case, and to nothing else that frees: what

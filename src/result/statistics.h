@@ -81,7 +81,7 @@ struct nm_window {
 	/* By enum nm_time; NULL: no pass was without its answer. Owned as `sized`. */
 	struct nm_failing *failing[NM_TIME__SIZED];
 	/* The distributions themselves, NM_TIME__COUNT by enum nm_time, each NULL where it was not
-	 * measured (result/pool.h); NULL: none is kept. Owned as `sized`. */
+	 * measured (nm_window_keep); NULL: none is kept. Owned as `sized`. */
 	struct nm_hist_packed **kept;
 };
 

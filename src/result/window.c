@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "result/pool.h"
 #include "result/result.h"
 
 static bool has_flows(const struct nm_tally_snap *sample)
@@ -188,9 +187,54 @@ int nm_window_copy(struct nm_window *ret_copy, const struct nm_window *window)
 	return failed ? -ENOMEM : 0;
 }
 
+/* The distributions of a window, or of a verb in it: owned. NULL: out of memory. */
+static struct nm_hist_packed **keep(const struct nm_hist_snap *times, unsigned n, unsigned kept,
+				    bool *failed)
+{
+	struct nm_hist_packed **list = calloc(n, sizeof(struct nm_hist_packed *));
+
+	*failed |= !list;
+	for (unsigned i = 0; list && i < n; i++) {
+		if (!(kept >> i & 1))
+			continue;
+		list[i] = nm_hist_pack(&times[i]);
+		*failed |= !list[i];
+	}
+	return list;
+}
+
+static void forget(struct nm_hist_packed ***list, unsigned n)
+{
+	for (unsigned i = 0; *list && i < n; i++)
+		free((*list)[i]);
+	free((void *)*list);
+	*list = NULL;
+}
+
+int nm_window_keep(struct nm_window *window, const struct nm_tally_snap *sample)
+{
+	bool failed = false;
+
+	window->kept = keep(sample->times, NM_TIME__COUNT, sample->kept, &failed);
+	/* The window has those verbs that have asked, in their order. */
+	for (uint32_t v = 0, at = 0; v < sample->n_verbs && at < window->n_verbs; v++)
+		if (sample->verbs[v].name)
+			window->verbs[at++].kept = keep(sample->verbs[v].times, NM_TIME__SIZED,
+							sample->verbs[v].kept, &failed);
+	return failed ? -ENOMEM : 0;
+}
+
+/* Frees those that are kept. */
+static void forget_all(struct nm_window *window)
+{
+	forget(&window->kept, NM_TIME__COUNT);
+	for (size_t v = 0; v < window->n_verbs; v++)
+		forget(&window->verbs[v].kept, NM_TIME__SIZED);
+}
+
 void nm_window_fini(struct nm_window *window)
 {
-	nm_window_forget(window);
+	forget_all(window);
 	free(window->sized);
 	for (unsigned i = 0; i < NM_TIME__SIZED; i++) {
 		free(window->failing[i]);

@@ -9,7 +9,6 @@
 
 #include "plan/plan.h"
 #include "plan/shape.h"
-#include "result/pool.h"
 #include "stats/tally.h"
 
 #include "../suite.h"
