@@ -49,8 +49,8 @@ int nm_window_fill(struct nm_window *ret_window, const struct nm_tally_snap *sam
 		   const struct nm_percentiles *percentiles);
 /* 0, or -ENOMEM: then the copy lacks measured flows or verbs. It has no distributions. */
 int nm_window_copy(struct nm_window *ret_copy, const struct nm_window *window);
-/* Keeps the distributions themselves, of the sample from which the window was filled. 0, or -ENOMEM:
- * some may lack. */
+/* Keeps the distributions themselves, of the sample from which the window was filled. 0, or
+ * -ENOMEM: some may lack. */
 int nm_window_keep(struct nm_window *window, const struct nm_tally_snap *sample);
 void nm_window_fini(struct nm_window *window);
 /* A distribution, also one that has no values. */
