@@ -135,14 +135,10 @@ nm_app_outcomes(const struct nm_io *io, const struct nm_flow *flow, const struct
 		       : &nm_app_verb(io, flow, instr->ask.verb)->outcomes;
 }
 
-/* into += how those of the instruction have ended so far, of all flows. */
+/* into += how those of the instruction, which asks, have ended so far, of all flows. */
 static inline void nm_app_outcomes_collect(struct nm_outcomes *into, const struct nm_io *io,
 					   const struct nm_instr *instr)
 {
-	if (instr->op->flags & NM_FLOWOP_FOLLOWS) {
-		nm_outcomes_collect(into, nm_outcomes_of(io->count));
-		return;
-	}
 	nm_verb_collect(into, NULL, &io->apps.verbs[instr->ask.verb]);
 	if (io->apps.outside)
 		nm_verb_collect(into, NULL, &io->apps.outside->verbs[instr->ask.verb]);

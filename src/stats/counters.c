@@ -22,16 +22,9 @@ const struct nm_field nm_outcomes_fields[] = {
 
 void nm_counts_collect(struct nm_counts *into, const struct nm_counters *from)
 {
-	struct nm_counts one;
-	struct nm_outcomes outcomes;
-
-#define COLLECT(name, ...) one.name = nm_counter_read(&from->name);
-	NM_COUNTERS(COLLECT)
+#define COLLECT(name, ...) into->name += nm_counter_read(&from->name);
+	NM_COUNTERS_WITH(COLLECT, NM_OUTCOME_CLASSES)
 #undef COLLECT
-	memcpy(&outcomes, &one.requests, sizeof outcomes);
-	if (nm_counter_read(&from->requests))
-		one.requests = nm_outcomes_sum(&outcomes);
-	nm_counts_add(into, &one);
 }
 
 void nm_outcomes_collect(struct nm_outcomes *into, const struct nm_outcome_counters *from)
@@ -39,10 +32,9 @@ void nm_outcomes_collect(struct nm_outcomes *into, const struct nm_outcome_count
 	struct nm_outcomes one;
 
 #define COLLECT(name, ...) one.name = nm_counter_read(&from->name);
-	NM_OUTCOMES(COLLECT)
+	NM_OUTCOME_CLASSES(COLLECT)
 #undef COLLECT
-	if (one.requests)
-		one.requests = nm_outcomes_sum(&one);
+	one.requests = nm_outcomes_sum(&one);
 	nm_outcomes_add(into, &one);
 }
 

@@ -17,10 +17,13 @@
 /* Times of open arrivals are counted in such steps: the sum of many long ones has room. */
 #define NM_DELAY_STEP_NS 64u
 
-/* Requests of applications, and the classes in one of which each ends: as NM_COUNTERS. */
+/* Requests of applications, and the classes in one of which each ends: as NM_COUNTERS. Workers
+ * count the classes alone. */
 #define NM_OUTCOMES(X)                                                                             \
 	X(requests, "requests",                                                                    \
 	  "Requests of this end that have ended, each in a class of those below: their sum.")      \
+	NM_OUTCOME_CLASSES(X)
+#define NM_OUTCOME_CLASSES(X)                                                                      \
 	X(hits, "hits",                                                                            \
 	  "Keys or names that get, delete or query asked for, and that were there; or a "          \
 	  "conditional verb of memcached that was done.")                                          \
@@ -42,7 +45,8 @@
  * here: nm_counter_add() counts it, slaves send its sum, and results show it in `counts` and in
  * their schema. The control protocol has the counters in this order. Those from messages_sent to
  * duplicates are kept over unreliable transports only. */
-#define NM_COUNTERS(X)                                                                             \
+#define NM_COUNTERS(X) NM_COUNTERS_WITH(X, NM_OUTCOMES)
+#define NM_COUNTERS_WITH(X, OUTCOMES)                                                              \
 	X(iterations, "transactions", "Passes of transactions that came to their end.")            \
 	X(bytes_sent, "bytes_sent", "Bytes of messages that the kernel has taken.")                \
 	X(bytes_received, "bytes_received", "Bytes of messages that the kernel has handed over.")  \
@@ -102,7 +106,7 @@
 	X(outstanding_failed, NULL, "Of outstanding, the time of passes without an answer.")       \
 	X(outstanding_after, NULL,                                                                 \
 	  "How long passes with an answer were outstanding after that time, in the same steps.")   \
-	NM_OUTCOMES(X)                                                                             \
+	OUTCOMES(X)                                                                                \
 	X(failed_connects, "failed_connects",                                                      \
 	  "With reconnect: attempts to open a connection that have failed, and connections that "  \
 	  "have ended with nothing answered.")                                                     \
@@ -123,11 +127,11 @@
 
 #define NM_COUNTER_FIELD(name, ...) _Atomic uint64_t name;
 struct nm_counters {
-	NM_COUNTERS(NM_COUNTER_FIELD)
+	NM_COUNTERS_WITH(NM_COUNTER_FIELD, NM_OUTCOME_CLASSES)
 };
-/* Those of requests alone: as the members of a struct nm_counters from `requests` on. */
+/* Those of requests alone: as the members of a struct nm_counters from `hits` on. */
 struct nm_outcome_counters {
-	NM_OUTCOMES(NM_COUNTER_FIELD)
+	NM_OUTCOME_CLASSES(NM_COUNTER_FIELD)
 };
 #undef NM_COUNTER_FIELD
 
@@ -145,14 +149,13 @@ struct nm_outcomes {
 _Static_assert(offsetof(struct nm_counts, tcp_fallback) - offsetof(struct nm_counts, requests) ==
 		       offsetof(struct nm_outcomes, tcp_fallback),
 	       "they are next to each other");
-_Static_assert(offsetof(struct nm_counters, tcp_fallback) -
-			       offsetof(struct nm_counters, requests) ==
+_Static_assert(offsetof(struct nm_counters, tcp_fallback) - offsetof(struct nm_counters, hits) ==
 		       offsetof(struct nm_outcome_counters, tcp_fallback),
 	       "they are next to each other");
 
 static inline struct nm_outcome_counters *nm_outcomes_of(struct nm_counters *counters)
 {
-	return (struct nm_outcome_counters *)(void *)&counters->requests;
+	return (struct nm_outcome_counters *)(void *)&counters->hits;
 }
 
 /* Requests that the server has answered. */
@@ -168,9 +171,6 @@ static inline uint64_t nm_outcomes_failed(const struct nm_outcomes *outcomes)
 	return outcomes->timed_out + outcomes->lost + outcomes->malformed;
 }
 
-/* While the worker counts, its requests may be one off the sum of their classes. For all that is
- * told of them they are that sum, so that parts of a run make up the whole: of an end that has
- * asked. */
 static inline uint64_t nm_outcomes_sum(const struct nm_outcomes *outcomes)
 {
 	return nm_outcomes_answered(outcomes) + nm_outcomes_failed(outcomes);
@@ -213,7 +213,8 @@ static inline uint64_t nm_counts_never_begun(const struct nm_counts *counts)
 	return counts->unsent + counts->dropped_queue + counts->dropped_late;
 }
 
-/* into += the worker's counts so far. */
+/* into += the worker's counts so far: but for `requests`, as these outcomes are of an end that
+ * serves. */
 void nm_counts_collect(struct nm_counts *into, const struct nm_counters *from);
 /* into += how requests have ended so far. */
 void nm_outcomes_collect(struct nm_outcomes *into, const struct nm_outcome_counters *from);

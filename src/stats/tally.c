@@ -128,7 +128,7 @@ void nm_verb_collect(struct nm_outcomes *into, uint64_t answers[NM_ANSWER__COUNT
 		for (uint64_t bits = nm_counter_read(&from->has_named[i]); bits; bits &= bits - 1)
 			collect_named(&all, answers, from,
 				      64 * i + (unsigned)__builtin_ctzll(bits));
-	all.requests = nm_outcomes_sum(&all);
+	all.requests = nm_outcomes_sum(&all); /* anew: with those that have a name */
 	nm_outcomes_add(into, &all);
 }
 

@@ -101,7 +101,7 @@ static inline enum nm_time nm_time_of_class(unsigned size_class)
  * `pass` is never kept; where each pass is one such request, the others are those of the passes. */
 struct nm_verb_tally {
 	const char *name;		     /* borrowed; NULL: nothing of this tally asks so */
-	struct nm_outcome_counters outcomes; /* without their sum, and what `named` has */
+	struct nm_outcome_counters outcomes; /* without what `named` has */
 	NM_EACH_USUAL_TIME(struct nm_hist *);
 	/* enum nm_answer: what is neither named nor a miss, and what a miss is, if it is not that;
 	 * NONE: the protocol has no names */

@@ -168,7 +168,7 @@ static void add_errors(struct counts *step, struct flow_counts *own, uint64_t er
 	}
 }
 
-/* Runs a step that asks or serves, and counts how requests have ended in it. */
+/* Runs a step that asks, and counts how requests have ended in it. */
 static enum nm_step step_of_requests(struct nm_io *io, struct nm_flow *flow,
 				     const struct nm_instr *instr, uint32_t index, uint32_t asks)
 {
@@ -182,7 +182,7 @@ static enum nm_step step_of_requests(struct nm_io *io, struct nm_flow *flow,
 	nm_app_outcomes_collect(&after, io, &stats->instrs[asks]);
 	nm_outcomes_subtract(&after, &before);
 #define COUNT(member, ...) nm_counter_add(&own->member, after.member);
-	NM_OUTCOMES(COUNT)
+	NM_OUTCOME_CLASSES(COUNT)
 #undef COUNT
 	return answer;
 }
@@ -212,9 +212,10 @@ static enum nm_step measured_step(struct nm_io *io, struct nm_flow *flow,
 	uint64_t errors = nm_counter_read(&count->errors);
 	uint64_t cpu_ns = counts_cpu ? thread_cpu_ns() : 0;
 
-	enum nm_step answer = nm_instr_asks(&stats->instrs[of])
-				      ? step_of_requests(io, flow, instr, index, of)
-				      : stats->program[index].step(io, flow, instr);
+	enum nm_step answer =
+		nm_instr_asks(&stats->instrs[of]) && !nm_instr_serves(&stats->instrs[of])
+			? step_of_requests(io, flow, instr, index, of)
+			: stats->program[index].step(io, flow, instr);
 
 	if (counts_cpu)
 		nm_counter_add(&step->cpu_ns, thread_cpu_ns() - cpu_ns);
@@ -255,8 +256,7 @@ void nm_flowop_stats_outcome(struct nm_worker *worker, const struct nm_instr *in
 	struct nm_flowop_stats *stats = worker->observe.stats;
 	struct nm_outcome_counters *outcomes = &stats->outcomes[instr - stats->instrs];
 
-	nm_counter_add(&outcomes->requests, 1);
-	nm_counter_add(&outcomes->requests + member / sizeof(uint64_t), 1);
+	nm_counter_add(&outcomes->hits + member / sizeof(uint64_t), 1);
 }
 
 void nm_flowop_stats_drained(struct nm_worker *worker, const struct nm_conn *conn, uint64_t bytes)
@@ -417,7 +417,8 @@ void nm_flowop_stats_add_step(const struct nm_flowop_stats *stats, uint32_t inst
 	if (instr >= stats->n_instrs)
 		return;
 	add_sums(sums, &stats->steps[instr]);
-	nm_outcomes_collect(&sums->outcomes, &stats->outcomes[instr]);
+	if (!nm_instr_serves(&stats->instrs[instr]))
+		nm_outcomes_collect(&sums->outcomes, &stats->outcomes[instr]);
 	if (times && stats->times && nm_counter_read(&stats->steps[instr].operations))
 		nm_hist_collect(times, &stats->times[instr]);
 }

@@ -49,7 +49,7 @@ void nm_flowop_stats_failed(struct nm_worker *worker, struct nm_flow *flow,
 void nm_flowop_stats_expired(struct nm_worker *worker, struct nm_flow *flow,
 			     const struct nm_instr *instr);
 /* A request of the flowop has ended outside of its step: member is its offset in struct
- * nm_outcomes. */
+ * nm_outcome_counters. */
 void nm_flowop_stats_outcome(struct nm_worker *worker, const struct nm_instr *instr, size_t member);
 /* Bytes have come over the connection after the last pass: they count for the flowop that reads
  * from it. */

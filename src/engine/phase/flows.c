@@ -64,8 +64,8 @@ void nm_flows_time_out(struct nm_worker *worker, const struct nm_flow *flow)
 	nm_counter_add(lost ? &outcomes->lost : &outcomes->timed_out, 1);
 	if (worker->observe.stats)
 		nm_flowop_stats_outcome(worker, flow->at,
-					lost ? offsetof(struct nm_outcomes, lost)
-					     : offsetof(struct nm_outcomes, timed_out));
+					lost ? offsetof(struct nm_outcome_counters, lost)
+					     : offsetof(struct nm_outcome_counters, timed_out));
 }
 
 /* Whether the flow waits for an answer that may be lost. */
@@ -90,8 +90,8 @@ static void count_window(struct nm_worker *worker, struct nm_flow *flow)
 	nm_counter_add(lost ? &outcomes->lost : &outcomes->timed_out, n);
 	for (uint32_t i = 0; worker->observe.stats && i < n; i++)
 		nm_flowop_stats_outcome(worker, query,
-					lost ? offsetof(struct nm_outcomes, lost)
-					     : offsetof(struct nm_outcomes, timed_out));
+					lost ? offsetof(struct nm_outcome_counters, lost)
+					     : offsetof(struct nm_outcome_counters, timed_out));
 }
 
 void nm_flows_count_unanswered(struct nm_worker *worker, uint64_t now_ns)

@@ -154,7 +154,7 @@ static void drop(struct nm_worker *worker, struct nm_flow *flow, const struct nm
 {
 	if (!nm_ask_drop(&worker->io, flow, instr) || !worker->observe.stats)
 		return;
-	nm_flowop_stats_outcome(worker, instr, offsetof(struct nm_outcomes, lost));
+	nm_flowop_stats_outcome(worker, instr, offsetof(struct nm_outcome_counters, lost));
 	nm_flowop_stats_expired(worker, flow, instr);
 }
 
