@@ -21,7 +21,6 @@
 #define ALIGNMENT   8u
 #define MARGIN	    4u /* this part of the ring, its oldest, is kept for what is under way */
 #define SHARE	    4u /* the table has this part of the memory */
-#define WRITERS	    16u
 #define PATIENCE_NS 500000000u /* for a worker that writes, and has no CPU meanwhile */
 
 struct bucket {
@@ -45,7 +44,7 @@ struct nm_store_writer {
 
 struct nm_store {
 	_Atomic uint64_t head; /* how much was ever reserved; the next place */
-	struct nm_store_writer writers[WRITERS];
+	struct nm_store_writer writers[NM_STORE_WRITERS];
 	uint64_t ring_bytes, n_buckets;
 	struct bucket *buckets;
 	char *ring;
@@ -65,12 +64,14 @@ static int init_writers(struct nm_store *store)
 	pthread_mutexattr_t attributes;
 	int error = pthread_mutexattr_init(&attributes);
 
-	if (!error)
-		error = pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+	if (error)
+		return error;
+	error = pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
 	if (!error)
 		error = pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-	for (unsigned i = 0; !error && i < WRITERS; i++)
+	for (unsigned i = 0; !error && i < NM_STORE_WRITERS; i++)
 		error = pthread_mutex_init(&store->writers[i].lock, &attributes);
+	(void)pthread_mutexattr_destroy(&attributes);
 	return error;
 }
 
@@ -168,15 +169,15 @@ void nm_store_end_writing(struct nm_store_writer *writer)
 
 /* Either this sees the head that has come round, or whoever has moved it sees the writer, and
  * waits. */
-struct nm_store_writer *nm_store_begin_writing(struct nm_store *store, uint64_t place,
-					       uint64_t bytes)
+static struct nm_store_writer *begin_writing(struct nm_store *store, uint64_t place, uint64_t bytes,
+					     uint64_t *until_ns)
 {
-	uint64_t i = place / ALIGNMENT, until_ns = 0;
+	uint64_t i = place / ALIGNMENT;
 
-	while (!try_lock(&store->writers[i % WRITERS]))
-		if (++i % WRITERS == 0 && !is_patient(&until_ns))
+	while (!try_lock(&store->writers[i % NM_STORE_WRITERS]))
+		if (++i % NM_STORE_WRITERS == 0 && !is_patient(until_ns))
 			return NULL;
-	struct nm_store_writer *writer = &store->writers[i % WRITERS];
+	struct nm_store_writer *writer = &store->writers[i % NM_STORE_WRITERS];
 
 	atomic_store(&writer->bytes, bytes);
 	atomic_store(&writer->place, place);
@@ -184,6 +185,12 @@ struct nm_store_writer *nm_store_begin_writing(struct nm_store *store, uint64_t 
 		return writer;
 	nm_store_end_writing(writer);
 	return NULL;
+}
+
+struct nm_store_writer *nm_store_begin_writing(struct nm_store *store, uint64_t place,
+					       uint64_t bytes)
+{
+	return begin_writing(store, place, bytes, &(uint64_t){0});
 }
 
 /* Whether it may write where others may, too: in a room of so many bytes that has been theirs when
@@ -204,18 +211,16 @@ static bool is_in_way(const struct nm_store *store, const struct nm_store_writer
 
 /* Seldom is there any wait, as all of the ring but the margin lies between the room and where
  * others write. False: somebody still writes there. */
-static bool await_writers(struct nm_store *store, uint64_t room, uint64_t bytes)
+static bool await_writers(struct nm_store *store, uint64_t room, uint64_t bytes, uint64_t *until_ns)
 {
-	uint64_t until_ns = 0;
-
-	for (unsigned i = 0; i < WRITERS;) {
+	for (unsigned i = 0; i < NM_STORE_WRITERS;) {
 		struct nm_store_writer *writer = &store->writers[i];
 
 		if (!is_in_way(store, writer, room, bytes))
 			i++;
 		else if (try_lock(writer))
 			nm_store_end_writing(writer);
-		else if (!is_patient(&until_ns))
+		else if (!is_patient(until_ns))
 			return false;
 	}
 	return true;
@@ -237,7 +242,7 @@ static uint64_t take_room(struct nm_store *store, uint64_t bytes)
 uint64_t nm_store_reserve(struct nm_store *store, const char *key, size_t length, uint32_t flags,
 			  uint64_t size)
 {
-	uint64_t bytes = sizeof(struct record) + length + size, place;
+	uint64_t bytes = sizeof(struct record) + length + size, place, until_ns = 0;
 	struct nm_store_writer *writer;
 
 	bytes = (bytes + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
@@ -246,11 +251,11 @@ uint64_t nm_store_reserve(struct nm_store *store, const char *key, size_t length
 	/* Whoever loses its CPU in between may have lost its room. */
 	do {
 		place = take_room(store, bytes);
-		writer = nm_store_begin_writing(store, place, sizeof(struct record) + length);
+		writer = begin_writing(store, place, sizeof(struct record) + length, &until_ns);
 	} while (!writer && !is_young(store, place));
 	if (!writer)
 		return 0;
-	if (!await_writers(store, place, bytes)) {
+	if (!await_writers(store, place, bytes, &until_ns)) {
 		nm_store_end_writing(writer);
 		return 0;
 	}

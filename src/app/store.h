@@ -37,6 +37,8 @@ uint64_t nm_store_reserve(struct nm_store *store, const char *key, size_t length
  * for long while they were writing. */
 bool nm_store_write(struct nm_store *store, uint64_t place, size_t length, uint64_t offset,
 		    const char *data, size_t n);
+#define NM_STORE_WRITERS 16u /* that may write at once */
+
 /* What `reserve` and `write` do so between: while so many bytes from the place on may be written,
  * by the thread that has called this, nobody else writes there, unless its process is gone. NULL:
  * as `write` is false. */

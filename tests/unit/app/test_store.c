@@ -16,7 +16,6 @@
 #define VALUE	 1000u
 #define N_KEYS	 64u
 #define N_ROUNDS 20000u
-#define WRITERS	 16u /* that may write at once */
 
 static struct nm_store *store;
 
@@ -225,7 +224,7 @@ END_TEST
 /* Killed, for example: others have its room, and its right to write, at once. */
 START_TEST(who_is_gone_keeps_nobody)
 {
-	for (unsigned writers = 1; writers <= WRITERS; writers += WRITERS - 1) {
+	for (unsigned writers = 1; writers <= NM_STORE_WRITERS; writers += NM_STORE_WRITERS - 1) {
 		struct slow slow = begin_slow(writers);
 
 		ck_assert_int_eq(kill(slow.pid, SIGKILL), 0);
@@ -238,12 +237,37 @@ END_TEST
 /* As many as may write at once, and get no CPU: nobody waits without end. */
 START_TEST(one_more_writer_is_refused)
 {
-	struct slow slow = begin_slow(WRITERS);
+	struct slow slow = begin_slow(NM_STORE_WRITERS);
 
 	ck_assert(!put(1, 1, VALUE));
 	ck_assert(!get(1));
 	ck_assert_int_eq(end_slow(&slow), 0);
 	ck_assert(put(1, 1, VALUE) && get(1));
+}
+END_TEST
+
+/* Each has come round to the room of the others before it is refused. */
+START_TEST(those_who_come_round_to_each_other_are_refused)
+{
+	struct slow slow = begin_slow(NM_STORE_WRITERS);
+	pid_t children[8];
+
+	for (unsigned i = 0; i < 8; i++) {
+		children[i] = fork();
+		ck_assert_int_ge(children[i], 0);
+		if (children[i])
+			continue;
+		(void)close(slow.end);
+		(void)alarm(20);
+		_exit(nm_store_reserve(store, "k", 1, 0, BYTES / 7) != 0);
+	}
+	for (unsigned i = 0; i < 8; i++) {
+		int status = -1;
+
+		ck_assert_int_eq(waitpid(children[i], &status, 0), children[i]);
+		ck_assert_int_eq(status, 0);
+	}
+	ck_assert_int_eq(end_slow(&slow), 0);
 }
 END_TEST
 
@@ -288,6 +312,7 @@ int main(void)
 	tcase_add_test(tests, who_comes_round_to_a_writer_that_ends_waits);
 	tcase_add_test(tests, who_is_gone_keeps_nobody);
 	tcase_add_test(tests, one_more_writer_is_refused);
+	tcase_add_test(tests, those_who_come_round_to_each_other_are_refused);
 	tcase_add_test(tests, two_processes);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
