@@ -63,7 +63,6 @@ static void unpack_phase(enum nm_message_type type, json_t *body)
 	struct nm_msg_totals reached = {.totals = totals, .room = N_WORKERS};
 	struct nm_phase_order order;
 	uint32_t phase, group;
-	bool interrupted;
 	uint64_t first, second;
 
 	switch (type) {
@@ -83,10 +82,8 @@ static void unpack_phase(enum nm_message_type type, json_t *body)
 		nm_began_unpack(body, &phase, &first);
 		break;
 	case NM_MESSAGE_STOP:
-		nm_stop_unpack(body, &plan, &phase, &group, &interrupted);
-		break;
 	case NM_MESSAGE_CUT:
-		nm_cut_unpack(body, &plan, &phase, &group);
+		nm_stop_unpack(body, &plan, &phase, &group);
 		break;
 	case NM_MESSAGE_FOLLOW:
 		nm_follow_unpack(body, &plan, &reached);

@@ -157,7 +157,7 @@ ORDERS: dict[str, tuple[str, str, Body]] = {
     "a group that is not there": ("follow", "follow", {"phase": 0, "group": 99, "totals": [1]}),
     "fewer workers": ("follow", "follow", {"phase": 0, "group": 0, "totals": []}),
     "a negative number": ("follow", "follow", {"phase": 0, "group": 0, "totals": [-1]}),
-    "a stop of whom it does not lead": ("follow", "stop", {"phase": 1, "group": 0, "interrupted": False}),
+    "a stop of whom it does not lead": ("follow", "stop", {"phase": 1, "group": 0}),
     "connections of no group": ("finish", "renew", {"group": 99}),
     "a delay that is a text": ("begin", "delay", {"ns": "1"}),
     "a goodbye too early": ("begin", "bye", {}),

@@ -148,8 +148,7 @@ static void carry_out(void *arg, const struct nm_phase_command *command)
 		struct nm_link *link = &master->links[command->host];
 
 		if (command->kind == NM_PHASE_STOP) {
-			nm_master_send(master, link, NM_MESSAGE_STOP,
-				       nm_stop_pack(phase, g, command->interrupted));
+			nm_master_send(master, link, NM_MESSAGE_STOP, nm_stop_pack(phase, g));
 		} else {
 			struct nm_msg_totals follow = {
 				.phase = phase, .group = g, .totals = master->local.totals};
@@ -395,7 +394,7 @@ static void cut_windows(struct nm_master *master, uint64_t now_ns)
 		for (uint32_t h = 0; h < master->n_links; h++)
 			if (master->phases.hosts[h].parts[g].runs)
 				nm_master_send(master, &master->links[h], NM_MESSAGE_CUT,
-					       nm_cut_pack(phase, g));
+					       nm_stop_pack(phase, g));
 	}
 }
 

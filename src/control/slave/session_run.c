@@ -73,16 +73,16 @@ static int check_order(const struct nm_session *session, uint32_t phase, uint32_
 int nm_session_stop(struct nm_session *session, json_t *body)
 {
 	uint32_t phase, group;
-	bool interrupted, heeded;
+	bool heeded;
 
-	if (nm_stop_unpack(body, session->plan, &phase, &group, &interrupted) ||
+	if (nm_stop_unpack(body, session->plan, &phase, &group) ||
 	    check_order(session, phase, group, &heeded))
 		return -EPROTO;
 	if (!session->plan->groups[group].phases[phase].leads)
 		return -EPROTO;
 	nm_usage_sampler_stop(session->local.usage, group, nm_clock_ns());
 	if (heeded)
-		nm_engine_stop(session->local.engine, group, interrupted);
+		nm_engine_stop(session->local.engine, group, false);
 	return 0;
 }
 
@@ -90,7 +90,7 @@ int nm_session_cut(struct nm_session *session, json_t *body)
 {
 	uint32_t phase, group;
 
-	if (nm_cut_unpack(body, session->plan, &phase, &group) || phase + 1 != session->n_begun ||
+	if (nm_stop_unpack(body, session->plan, &phase, &group) || phase + 1 != session->n_begun ||
 	    !nm_engine_group_done(session->local.engine, group))
 		return -EPROTO;
 	nm_usage_sampler_cut(session->local.usage, group, nm_clock_ns());

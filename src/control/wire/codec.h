@@ -134,15 +134,12 @@ json_t *nm_began_pack(uint32_t phase, uint64_t at_ns);
 /* Reads the body that nm_began_pack has made; any phase is taken. */
 int nm_began_unpack(json_t *body, uint32_t *ret_phase, uint64_t *ret_at_ns);
 
-/* Stops a group in a phase, of which the slave is the leader. */
-json_t *nm_stop_pack(uint32_t phase, uint32_t group, bool interrupted);
+/* The body of a message about a group in a phase: stop, to the slave that leads it; cut, which
+ * tells a slave that the group's window has closed with its time. */
+json_t *nm_stop_pack(uint32_t phase, uint32_t group);
 /* Refuses phases and groups that the plan does not have. */
 int nm_stop_unpack(json_t *body, const struct nm_plan *plan, uint32_t *ret_phase,
-		   uint32_t *ret_group, bool *ret_interrupted);
-/* Tells a slave that the group's window has closed with its time. */
-json_t *nm_cut_pack(uint32_t phase, uint32_t group);
-int nm_cut_unpack(json_t *body, const struct nm_plan *plan, uint32_t *ret_phase,
-		  uint32_t *ret_group);
+		   uint32_t *ret_group);
 
 /* The passes of each worker of a group in a phase: follow and done. */
 struct nm_msg_totals {

@@ -67,7 +67,6 @@ int nm_began_unpack(json_t *body, uint32_t *ret_phase, uint64_t *ret_at_ns)
 /* The phase and the group of a message: stop, cut, follow and done. */
 struct place {
 	uint32_t phase, group;
-	bool interrupted;	 /* stop */
 	json_t *totals;		 /* follow and done */
 	struct nm_counts counts; /* done */
 	struct nm_span span;	 /* done */
@@ -76,13 +75,6 @@ struct place {
 #define PLACE NM_FIELD(U32, struct place, phase), NM_FIELD(U32, struct place, group)
 
 const struct nm_field nm_stop_fields[] = {
-	PLACE,
-	NM_FIELD(BOOL, struct place, interrupted,
-		 .doc = "Whether the run is, so that what waits may begin for a short time only."),
-	NM_FIELD_END,
-};
-
-const struct nm_field nm_cut_fields[] = {
 	PLACE,
 	NM_FIELD_END,
 };
@@ -123,41 +115,24 @@ static int unpack_place(const struct nm_field *fields, json_t *body, const struc
 	return 0;
 }
 
-json_t *nm_stop_pack(uint32_t phase, uint32_t group, bool interrupted)
+json_t *nm_stop_pack(uint32_t phase, uint32_t group)
 {
-	const struct place place = {.phase = phase, .group = group, .interrupted = interrupted};
+	const struct place place = {.phase = phase, .group = group};
 
 	return nm_fields_pack(nm_stop_fields, &place);
 }
 
 int nm_stop_unpack(json_t *body, const struct nm_plan *plan, uint32_t *ret_phase,
-		   uint32_t *ret_group, bool *ret_interrupted)
+		   uint32_t *ret_group)
 {
-	struct place place = {.phase = 0};
+	struct place place;
 	int error = unpack_place(nm_stop_fields, body, plan, &place);
 
+	if (error)
+		return error;
 	*ret_phase = place.phase;
 	*ret_group = place.group;
-	*ret_interrupted = place.interrupted;
-	return error;
-}
-
-json_t *nm_cut_pack(uint32_t phase, uint32_t group)
-{
-	const struct place place = {.phase = phase, .group = group};
-
-	return nm_fields_pack(nm_cut_fields, &place);
-}
-
-int nm_cut_unpack(json_t *body, const struct nm_plan *plan, uint32_t *ret_phase,
-		  uint32_t *ret_group)
-{
-	struct place place = {.phase = 0};
-	int error = unpack_place(nm_cut_fields, body, plan, &place);
-
-	*ret_phase = place.phase;
-	*ret_group = place.group;
-	return error;
+	return 0;
 }
 
 static json_t *pack_totals(const struct nm_field *fields, const struct nm_msg_totals *sent,

@@ -3,9 +3,9 @@
 #ifndef NM_TESTS_UNIT_CONTROL_GOLDEN_H
 #define NM_TESTS_UNIT_CONTROL_GOLDEN_H
 
-#define GOLDEN_HELLO "[\"hello\",{\"magic\":\"netmodel\",\"protocol\":16,\"version\":\"1.2\"}]"
+#define GOLDEN_HELLO "[\"hello\",{\"magic\":\"netmodel\",\"protocol\":17,\"version\":\"1.2\"}]"
 #define GOLDEN_WELCOME                                                                             \
-	"[\"welcome\",{\"protocol\":16,\"version\":\"1.2\",\"hostname\":\"ada\",\"no_auth\":true}" \
+	"[\"welcome\",{\"protocol\":17,\"version\":\"1.2\",\"hostname\":\"ada\",\"no_auth\":true}" \
 	"]"
 #define GOLDEN_REFUSE "[\"refuse\",{\"code\":\"busy\",\"text\":\"too many masters\"}]"
 #define GOLDEN_PREPARE                                                                             \
@@ -32,7 +32,7 @@
 	"[\"begin\",{\"phase\":2,\"measured\":true,\"stall_ns\":9,\"stop_ns\":10,\"usage_from_"    \
 	"ns\":-1,\"usage_to_ns\":9223372036854775807}]"
 #define GOLDEN_BEGAN  "[\"began\",{\"phase\":1,\"at_ns\":12}]"
-#define GOLDEN_STOP   "[\"stop\",{\"phase\":2,\"group\":1,\"interrupted\":true}]"
+#define GOLDEN_STOP   "[\"stop\",{\"phase\":2,\"group\":1}]"
 #define GOLDEN_CUT    "[\"cut\",{\"phase\":2,\"group\":1}]"
 #define GOLDEN_FOLLOW "[\"follow\",{\"phase\":2,\"group\":0,\"totals\":[7,8]}]"
 #define GOLDEN_DONE                                                                                \

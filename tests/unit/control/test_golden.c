@@ -107,12 +107,12 @@ static json_t *began(void)
 
 static json_t *stop(void)
 {
-	return nm_stop_pack(2, 1, true);
+	return nm_stop_pack(2, 1);
 }
 
 static json_t *cut(void)
 {
-	return nm_cut_pack(2, 1);
+	return nm_stop_pack(2, 1);
 }
 
 static json_t *follow(void)
@@ -425,7 +425,6 @@ static int unpack_phase(enum nm_message_type type, json_t *body)
 	struct nm_msg_failed failure;
 	struct nm_flow_places waiting;
 	uint32_t phase, group;
-	bool interrupted;
 
 	switch (type) {
 	case NM_MESSAGE_DELAY:
@@ -439,9 +438,8 @@ static int unpack_phase(enum nm_message_type type, json_t *body)
 	case NM_MESSAGE_BEGAN:
 		return nm_began_unpack(body, &phase, &first);
 	case NM_MESSAGE_STOP:
-		return nm_stop_unpack(body, &plan, &phase, &group, &interrupted);
 	case NM_MESSAGE_CUT:
-		return nm_cut_unpack(body, &plan, &phase, &group);
+		return nm_stop_unpack(body, &plan, &phase, &group);
 	case NM_MESSAGE_FOLLOW:
 		return nm_follow_unpack(body, &plan, &reached);
 	case NM_MESSAGE_DONE:

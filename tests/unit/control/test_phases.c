@@ -192,17 +192,16 @@ END_TEST
 /* Passes that wait would begin for another 60 s. */
 START_TEST(an_interrupt_stops_a_phase_again_whose_passes_may_wait)
 {
-	phases.groups[0].leader = 1;
 	phases.groups[0].duration_ns = S;
 	phases.groups[0].backlog_ns = 60u * S;
 	both_begin(0, 1);
-	ck_assert_str_eq(step(S + 1), "stop 1 g0");
+	ck_assert_str_eq(step(S + 1), "stop here g0");
 	ck_assert_str_eq(step(2u * S), "");
 	nm_phases_interrupt(&phases, 2u * S);
-	ck_assert_str_eq(step(2u * S), "stop 1 g0 interrupted");
+	ck_assert_str_eq(step(2u * S), "stop here g0 interrupted");
 	ck_assert_str_eq(step(2u * S), "");
 	nm_phases_begin(&phases, 1, 3u * S);
-	ck_assert_str_eq(step(3u * S), "stop 1 g0 interrupted");
+	ck_assert_str_eq(step(3u * S), "stop here g0 interrupted");
 	ck_assert_str_eq(step(3u * S), "");
 }
 END_TEST

@@ -264,7 +264,7 @@ START_TEST(who_follows_is_not_stopped)
 	arm();
 	begin(0);
 	begin(1);
-	say(NM_MESSAGE_STOP, nm_stop_pack(1, 0, false));
+	say(NM_MESSAGE_STOP, nm_stop_pack(1, 0));
 	ck_assert_int_eq(serve(), NM_SESSION_BROKEN);
 	refused("a wrong message \\\"stop\\\"");
 }
@@ -276,7 +276,7 @@ START_TEST(a_window_is_not_cut_before_the_phase_is_over)
 	arm();
 	begin(0);
 	begin(1);
-	say(NM_MESSAGE_CUT, nm_cut_pack(1, 0));
+	say(NM_MESSAGE_CUT, nm_stop_pack(1, 0));
 	ck_assert_int_eq(serve(), NM_SESSION_BROKEN);
 	refused("a wrong message \\\"cut\\\"");
 }
