@@ -368,14 +368,14 @@ static __attribute__((noinline)) void record_times(const struct nm_flow *flow,
 }
 
 /* Counts an answer that is none of those that most requests have, or counted apart: in that
- * tally. */
+ * tally. A miss has a name by its class alone. */
 static __attribute__((noinline)) struct nm_verb_tally *
 count_unusual(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *instr,
 	      enum nm_class class, enum nm_answer answer)
 {
 	struct nm_verb_tally *verb = nm_app_verb(io, flow, instr->ask.verb);
 
-	if (instr->ask.named || (answer && class > NM_CLASS_MISS))
+	if (class != NM_CLASS_MISS && (instr->ask.named || (answer && class > NM_CLASS_MISS)))
 		nm_verb_count_named(verb, answer ? answer : instr->ask.app->usual,
 				    class == NM_CLASS_REFUSED);
 	else

@@ -500,6 +500,16 @@ START_TEST(a_life_that_ends_meanwhile)
 }
 END_TEST
 
+START_TEST(a_miss_is_one_where_answers_have_names)
+{
+	program[1].op = nm_flowop_find("get");
+	program[1].ask.named = program[1].ask.apart = true;
+	(void)nm_asking_end_as(&io, flow, &program[1], asking, NM_CLASS_MISS, NM_ANSWER_NONE);
+	ck_assert_uint_eq(outcomes().misses, 1);
+	ck_assert_uint_eq(outcomes().ok, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("queue");
@@ -521,6 +531,7 @@ int main(void)
 	tcase_add_test(tcase, an_answer_is_too_long);
 	tcase_add_loop_test(tcase, a_server_that_closes_has_taken_nothing_behind, 0, 4);
 	tcase_add_test(tcase, a_life_that_ends_meanwhile);
+	tcase_add_test(tcase, a_miss_is_one_where_answers_have_names);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
