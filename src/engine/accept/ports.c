@@ -63,7 +63,7 @@ static int share_port(const struct nm_instr *instr, const struct nm_addr *local,
 }
 
 /* Opens a socket for each of `count` ports in a row, from `first` on, as `how` says; first 0: the
- * kernel chooses it. */
+ * kernel chooses it. text: the first port; or the one that failed. */
 static int open_row(const struct nm_instr *instr, const struct nm_addr *local, unsigned long first,
 		    uint32_t count, enum nm_listen how, char *text, int *fds)
 {
@@ -80,6 +80,7 @@ static int open_row(const struct nm_instr *instr, const struct nm_addr *local, u
 		snprintf(next, sizeof next, "%lu", first + i);
 		r = first + i > 65535 ? -EADDRINUSE : listen_one(instr, local, how, next, &fds[i]);
 		if (r < 0) {
+			snprintf(text, NM_ENDPOINT_TEXT, "%s", next);
 			close_all(fds, i);
 			return r;
 		}

@@ -17,7 +17,8 @@ const char *nm_ports_path(const struct nm_instr *accept);
 /* Opens `sockets` sockets of one port, or fewer where the transport cannot share it, or one for
  * each port, into fds, which has room for the larger of both numbers. How many are open, which the
  * caller owns; or -errno, and none is. text: of the first socket, as the transport's `listen`
- * writes it. with_others: further listeners share the ports that the profile names. */
+ * writes it, or of the one that has failed. with_others: further listeners share the ports that the
+ * profile names. */
 int nm_ports_open(const struct nm_instr *accept, const struct nm_addr *local, uint32_t sockets,
 		  bool with_others, char *text, int *fds);
 

@@ -372,6 +372,17 @@ START_TEST(a_row_ends_with_the_last_port)
 }
 END_TEST
 
+START_TEST(a_row_that_fails_tells_which_port)
+{
+	char text[NM_ENDPOINT_TEXT];
+	int fds[3];
+
+	fails_from = 2;
+	ck_assert_int_eq(open_ports(5000, 3, 1, text, fds), -EADDRINUSE);
+	ck_assert_str_eq(text, "5002");
+}
+END_TEST
+
 START_TEST(a_row_is_sought_where_the_kernel_does_not_choose)
 {
 	char text[NM_ENDPOINT_TEXT];
@@ -617,6 +628,7 @@ int main(void)
 	tcase_add_test(tcase, a_port_of_the_profile_has_one_socket);
 	tcase_add_test(tcase, a_row_of_ports_is_opened_one_behind_the_other);
 	tcase_add_test(tcase, a_row_ends_with_the_last_port);
+	tcase_add_test(tcase, a_row_that_fails_tells_which_port);
 	tcase_add_test(tcase, a_row_is_sought_where_the_kernel_does_not_choose);
 	tcase_add_test(tcase, a_descriptor_is_handed_over_with_what_it_is_for);
 	tcase_add_test(tcase, a_full_pair_is_waited_for_until_the_end);
