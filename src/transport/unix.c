@@ -100,10 +100,11 @@ static int unix_listen(const void *opts, const struct nm_addr *local, enum nm_li
 		return fd;
 	int r = how == NM_LISTEN_FIXED ? bind_path(fd, text) : bind_unnamed(fd);
 
-	if (r == 0 && listen(fd, backlog) < 0)
-		r = -errno;
-	if (r == 0 && how == NM_LISTEN_FIRST)
-		r = name_of(fd, text);
+	if (r < 0)
+		return nm_socket_close_on_error(fd, r);
+	r = listen(fd, backlog) < 0 ? -errno : how == NM_LISTEN_FIRST ? name_of(fd, text) : 0;
+	if (r < 0 && how == NM_LISTEN_FIXED)
+		(void)unlink(text);
 	if (r < 0)
 		return nm_socket_close_on_error(fd, r);
 	*ret_fd = fd;
