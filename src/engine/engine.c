@@ -406,8 +406,7 @@ int nm_engine_set_endpoint(struct nm_engine *engine, uint32_t group, uint32_t op
 	if (!instr)
 		return -EINVAL;
 	/* If the profile names a port the peer must listen at that port. */
-	if (instr->open.port && !(instr->transport->caps & NM_TRANSPORT_ONE_HOST) &&
-	    strtoul(text, NULL, 10) != instr->open.port)
+	if (instr->open.port && strtoul(text, NULL, 10) != instr->open.port)
 		return -EINVAL;
 	return instr->transport->endpoint(nm_data_peer(engine, instr, &room), text,
 					  &w->accept.endpoints[opening]);

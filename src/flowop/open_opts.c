@@ -161,6 +161,8 @@ int nm_server_read(const char **at, bool is_unix, struct nm_server *ret, char *w
 
 uint16_t nm_server_port(const struct nm_app *app, const struct nm_transport *transport)
 {
+	if (transport->caps & NM_TRANSPORT_ONE_HOST)
+		return 0;
 	return (transport->caps & NM_TRANSPORT_TLS) && app->tls_port ? app->tls_port : app->port;
 }
 

@@ -30,7 +30,7 @@ struct nm_server {
 int nm_server_read(const char **at, bool is_unix, struct nm_server *ret, char *why,
 		   size_t why_size);
 
-/* Where servers of the protocol listen when nothing is said. */
+/* Where servers of the protocol listen when nothing is said; 0: the transport has no ports. */
 uint16_t nm_server_port(const struct nm_app *app, const struct nm_transport *transport);
 
 /* How many servers the text names, at least 1. */

@@ -113,16 +113,16 @@ static void bind_opening(struct pool *pool, struct nm_ir_step *step)
 	char why[160];
 
 	step->opening = pool->group->n_openings++;
-	if (step->transport)
-		nm_ir_bind_app(ir, step);
-	if (step->transport)
-		check_data_host(ir, step);
-	if (!step->transport || !opts->remotehost || nm_ir_is_to_server(step) ||
-	    nm_ir_is_public(step))
+	if (!step->transport)
 		return;
-	if (opts->port && !step->transport->preamble)
+	nm_ir_bind_app(ir, step);
+	check_data_host(ir, step);
+	if (opts->port &&
+	    (!step->transport->preamble || (step->transport->caps & NM_TRANSPORT_ONE_HOST)))
 		nm_option_error(ir, step, "port", " port=\"%llu\": %s has no ports",
 				(unsigned long long)opts->port, step->transport->name);
+	if (!opts->remotehost || nm_ir_is_to_server(step) || nm_ir_is_public(step))
+		return;
 	if ((step->transport->caps & NM_TRANSPORT_ONE_HOST) &&
 	    strcmp(opts->remotehost, "local") != 0)
 		nm_option_error(ir, step, "remotehost",

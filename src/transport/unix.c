@@ -163,13 +163,6 @@ static int unix_attach(struct nm_conn *conn, int fd, const void *opts)
 	return 0;
 }
 
-static int unix_check_group(const void *opts, uint32_t n_flows, uint32_t port, struct nm_why *why)
-{
-	(void)opts;
-	(void)n_flows;
-	return port ? nm_why_set(why, "port", "port=\"%u\": a unix socket has no port", port) : 0;
-}
-
 const struct nm_transport nm_transport_unix = {
 	.name = "unix",
 	.help = "Unix stream sockets, between processes of one host",
@@ -183,6 +176,5 @@ const struct nm_transport nm_transport_unix = {
 	.accept = unix_accept,
 	.close = nm_socket_close,
 	.finish = nm_socket_finish,
-	.checks = &(const struct nm_transport_checks){.group = unix_check_group},
 	.preamble = &(const struct nm_transport_preamble){.attach = unix_attach},
 };

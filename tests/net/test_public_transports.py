@@ -213,7 +213,7 @@ def test_the_time_of_a_server_over_udp_ends(netmodel: Netmodel) -> None:
         ({"unix": "yes"}, 'from="any": over unix it needs path=..., the file of the socket at which it listens'),
         ({"path": "/tmp/x"}, 'path="/tmp/x": only of accept with from=any, over unix'),
         ({"unix": "yes", "path": "x" * 108}, "must have 1 to 107 bytes"),
-        ({"unix": "yes", "path": "/tmp/x", "port": 7}, 'port="7": a unix socket has no port'),
+        ({"unix": "yes", "path": "/tmp/x", "port": 7}, 'port="7": unix has no ports'),
         ({"unix": "yes", "path": "/tmp/x", "fault": "reset(0.1)"}, "fault: no reset over unix, whose connections have an end alone"),
         ({"unix": "yes", "path": "/tmp/x", "num_threads": 2}, "over unix one worker serves all; nthreads must be 1"),
         ({"udp": "yes"}, 'app="redis": needs a stream, as tcp, mptcp, ssl or unix'),

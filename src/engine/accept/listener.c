@@ -108,7 +108,7 @@ static bool is_own_accept(const struct nm_instr *instr)
 static void say_why(const struct nm_instr *accept, const char *text, int r, char *why,
 		    size_t why_size)
 {
-	const bool fixed = accept->open.port || nm_ports_path(accept);
+	const bool fixed = nm_ports_is_fixed(accept);
 	char no_port[96];
 
 	snprintf(why, why_size, "cannot listen for the %s at line %u%s%s: %s", accept->op->name,
@@ -123,7 +123,6 @@ static void say_why(const struct nm_instr *accept, const char *text, int r, char
 
 int nm_listeners_open(struct nm_worker *worker, char *why, size_t why_size)
 {
-
 	for (uint32_t i = 0; i < worker->group->n_instrs; i++) {
 		const struct nm_instr *instr = &worker->group->instrs[i];
 
@@ -147,8 +146,9 @@ static void remove_files(const struct nm_worker *worker)
 	for (uint32_t i = 0; i < worker->group->n_instrs; i++) {
 		const struct nm_instr *instr = &worker->group->instrs[i];
 		const char *path = is_own_accept(instr) ? nm_ports_path(instr) : NULL;
+		const ino_t file = path ? worker->accept.listeners[instr->opening].file : 0;
 
-		if (path && file_at(path) == worker->accept.listeners[instr->opening].file)
+		if (file && file_at(path) == file)
 			(void)unlink(path);
 	}
 }

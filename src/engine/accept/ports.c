@@ -28,6 +28,11 @@ const char *nm_ports_path(const struct nm_instr *instr)
 	return path && *path ? path : NULL;
 }
 
+bool nm_ports_is_fixed(const struct nm_instr *instr)
+{
+	return instr->open.port || nm_ports_path(instr);
+}
+
 static void close_all(int *fds, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
@@ -41,15 +46,18 @@ static int listen_one(const struct nm_instr *instr, const struct nm_addr *local,
 					ret_fd);
 }
 
-/* Opens sockets that share one port. */
+/* Opens sockets that share one port; where the profile names it, or a file, one does. */
 static int share_port(const struct nm_instr *instr, const struct nm_addr *local, uint32_t wanted,
 		      bool with_others, char *text, int *fds)
 {
-	for (uint32_t i = 0; i < wanted; i++) {
-		enum nm_listen how = with_others	? NM_LISTEN_SHARED
-				     : instr->open.port ? NM_LISTEN_FIXED
-				     : i		? NM_LISTEN_SHARED
-							: NM_LISTEN_FIRST;
+	const bool fixed = nm_ports_is_fixed(instr);
+	const uint32_t count = fixed ? 1 : wanted;
+
+	for (uint32_t i = 0; i < count; i++) {
+		enum nm_listen how = with_others ? NM_LISTEN_SHARED
+				     : fixed	 ? NM_LISTEN_FIXED
+				     : i	 ? NM_LISTEN_SHARED
+						 : NM_LISTEN_FIRST;
 		int r = listen_one(instr, local, how, text, &fds[i]);
 
 		if (r == -EOPNOTSUPP && i > 0)
@@ -59,7 +67,7 @@ static int share_port(const struct nm_instr *instr, const struct nm_addr *local,
 			return r;
 		}
 	}
-	return (int)wanted;
+	return (int)count;
 }
 
 /* Opens a socket for each of `count` ports in a row, from `first` on, as `how` says; first 0: the
@@ -117,8 +125,7 @@ int nm_ports_open(const struct nm_instr *instr, const struct nm_addr *local, uin
 	else if (ports == 1 && instr->open.port)
 		snprintf(text, NM_ENDPOINT_TEXT, "%u", instr->open.port);
 	if (ports == 1)
-		return share_port(instr, local, instr->open.port ? 1 : sockets, with_others, text,
-				  fds);
+		return share_port(instr, local, sockets, with_others, text, fds);
 	if (instr->open.port)
 		return open_row(instr, local, instr->open.port, ports,
 				with_others ? NM_LISTEN_SHARED : NM_LISTEN_FIXED, text, fds);

@@ -14,6 +14,8 @@ struct nm_instr;
 uint32_t nm_ports_count(const struct nm_instr *accept);
 /* The file of the socket at which the accept listens, NULL: it has none. */
 const char *nm_ports_path(const struct nm_instr *accept);
+/* Whether the profile names its port or its file. */
+bool nm_ports_is_fixed(const struct nm_instr *accept);
 /* Opens `sockets` sockets of one port, or fewer where the transport cannot share it, or one for
  * each port, into fds, which has room for the larger of both numbers. How many are open, which the
  * caller owns; or -errno, and none is. text: of the first socket, as the transport's `listen`

@@ -343,6 +343,20 @@ START_TEST(a_port_of_the_profile_has_one_socket)
 }
 END_TEST
 
+START_TEST(a_file_of_the_profile_has_one_socket)
+{
+	const struct nm_opts_open opts = {.path = (char[]){"/run/s"}};
+	char text[NM_ENDPOINT_TEXT];
+	int fds[3];
+
+	a.instrs[2].opts = &opts;
+	ck_assert_int_eq(open_ports(0, 1, 3, text, fds), 1);
+	ck_assert_str_eq(text, "/run/s");
+	ck_assert_int_eq(how_listened[0], NM_LISTEN_FIXED);
+	close_fds(fds, 1);
+}
+END_TEST
+
 START_TEST(a_row_of_ports_is_opened_one_behind_the_other)
 {
 	char text[NM_ENDPOINT_TEXT];
@@ -626,6 +640,7 @@ int main(void)
 	tcase_add_test(tcase, one_socket_does_where_a_port_cannot_be_shared);
 	tcase_add_test(tcase, after_a_failure_none_is_open);
 	tcase_add_test(tcase, a_port_of_the_profile_has_one_socket);
+	tcase_add_test(tcase, a_file_of_the_profile_has_one_socket);
 	tcase_add_test(tcase, a_row_of_ports_is_opened_one_behind_the_other);
 	tcase_add_test(tcase, a_row_ends_with_the_last_port);
 	tcase_add_test(tcase, a_row_that_fails_tells_which_port);

@@ -153,7 +153,7 @@ static const struct mistake options[] = {
 	 AT(2,
 	    "<flowop accept> from=\"any\": only over tcp, mptcp, ssl and unix, and dns over udp")},
 	{ONE(OP("connect", "remotehost=local protocol=unix port=7")),
-	 AT(2, "<flowop connect> port=\"7\": a unix socket has no port")},
+	 AT(2, "<flowop connect> port=\"7\": unix has no ports")},
 	{ONE(OP("connect", "remotehost=h from=any app=redis")),
 	 AT(2, "<flowop connect> from=\"any\": only of accept: a connect names whom it connects "
 	       "to")},
