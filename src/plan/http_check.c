@@ -62,9 +62,7 @@ static void add_fields(struct nm_ir *ir, const struct nm_ir_step *step, struct n
 		const char *why = is ? nm_http_lines_add(lines, name, value) : NULL;
 
 		if (why)
-			nm_origin_of_attr(
-				nm_node_error(ir, child, " name=\"%.64s\": %s", name, why), child,
-				"name");
+			nm_attr_error(ir, child, "name", " name=\"%.64s\": %s", name, why);
 	}
 }
 
@@ -96,18 +94,15 @@ void nm_ir_check_http(struct nm_ir *ir, const struct nm_ir_group *group, struct 
 				  &culprit, why, sizeof why);
 
 	if (!lines && *culprit)
-		nm_origin_option(nm_step_error(ir, step, " %s=\"%s\": %s", culprit,
-					       strcmp(culprit, "path") == 0 ? opts->path : host,
-					       why),
-				 step, culprit);
+		nm_option_error(ir, step, culprit, " %s=\"%s\": %s", culprit,
+				strcmp(culprit, "path") == 0 ? opts->path : host, why);
 	else if (!lines || nm_arena_keep(ir->arena, lines) < 0)
 		nm_step_error(ir, step, ": out of memory");
 	else if (opts->expect && !nm_http_lines_expect(lines, opts->expect))
-		nm_origin_option(nm_step_error(ir, step,
-					       " expect=\"%s\": must be statuses of 200 to 599, "
-					       "or classes of them (2xx), with commas between",
-					       opts->expect),
-				 step, "expect");
+		nm_option_error(ir, step, "expect",
+				" expect=\"%s\": must be statuses of 200 to 599, or classes of "
+				"them (2xx), with commas between",
+				opts->expect);
 	else
 		step->ask.http = lines;
 	if (step->ask.http) {
@@ -115,9 +110,7 @@ void nm_ir_check_http(struct nm_ir *ir, const struct nm_ir_group *group, struct 
 		check_head(ir, step, lines);
 	}
 	if (!opts->keep && !nm_ir_is_to_server(step->opened) && !is_closed_next(group, step))
-		nm_origin_option(
-			nm_step_error(ir, step,
-				      " keep=no: the connection to netmodel's own server must be "
-				      "closed by a disconnect right behind the request"),
-			step, "keep");
+		nm_option_error(ir, step, "keep",
+				" keep=no: the connection to netmodel's own server must be closed "
+				"by a disconnect right behind the request");
 }

@@ -44,8 +44,7 @@ static void check_serve(struct nm_ir *ir, const struct nm_ir_step *step)
 	const char *option = opts->service.max ? "service" : is_given(opts->fault) ? "fault" : NULL;
 
 	if (option && is_udp(step->opened))
-		nm_origin_option(nm_step_error(ir, step, " %s: not over udp", option), step,
-				 option);
+		nm_option_error(ir, step, option, " %s: not over udp", option);
 }
 
 static void check_path(struct nm_ir *ir, const struct nm_ir_step *step)
@@ -58,8 +57,7 @@ static void check_path(struct nm_ir *ir, const struct nm_ir_step *step)
 	else if (is_given(opts->path) && strlen(opts->path) >= NM_ENDPOINT_TEXT)
 		why = "must have 1 to 107 bytes";
 	if (why)
-		nm_origin_option(nm_step_error(ir, step, " path=\"%s\": %s", opts->path, why), step,
-				 "path");
+		nm_option_error(ir, step, "path", " path=\"%s\": %s", opts->path, why);
 }
 
 void nm_ir_check_public(struct nm_ir *ir, const struct nm_ir_step *step)
@@ -82,8 +80,7 @@ void nm_ir_check_public(struct nm_ir *ir, const struct nm_ir_step *step)
 	else if (is_unix(step) && !is_given(opts->path))
 		why = "over unix it needs path=..., the file of the socket at which it listens";
 	if (why)
-		nm_origin_option(nm_step_error(ir, step, " from=\"%s\": %s", opts->from, why), step,
-				 "from");
+		nm_option_error(ir, step, "from", " from=\"%s\": %s", opts->from, why);
 }
 
 /* What uses the connection of `opened`, which is accepted from any in the same transaction, or in
