@@ -132,8 +132,6 @@ static enum nm_took execute_other(struct nm_app_served *served,
 {
 	struct nm_stored stored;
 
-	if (word_is(name, "hello"))
-		return hello(served, key);
 	if (word_is(name, "exists"))
 		return nm_app_answer(
 			served, NM_VERB_NONE, NM_CLASS_OK,
@@ -149,8 +147,8 @@ static enum nm_took execute_other(struct nm_app_served *served,
 static enum nm_took execute(struct nm_app_served *served, const struct nm_app_service *service,
 			    const struct word *name, const struct word *key)
 {
-	if (!key && word_is(name, "hello"))
-		return hello(served, NULL);
+	if (word_is(name, "hello"))
+		return hello(served, key);
 	if (!key)
 		return word_is(name, "ping")
 			       ? nm_app_answer(served, NM_VERB_PING, NM_CLASS_OK, "+PONG\r\n")
