@@ -197,10 +197,7 @@ static int udp_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 	int r = getsockname(fd, (struct sockaddr *)&at.sa, &at.len) < 0
 			? -errno
 			: nm_udp_sender_ask(fd, at.sa.ss_family);
-	if (r == 0)
-		return udp_attach(conn, fd, opts);
-	(void)close(fd);
-	return r;
+	return r < 0 ? nm_socket_close_on_error(fd, r) : udp_attach(conn, fd, opts);
 }
 
 static uint32_t udp_port_of(const struct nm_conn *conn)
