@@ -217,7 +217,6 @@ struct nm_app_use {
 	bool alone;	/* and is nothing else: its times are those of the pass */
 	bool named;	/* its usual answers have another name than those of its verb */
 	bool apart;	/* that, or its pass may have been due outside of the window */
-	bool destroys;	/* it may take away what a server has, or says when it goes */
 	bool lives;	/* its connection is replaced when its life is over (flowop/life.h) */
 	uint16_t verb;	/* of those of the plan (plan/plan.h) */
 	uint64_t times; /* requests of a pass */

@@ -86,7 +86,7 @@ void nm_preflight_destruction(const struct nm_plan *plan, const struct nm_run_op
 		for (const struct nm_instr *i = group->instrs; i < group->instrs + group->n_instrs;
 		     i++)
 			if (nm_instr_asks(i) && !nm_instr_serves(i) && i->host == NM_NO_HOST &&
-			    i->ask.destroys)
+			    nm_instr_destroys(i))
 				nm_diag_error(diags, file, i->line,
 					      "<flowop %s>: %s may take away what a server has "
 					      "that netmodel has not started: needs --yes-destroy",

@@ -73,6 +73,8 @@ static inline bool nm_instr_asks(const struct nm_instr *instr)
 {
 	return instr->op && (instr->op->flags & NM_FLOWOP_ASKS);
 }
+/* Whether what it asks may take away what a server has, or says when it goes (verbs.c). */
+bool nm_instr_destroys(const struct nm_instr *instr);
 /* Whether it is the end that answers. */
 static inline bool nm_instr_serves(const struct nm_instr *instr)
 {

@@ -16,22 +16,33 @@
 #include "plan/plan.h"
 #include "plan/shape.h"
 
-/* A request of HTTP is told by its method, and any other by the name of its flowop; and so is
- * whether it destroys. */
-static const char *name_of(const struct nm_instr *instr, bool *ret_destroys)
+static enum nm_http_method method_of(const struct nm_instr *instr)
 {
-	const struct nm_opts_ask *opts = instr->opts;
+	return (enum nm_http_method)((const struct nm_opts_ask *)instr->opts)->method;
+}
 
+/* A request of HTTP is told by its method, and any other by the name of its flowop. */
+static const char *name_of(const struct nm_instr *instr)
+{
 	switch ((enum nm_verb)instr->op->verb) {
 	case NM_VERB_HTTP:
-		*ret_destroys = opts->method == NM_HTTP_DELETE;
-		return nm_http_methods[opts->method];
+		return nm_http_methods[method_of(instr)];
 	case NM_VERB_COMMAND:
-		*ret_destroys = instr->ask.command->destroys;
 		return instr->ask.command->name;
 	default:
-		*ret_destroys = NM_VERBS_DESTRUCTIVE >> instr->op->verb & 1;
 		return instr->op->name;
+	}
+}
+
+bool nm_instr_destroys(const struct nm_instr *instr)
+{
+	switch ((enum nm_verb)instr->op->verb) {
+	case NM_VERB_HTTP:
+		return method_of(instr) == NM_HTTP_DELETE;
+	case NM_VERB_COMMAND:
+		return instr->ask.command->destroys;
+	default:
+		return NM_VERBS_DESTRUCTIVE >> instr->op->verb & 1;
 	}
 }
 
@@ -89,7 +100,7 @@ static void number_asked(struct nm_plan *plan, const struct nm_phase *phase,
 		instr->ask.verb = instr[-1].ask.verb;
 		return;
 	}
-	instr->ask.verb = number_of(plan, name_of(instr, &instr->ask.destroys), instr->ask.app);
+	instr->ask.verb = number_of(plan, name_of(instr), instr->ask.app);
 	instr->ask.named = plan->verbs[instr->ask.verb].app->usual != instr->ask.app->usual;
 	instr->ask.apart = instr->ask.named || nm_phase_is_open(phase);
 	instr->ask.begins = begins_pass(first, instr);
