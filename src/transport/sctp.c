@@ -200,12 +200,9 @@ static int set_options(int fd, const struct sctp_opts *o)
 					 .srto_min = (uint32_t)o->rto_min_ms};
 	const struct sctp_sack_info sack = {.sack_delay = (uint32_t)o->sack_delay_ms,
 					    .sack_freq = (uint32_t)o->sack_frequency};
-	uint64_t sndbuf = o->sndbuf_bytes ? o->sndbuf_bytes : o->wndsz_bytes;
-	uint64_t rcvbuf = o->rcvbuf_bytes ? o->rcvbuf_bytes : o->wndsz_bytes;
 	struct nm_setting setting = {.fd = fd};
 
-	nm_setting_put(&setting, sndbuf, "sndbuf", SOL_SOCKET, SO_SNDBUF, (int)sndbuf);
-	nm_setting_put(&setting, rcvbuf, "rcvbuf", SOL_SOCKET, SO_RCVBUF, (int)rcvbuf);
+	nm_setting_put_buffers(&setting, o->sndbuf_bytes, o->rcvbuf_bytes, o->wndsz_bytes);
 	nm_setting_put(&setting, o->nodelay, "nodelay", IPPROTO_SCTP, SCTP_NODELAY, 1);
 	put(&setting, o->in_streams || o->out_streams, SCTP_INITMSG, &init, sizeof init);
 	put(&setting, o->rto_initial_ms || o->rto_max_ms || o->rto_min_ms, SCTP_RTOINFO, &rto,

@@ -42,6 +42,15 @@ void nm_setting_put(struct nm_setting *setting, bool wanted, const char *name, i
 	nm_setting_put_data(setting, wanted, name, level, option, &value, sizeof value);
 }
 
+void nm_setting_put_buffers(struct nm_setting *setting, uint64_t sndbuf, uint64_t rcvbuf,
+			    uint64_t wndsz)
+{
+	sndbuf = sndbuf ? sndbuf : wndsz;
+	rcvbuf = rcvbuf ? rcvbuf : wndsz;
+	nm_setting_put(setting, sndbuf, "sndbuf", SOL_SOCKET, SO_SNDBUF, (int)sndbuf);
+	nm_setting_put(setting, rcvbuf, "rcvbuf", SOL_SOCKET, SO_RCVBUF, (int)rcvbuf);
+}
+
 /* An option of IPv4 and its counterpart; a socket of IPv6 may speak to addresses of IPv4, too. */
 static void put_both(struct nm_setting *setting, bool wanted, const char *name, int option,
 		     int option6, int value)
@@ -53,15 +62,12 @@ static void put_both(struct nm_setting *setting, bool wanted, const char *name, 
 
 void nm_setting_common(struct nm_setting *setting, const struct nm_sock_opts *o, bool connecting)
 {
-	uint64_t sndbuf = o->sndbuf_bytes ? o->sndbuf_bytes : o->wndsz_bytes;
-	uint64_t rcvbuf = o->rcvbuf_bytes ? o->rcvbuf_bytes : o->wndsz_bytes;
 	int tos = (int)(o->tos ? o->tos : o->dscp << 2);
 	int discover = o->dont_fragment == FRAGMENT_NEVER ? IP_PMTUDISC_DO : IP_PMTUDISC_DONT;
 	/* 64 bits since Linux 4.20; in bytes. All ones is no limit. */
 	uint64_t pace = (uint64_t)(o->max_pacing_bps / 8);
 
-	nm_setting_put(setting, sndbuf, "sndbuf", SOL_SOCKET, SO_SNDBUF, (int)sndbuf);
-	nm_setting_put(setting, rcvbuf, "rcvbuf", SOL_SOCKET, SO_RCVBUF, (int)rcvbuf);
+	nm_setting_put_buffers(setting, o->sndbuf_bytes, o->rcvbuf_bytes, o->wndsz_bytes);
 	nm_setting_put(setting, o->debug, "debug", SOL_SOCKET, SO_DEBUG, 1);
 	nm_setting_put(setting, o->mark, "mark", SOL_SOCKET, SO_MARK, (int)(uint32_t)o->mark);
 	nm_setting_put(setting, o->reuseaddr || (connecting && o->source_port), "reuseaddr",

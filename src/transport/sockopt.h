@@ -117,8 +117,11 @@ struct nm_setting {
 /* Sets an option, if it is wanted and none has failed before. */
 void nm_setting_put(struct nm_setting *setting, bool wanted, const char *name, int level,
 		    int option, int value);
-/* The same for an option that is no int, and for a text: one that is empty, or NULL, is not
- * wanted. */
+/* The sizes of the buffers; wndsz stands for either that is 0. */
+void nm_setting_put_buffers(struct nm_setting *setting, uint64_t sndbuf, uint64_t rcvbuf,
+			    uint64_t wndsz);
+/* As nm_setting_put, for an option that is no int, and for a text: one that is empty, or NULL, is
+ * not wanted. */
 void nm_setting_put_data(struct nm_setting *setting, bool wanted, const char *name, int level,
 			 int option, const void *value, size_t size);
 void nm_setting_put_text(struct nm_setting *setting, const char *name, int level, int option,
