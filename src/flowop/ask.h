@@ -147,7 +147,7 @@ static inline void nm_app_outcomes_collect(struct nm_outcomes *into, const struc
 /* Where it is counted how a request that is served ends: with its verb, where no other end of the
  * run counts it. */
 static inline struct nm_outcome_counters *
-nm_serve_count_request(const struct nm_io *io, const struct nm_instr *instr, enum nm_verb verb)
+nm_serve_outcomes(const struct nm_io *io, const struct nm_instr *instr, enum nm_verb verb)
 {
 	return instr->ask.verbs ? &io->apps.verbs[instr->ask.verbs[verb]].outcomes
 				: nm_outcomes_of(io->count);

@@ -159,7 +159,7 @@ static void count(const struct nm_io *io, const struct nm_instr *instr,
 {
 	const enum nm_verb verb = (enum nm_verb)served->verb;
 
-	nm_app_count(nm_serve_count_request(io, instr, verb), verb, (enum nm_class)served->class);
+	nm_app_count(nm_serve_outcomes(io, instr, verb), verb, (enum nm_class)served->class);
 }
 
 /* The client wants nothing more: as where it has ended the connection itself. */

@@ -10,16 +10,6 @@
 /* The pause of a flow for whose connection there is no room. */
 #define PAUSE_NS 100000000u
 
-/* Whoever has connected cannot make the connection secure; the next one may. */
-static enum nm_step give_up_handshake(const struct nm_io *io, struct nm_flow *flow)
-{
-	nm_counter_add(&io->count->errors, 1);
-	flow->conn->transport->close(flow->conn, false);
-	flow->conn->flags = 0;
-	flow->error = 0;
-	return NM_STEP_YIELD;
-}
-
 enum nm_step nm_accept_any_step(struct nm_io *io, struct nm_flow *flow,
 				const struct nm_instr *instr)
 {
@@ -27,12 +17,17 @@ enum nm_step nm_accept_any_step(struct nm_io *io, struct nm_flow *flow,
 
 	if (answer == NM_STEP_NEXT) /* the pass is how long the connection lasts */
 		flow->request.sent_ns = nm_clock_ns();
-	if (answer == NM_STEP_FAIL && (flow->conn->flags & NM_CONN_OPEN))
-		return give_up_handshake(io, flow);
-	if (answer != NM_STEP_FAIL || !nm_socket_lacks_room(flow->error))
+	if (answer != NM_STEP_FAIL ||
+	    !((flow->conn->flags & NM_CONN_OPEN) || nm_socket_lacks_room(flow->error)))
 		return answer;
 	nm_counter_add(&io->count->errors, 1);
 	flow->error = 0;
+	/* Whoever has connected cannot make the connection secure; the next one may. */
+	if (flow->conn->flags & NM_CONN_OPEN) {
+		flow->conn->transport->close(flow->conn, false);
+		flow->conn->flags = 0;
+		return NM_STEP_YIELD;
+	}
 	flow->timer.at_ns = nm_clock_ns() + PAUSE_NS;
 	return NM_STEP_SLEEP;
 }
@@ -97,7 +92,7 @@ static void count(const struct nm_io *io, const struct nm_flow *flow, const stru
 		return;
 	}
 	struct nm_outcome_counters *outcomes =
-		nm_serve_count_request(io, instr, (enum nm_verb)nm_serve_served(io, flow)->verb);
+		nm_serve_outcomes(io, instr, (enum nm_verb)nm_serve_served(io, flow)->verb);
 
 	if (fault == NM_FAULT_STALL)
 		nm_counter_add(&outcomes->timed_out, 1);
@@ -180,9 +175,9 @@ static void count_failed(const struct nm_io *io, const struct nm_flow *flow,
 	enum nm_verb verb;
 
 	if (flow->error == EPROTO)
-		nm_counter_add(&nm_serve_count_request(io, instr, NM_VERB_NONE)->malformed, 1);
+		nm_counter_add(&nm_serve_outcomes(io, instr, NM_VERB_NONE)->malformed, 1);
 	else if (nm_serve_is_under_way(io, flow, &verb))
-		nm_counter_add(&nm_serve_count_request(io, instr, verb)->lost, 1);
+		nm_counter_add(&nm_serve_outcomes(io, instr, verb)->lost, 1);
 }
 
 /* altered: requests have service times or faults. */

@@ -7,7 +7,7 @@
 /* What comes is no request, which concerns nobody else. */
 static void count_malformed(const struct nm_io *io, const struct nm_instr *instr)
 {
-	nm_counter_add(&nm_serve_count_request(io, instr, NM_VERB_NONE)->malformed, 1);
+	nm_counter_add(&nm_serve_outcomes(io, instr, NM_VERB_NONE)->malformed, 1);
 }
 
 /* Sends the answer that is there, which is text alone: one piece of the rope. Where it cannot be
@@ -23,8 +23,7 @@ static void answer(struct nm_io *io, const struct nm_flow *flow, const struct nm
 		nm_io_count_messages_sent(io, size, 1);
 		nm_serve_count(io, flow, instr);
 	} else {
-		nm_counter_add(&nm_serve_count_request(io, instr, (enum nm_verb)served->verb)->lost,
-			       1);
+		nm_counter_add(&nm_serve_outcomes(io, instr, (enum nm_verb)served->verb)->lost, 1);
 	}
 	nm_rope_clear(&served->out);
 }
