@@ -8,6 +8,11 @@
 
 /* The small letter for one of A to Z; any other byte as it is. */
 char nm_ascii_lower(char c);
+/* Whether a text is there, and not empty: an option that is empty counts as not given. */
+static inline bool nm_is_given(const char *text)
+{
+	return text && *text;
+}
 /* Whether two words are equal but for their case. */
 bool nm_ascii_equals(const char *a, const char *b);
 /* Whether n bytes, of which any may be zero, are the word in any case; `word` is in lower case. */

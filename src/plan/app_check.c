@@ -18,11 +18,6 @@
 #include "plan/public_check.h"
 #include "transport/sockopt.h"
 
-static bool is_given(const char *text)
-{
-	return text && *text;
-}
-
 static bool is_stream(const struct nm_transport *transport)
 {
 	return (transport->caps & NM_TRANSPORT_RELIABLE) &&
@@ -98,7 +93,7 @@ static void check_session(struct nm_ir *ir, const struct nm_ir_step *step)
 	const struct nm_opts_open *opts = step->opts;
 	const struct nm_app *app = step->ask.app;
 	const struct nm_app_session *session = app && app->session ? app->session : &none;
-	const bool logs_in = is_given(opts->auth_file);
+	const bool logs_in = nm_is_given(opts->auth_file);
 	const char *option = NULL, *why = "";
 
 	if (opts->resp != 2 && !session->last_version)
@@ -107,11 +102,11 @@ static void check_session(struct nm_ir *ir, const struct nm_ir_step *step)
 		option = "db", why = redis_alone;
 	else if (logs_in && !session->greet)
 		option = "auth_file", why = "only app=redis and those of memcached log in";
-	else if (is_given(opts->user) && !logs_in)
+	else if (nm_is_given(opts->user) && !logs_in)
 		option = "user", why = "needs auth_file=..., the file with the password";
-	else if (is_given(opts->user) && strlen(opts->user) > NM_USER_MAX)
+	else if (nm_is_given(opts->user) && strlen(opts->user) > NM_USER_MAX)
 		option = "user", why = "is longer than 128 bytes";
-	else if (logs_in && session->needs_user && !is_given(opts->user))
+	else if (logs_in && session->needs_user && !nm_is_given(opts->user))
 		option = "auth_file", why = "needs user=..., as the server knows nobody without";
 	else if ((logs_in || opts->db || opts->resp != 2) && !nm_ir_is_to_server(step))
 		option = logs_in    ? "auth_file"
@@ -138,7 +133,7 @@ static void check_life(struct nm_ir *ir, const struct nm_ir_step *step)
 		return;
 	if (step->op->flags & NM_FLOWOP_FOLLOWS)
 		refuse_life(ir, step, "only of connect: the end that asks closes first");
-	else if (!is_given(((const struct nm_opts_open *)step->opts)->app))
+	else if (!nm_is_given(((const struct nm_opts_open *)step->opts)->app))
 		refuse_life(ir, step, "needs app=..., which says what a request is");
 	else if (!(step->transport->caps & NM_TRANSPORT_SERVERS))
 		refuse_life(ir, step, "only over tcp, mptcp, ssl and unix");
@@ -244,7 +239,7 @@ void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step)
 
 	if (opts->reconnect_ns && (step->op->flags & NM_FLOWOP_FOLLOWS))
 		nm_option_error(ir, step, "reconnect", " reconnect: only of connect");
-	if (is_given(opts->app)) {
+	if (nm_is_given(opts->app)) {
 		step->ask.app = nm_app_find(opts->app);
 		if (!step->ask.app) {
 			unknown_app(ir, step, opts->app);
@@ -268,7 +263,7 @@ void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step)
 	nm_ir_check_public(ir, step);
 	check_session(ir, step);
 	check_life(ir, step);
-	if (!is_given(opts->server))
+	if (!nm_is_given(opts->server))
 		return;
 	if (opts->reconnect_ns && (step->transport->caps & NM_TRANSPORT_UDP))
 		nm_option_error(
@@ -296,7 +291,7 @@ static void check_verb(struct nm_ir *ir, struct nm_ir_step *step)
 		return;
 	}
 	if (!step->ask.app) {
-		if (!is_given(((const struct nm_opts_open *)opened->opts)->app))
+		if (!nm_is_given(((const struct nm_opts_open *)opened->opts)->app))
 			nm_step_error(ir, step,
 				      ": the connection of line %u has no app=..., so that nothing "
 				      "can be asked over it; there are: %s",

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
 #include "flowop/ask.h"
 #include "flowop/open_opts.h"
 #include "plan/diag.h"
@@ -22,11 +23,6 @@ uint16_t nm_ir_port(const struct nm_ir_step *step)
 					      : port;
 }
 
-static bool is_given(const char *text)
-{
-	return text && *text;
-}
-
 static bool is_unix(const struct nm_ir_step *step)
 {
 	return step->transport->caps & NM_TRANSPORT_ONE_HOST;
@@ -41,7 +37,9 @@ static bool is_udp(const struct nm_ir_step *step)
 static void check_serve(struct nm_ir *ir, const struct nm_ir_step *step)
 {
 	const struct nm_opts_serve *opts = step->opts;
-	const char *option = opts->service.max ? "service" : is_given(opts->fault) ? "fault" : NULL;
+	const char *option = opts->service.max		? "service"
+			     : nm_is_given(opts->fault) ? "fault"
+							: NULL;
 
 	if (option && is_udp(step->opened))
 		nm_option_error(ir, step, option, " %s: not over udp", option);
@@ -52,9 +50,9 @@ static void check_path(struct nm_ir *ir, const struct nm_ir_step *step)
 	const struct nm_opts_open *opts = step->opts;
 	const char *why = NULL;
 
-	if (is_given(opts->path) && !(nm_ir_is_public(step) && is_unix(step)))
+	if (nm_is_given(opts->path) && !(nm_ir_is_public(step) && is_unix(step)))
 		why = "only of accept with from=any, over unix";
-	else if (is_given(opts->path) && strlen(opts->path) >= NM_ENDPOINT_TEXT)
+	else if (nm_is_given(opts->path) && strlen(opts->path) >= NM_ENDPOINT_TEXT)
 		why = "must have 1 to 107 bytes";
 	if (why)
 		nm_option_error(ir, step, "path", " path=\"%s\": %s", opts->path, why);
@@ -73,11 +71,11 @@ void nm_ir_check_public(struct nm_ir *ir, const struct nm_ir_step *step)
 		why = "only of accept: a connect names whom it connects to";
 	else if (strcmp(opts->from, "any") != 0)
 		why = "must be any, or empty";
-	else if (!is_given(opts->app))
+	else if (!nm_is_given(opts->app))
 		why = "needs app=..., which says what is served";
 	else if ((step->transport->caps & streams) != streams && !is_udp(step))
 		why = "only over tcp, mptcp, ssl and unix, and dns over udp";
-	else if (is_unix(step) && !is_given(opts->path))
+	else if (is_unix(step) && !nm_is_given(opts->path))
 		why = "over unix it needs path=..., the file of the socket at which it listens";
 	if (why)
 		nm_option_error(ir, step, "from", " from=\"%s\": %s", opts->from, why);

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "base/buffers.h"
 #include "transport/address.h"
 #include "transport/socket.h"
@@ -32,7 +33,7 @@ void nm_setting_put_data(struct nm_setting *setting, bool wanted, const char *na
 void nm_setting_put_text(struct nm_setting *setting, const char *name, int level, int option,
 			 const char *text)
 {
-	nm_setting_put_data(setting, text && *text, name, level, option, text,
+	nm_setting_put_data(setting, nm_is_given(text), name, level, option, text,
 			    text ? strlen(text) : 0);
 }
 

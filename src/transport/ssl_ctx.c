@@ -43,13 +43,13 @@ static int check_pairs(const struct nm_ssl_opts *o, char *why, size_t why_size)
 {
 	const char *alone = NULL, *without = NULL;
 
-	if (nm_ssl_given(o->key) && !nm_ssl_given(o->cert)) {
+	if (nm_is_given(o->key) && !nm_is_given(o->cert)) {
 		alone = "key";
 		without = "cert";
-	} else if (nm_ssl_given(o->client_key) && !nm_ssl_given(o->client_cert)) {
+	} else if (nm_is_given(o->client_key) && !nm_is_given(o->client_cert)) {
 		alone = "client_key";
 		without = "client_cert";
-	} else if (nm_ssl_given(o->client_ca) && !nm_ssl_given(o->client_cert)) {
+	} else if (nm_is_given(o->client_ca) && !nm_is_given(o->client_cert)) {
 		alone = "client_ca";
 		without = "client_cert";
 	}
@@ -69,7 +69,7 @@ int nm_ssl_set_server(void *opts, struct nm_why *why)
 	if (!o->verify_given)
 		o->verify = true;
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-		if (!nm_ssl_given(others[i].value))
+		if (!nm_is_given(others[i].value))
 			continue;
 		return nm_why_set(why, others[i].name,
 				  "%s=\"%.128s\": is of the end that accepts, which with server= "
@@ -90,11 +90,11 @@ int nm_ssl_prepare(void *opts, struct nm_why *why)
 		r = nm_ssl_read_params(o, &params, why);
 	if (r == 0)
 		r = check_pairs(o, why->text, sizeof why->text);
-	if (r == 0 && nm_ssl_given(o->engine))
+	if (r == 0 && nm_is_given(o->engine))
 		snprintf(why->text, sizeof why->text,
 			 "engine=\"%.64s\" has no effect: OpenSSL 3 does without engines",
 			 o->engine);
-	else if (r == 0 && nm_ssl_given(o->ca) && !o->verify)
+	else if (r == 0 && nm_is_given(o->ca) && !o->verify)
 		snprintf(why->text, sizeof why->text, "ca=\"%.128s\" has no effect without verify",
 			 o->ca);
 	return r;
@@ -112,7 +112,7 @@ struct asked {
 static int tell_password(char *buf, int size, int writing, void *arg)
 {
 	struct asked *asked = arg;
-	size_t length = nm_ssl_given(asked->password) ? strlen(asked->password) : 0;
+	size_t length = nm_is_given(asked->password) ? strlen(asked->password) : 0;
 
 	(void)writing;
 	asked->asked = true;
@@ -176,7 +176,7 @@ static bool use_key(SSL_CTX *ctx, BIO *bio, struct asked *asked)
 
 static int load_key(const struct reading *reading, const struct pair *pair, const char *password)
 {
-	bool apart = nm_ssl_given(pair->key);
+	bool apart = nm_is_given(pair->key);
 	const char *key = apart ? pair->key : pair->cert;
 	const char *option = apart ? pair->key_option : pair->cert_option;
 	struct asked asked = {.password = password};
@@ -192,7 +192,7 @@ static int load_key(const struct reading *reading, const struct pair *pair, cons
 	nm_file_fini(&file);
 	if (used)
 		return 0;
-	if (asked.asked && !nm_ssl_given(password))
+	if (asked.asked && !nm_is_given(password))
 		return cannot(reading, option, key,
 			      "the key is encrypted, and there is no password");
 	snprintf(text, sizeof text, "no key of that certificate in PEM form%s: %s",
@@ -365,12 +365,12 @@ static int set_accepting(const struct reading *reading, const struct nm_ssl_opts
 	SSL_CTX *ctx = reading->ctx;
 	static const unsigned char id[] = "netmodel";
 	const struct pair pair = {"cert", "key", o->cert, o->key};
-	int r = nm_ssl_given(o->cert) ? load_pair(reading, &pair, o->password)
-				      : sign_own(ctx, params);
+	int r = nm_is_given(o->cert) ? load_pair(reading, &pair, o->password)
+				     : sign_own(ctx, params);
 
-	if (r == 0 && nm_ssl_given(o->client_cert)) {
+	if (r == 0 && nm_is_given(o->client_cert)) {
 		SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
-		if (nm_ssl_given(o->client_ca))
+		if (nm_is_given(o->client_ca))
 			r = load_trusted(reading, "client_ca", o->client_ca);
 		else
 			SSL_CTX_set_cert_verify_callback(ctx, take_any, NULL);
@@ -439,13 +439,13 @@ static int set_connecting(const struct reading *reading, struct nm_ssl_started *
 			  const struct nm_ssl_opts *o, const struct nm_start *how)
 {
 	const struct pair pair = {"client_cert", "client_key", o->client_cert, o->client_key};
-	int r = nm_ssl_given(o->client_cert) ? load_pair(reading, &pair, o->password) : 0;
+	int r = nm_is_given(o->client_cert) ? load_pair(reading, &pair, o->password) : 0;
 
 	for (uint32_t i = 0; r == 0 && i < s->n_peers; i++)
 		r = set_peer(reading, &s->peers[i],
-			     nm_ssl_given(o->name) ? o->name
-			     : how->n_servers	   ? how->servers[i]
-						   : how->peer_name);
+			     nm_is_given(o->name) ? o->name
+			     : how->n_servers	  ? how->servers[i]
+						  : how->peer_name);
 	if (r == 0 && s->alpn)
 		r = offer(s->ctx, s->alpn);
 	SSL_CTX_set_session_cache_mode(s->ctx, o->session_reuse ? SSL_SESS_CACHE_CLIENT |
@@ -456,7 +456,7 @@ static int set_connecting(const struct reading *reading, struct nm_ssl_started *
 	if (r < 0 || !o->verify)
 		return r;
 	SSL_CTX_set_verify(s->ctx, SSL_VERIFY_PEER, nm_ssl_note_refused);
-	if (nm_ssl_given(o->ca))
+	if (nm_is_given(o->ca))
 		return load_trusted(reading, "ca", o->ca);
 	return SSL_CTX_set_default_verify_paths(s->ctx) == 1 ? 0 : -ENOMEM;
 }

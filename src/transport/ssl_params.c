@@ -27,7 +27,7 @@ static int read_method(const char *method, struct nm_ssl_params *ret, char *why,
 
 	ret->min = TLS1_2_VERSION;
 	ret->max = 0;
-	if (!nm_ssl_given(method) || is_one_of(method, any))
+	if (!nm_is_given(method) || is_one_of(method, any))
 		return 0;
 	if (is_one_of(method, v1_2)) {
 		ret->max = TLS1_2_VERSION;
@@ -150,7 +150,7 @@ int nm_ssl_read_params(const struct nm_ssl_opts *o, struct nm_ssl_params *ret, s
 	why->option = "method";
 	int r = read_method(o->method, ret, why->text, sizeof why->text);
 
-	if (r == 0 && nm_ssl_given(o->cipher)) {
+	if (r == 0 && nm_is_given(o->cipher)) {
 		why->option = "cipher";
 		r = read_ciphers(o->cipher, o->method, ret, why->text, sizeof why->text);
 	}

@@ -12,6 +12,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
+#include "base/ascii.h"
 #include "transport/handshake.h"
 #include "transport/inet.h"
 
@@ -81,12 +82,6 @@ struct nm_ssl_conn {
 	unsigned long error; /* OpenSSL's, of the last failure; 0: none */
 	char *refused;	     /* the certificate that was refused, in words; owned, or NULL */
 };
-
-/* An option that is empty counts as not given. */
-static inline bool nm_ssl_given(const char *text)
-{
-	return text && *text;
-}
 
 /* The result of a call that has not returned 1: -EAGAIN when it waits for input, -EINPROGRESS for
  * output, 0 when the peer has ended, -EPROTO with an error of OpenSSL, or another -errno. As each

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "flowop/flowop.h"
 #include "transport/transport.h"
 
@@ -25,7 +26,7 @@ const char *nm_ports_path(const struct nm_instr *instr)
 {
 	const char *path = ((const struct nm_opts_open *)instr->opts)->path;
 
-	return path && *path ? path : NULL;
+	return nm_is_given(path) ? path : NULL;
 }
 
 bool nm_ports_is_fixed(const struct nm_instr *instr)
