@@ -85,8 +85,8 @@ static bool draws_alone(const struct nm_ir_group *group, const struct nm_ir_tran
 /* Whether nothing that passes draw concerns the other end, which does not know of arrivals. */
 static bool draws(const struct nm_ir_group *group, const struct nm_ir_transaction *t)
 {
-	for (size_t i = t->first; i < t->first + t->n_steps; i++)
-		if (!draws_alone(group, t, &group->steps[i]))
+	NM_EACH_STEP(step, group, t)
+		if (!draws_alone(group, t, step))
 			return false;
 	return true;
 }

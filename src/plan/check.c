@@ -34,8 +34,8 @@ static void check_duration(struct nm_ir *ir, const struct nm_ir_group *group,
 {
 	bool any = false;
 
-	for (size_t i = 0; i < t->n_steps; i++)
-		any |= takes_time(&group->steps[t->first + i]);
+	NM_EACH_STEP(step, group, t)
+		any |= takes_time(step);
 	if (t->has_duration && t->n_steps && !any)
 		nm_diag_error(ir->diags, ir->file, t->line,
 			      "<transaction> duration: nothing in it takes time, so that it would "

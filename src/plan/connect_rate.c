@@ -8,8 +8,7 @@ static unsigned opened_by(const struct nm_ir_group *group, const struct nm_ir_tr
 {
 	unsigned count = 0;
 
-	for (const struct nm_ir_step *step = &group->steps[t->first];
-	     step < &group->steps[t->first + t->n_steps]; step++)
+	NM_EACH_STEP(step, group, t)
 		if (step->op->flags & NM_FLOWOP_OPENS)
 			count++;
 		else if (!(step->op->flags & NM_FLOWOP_HANDSHAKES))
