@@ -153,7 +153,7 @@ struct nm_group {
 
 struct nm_plan_verb {
 	char name[NM_VERB_NAME];
-	const struct nm_app *app; /* of the first that asks so; no other one looks up, too */
+	const struct nm_app *app; /* whose usual answers its own are counted by */
 };
 
 struct nm_plan {

@@ -95,8 +95,8 @@ struct nm_transport {
 	/* Takes one connection; conn->state as for connect; -EAGAIN when there is none;
 	 * -EINPROGRESS: taken, but `established` has to be called until it is ready. `peers`: the
 	 * hosts whose connections are taken (NULL: all); others are closed at once and
-	 * -ECONNABORTED is returned. Over UDP, where a datagram begins each connection that is
-	 * another, it is called once, for the connection of whoever sends something. */
+	 * -ECONNABORTED is returned. Over UDP it is called once, for an accept with from=any:
+	 * its connection has the datagrams of all. */
 	int (*accept)(struct nm_conn *conn, int listen_fd, const void *opts,
 		      const struct nm_peers *peers);
 	/* Releases everything; the conn may be opened again. reset: abort instead of an orderly
