@@ -25,6 +25,10 @@
 	{                                                                                          \
 		.name = (param), .option = (options), .def = (value), .help = (text)               \
 	}
+#define SETS_WITH(on, param, options, value, text)                                                 \
+	{                                                                                          \
+		.name = (param), .option = (options), .def = (value), .help = (text), .flag = (on) \
+	}
 #define OPENING(option) "connect." option " accept." option
 #define MESSAGE(option) "write." option " read." option
 
@@ -53,6 +57,11 @@ const struct nm_standard_param nm_standard_params[] = {
 	WITH("tls", "verify", STRING, "",
 	     "with tls, whether the certificate and its name are checked: yes or no; empty: that "
 	     "of a server is, and that of netmodel's own end is not"),
+	SETS_WITH("tls", "cert", "accept.cert", "",
+		  "with tls, a file (PEM) with the certificate of the accepting end, and those "
+		  "that lead to its root; empty: one is made that only it has signed"),
+	SETS_WITH("tls", "key", "accept.key", "",
+		  "with tls, a file (PEM) with the key of cert; empty: the file of cert"),
 	FREE("timeout", DURATION, "0s",
 	     "with server, an answer may take so long; then it is counted as none, and the flow "
 	     "goes on over another connection; 0s: for ever"),

@@ -226,3 +226,8 @@ def test_mistakes(params: dict[str, object], message: str, netmodel: Netmodel) -
     result = netmodel.run("-m", "server", *defines(**{"app": "redis", "test_length": "1s", **params}))
     assert result.code == 1
     assert message in result.err, result.err
+
+
+def test_a_certificate_without_tls_has_no_effect(netmodel: Netmodel) -> None:
+    result = netmodel.run("-m", "server", "--check", *defines(cert="/nowhere"), code=0)
+    assert 'cert="/nowhere" has no effect without tls=yes' in result.err
