@@ -176,13 +176,14 @@ def measure_all(
     facts: Mapping[str, Any],
     options: argparse.Namespace,
 ) -> dict[Case, dict[str, Figures]]:
-    """One after the other, each shown when it has been measured; and all of them as --json."""
+    """One after the other, each shown when it has been measured, if any tool was; and all of them as --json."""
     end_on_signals()
     raise_file_limit()
     results = {}
     for case in cases:
-        results[case] = measure(case)
-        print(show(case, results[case]), flush=True)
+        if figures := measure(case):
+            results[case] = figures
+            print(show(case, figures), flush=True)
     if options.json:
         Path(options.json).write_text(json.dumps(document(results, facts), indent=2) + "\n")
     return results

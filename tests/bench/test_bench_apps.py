@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import pytest
 
 import bench
+import partners
 from benchlib import measure, report
 from benchlib.apps import APPS, KEY, VALUE
 from benchlib.model import APP_WORKLOADS, BenchError, Case, Figures, Place
@@ -120,15 +121,19 @@ def test_a_client_asks_the_server_of_the_case(kind: type[Client], tmp_path: Path
     assert not kind("/x/client", env).supported(Case("tcp_rr", 16, 2))
 
 
+def executable(path: Path, script: str) -> str:
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
 @pytest.mark.parametrize(("kind", "case", "said"), [(Memtier, MEMCACHE, MEMTIER), (RedisBenchmark, REDIS, REDIS_BENCHMARK)])
 def test_a_number_lasts_as_long_as_a_time(kind: type[Client], case: Case, said: str, tmp_path: Path) -> None:
     """It is what the tool has done in a first run, which is no figure."""
-    client = tmp_path / "client"
-    client.write_text(f"#!/bin/sh\necho \"$@\" >> {tmp_path}/asked\ncat << 'END'\n{said}END\n")
-    client.chmod(0o755)
+    client = executable(tmp_path / "client", f"echo \"$@\" >> {tmp_path}/asked\ncat << 'END'\n{said}END")
     figures = Figures()
     for _ in range(2):
-        measure.Measurer(None, (1, 2), "127.0.0.1:6000").throughput(kind(str(client), os.environ), case, figures)
+        measure.Measurer(None, (1, 2), "127.0.0.1:6000").throughput(kind(client, os.environ), case, figures)
     asked = [int(words.split(" -n ")[1].split()[0]) for words in (tmp_path / "asked").read_text().splitlines()]
     whole = [number * case.flows if kind is Memtier else number for number in asked]
     assert not figures.errors
@@ -172,6 +177,9 @@ def prove_apps(*words: str | Path, **env: str) -> subprocess.CompletedProcess[st
     return subprocess.run(argv, env={**os.environ, **env}, capture_output=True, text=True, timeout=120, check=False)
 
 
+QUICK = ("--rounds", "1", "--seconds", "1", "--flows", "65", "--no-strace", "--no-callgrind", "--tools", "netmodel")
+
+
 def test_threads_are_no_option_of_the_applications() -> None:
     done = prove_apps("--threads", "2")
     assert (done.returncode, "unrecognized arguments: --threads 2" in done.stderr) == (2, True)
@@ -179,17 +187,31 @@ def test_threads_are_no_option_of_the_applications() -> None:
 
 def test_all_figures_of_the_applications_and_no_client_that_nobody_asked_for(tmp_path: Path) -> None:
     """A compiler that tells when it is asked for the loop written by hand."""
-    compiler = tmp_path / "cc"
-    compiler.write_text(f"#!/bin/sh\ntouch {tmp_path}/compiled\nexit 1\n")
-    compiler.chmod(0o755)
-    words = ("--rounds", "1", "--seconds", "1", "--workloads", "redis_get", "--flows", "65", "--no-strace", "--no-callgrind")
+    partners.partner("redis-server")
+    compiler = executable(tmp_path / "cc", f"touch {tmp_path}/compiled\nexit 1")
     file = tmp_path / "all.json"
-    done = prove_apps(*words, "--tools", "netmodel", "--json", file, NETMODEL=str(locate_binary()), CC=str(compiler))
+    done = prove_apps(*QUICK, "--workloads", "redis_get", "--json", file, NETMODEL=str(locate_binary()), CC=compiler)
     assert done.returncode == 77, done.stderr  # nothing to compare with
     document = json.loads(file.read_text())
     assert [(case["workload"], case["flows"], list(case["tools"])) for case in document["cases"]] == [("redis_get", 65, ["netmodel"])]
     assert document["facts"]["tools"] == ["netmodel"]
     assert not (tmp_path / "compiled").exists()
+
+
+def test_cases_are_judged_without_those_whose_server_cannot_be_had(tmp_path: Path) -> None:
+    """On a machine with nothing but memcached, and a netmodel that fails."""
+    program, env = partners.partner("memcached")
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    executable(programs / "memcached", f"LD_LIBRARY_PATH={env.get('LD_LIBRARY_PATH', '')} exec {program} \"$@\"")
+    failing = executable(tmp_path / "netmodel", "exit 1")
+    file = tmp_path / "all.json"
+    done = prove_apps(*QUICK, "--workloads", "memcache_get,redis_get", "--json", file, NETMODEL=failing, PATH=str(programs))
+    assert done.returncode == 1, done.stderr
+    assert "figure: without redis_get, 65 flows: redis-server: " in done.stdout
+    assert [case["workload"] for case in json.loads(file.read_text())["cases"]] == ["memcache_get"]
+    done = prove_apps(*QUICK, "--workloads", "redis_get", NETMODEL=failing, PATH=str(programs))
+    assert done.returncode == 77, done.stderr
 
 
 def test_a_server_that_closes_has_no_answer() -> None:
