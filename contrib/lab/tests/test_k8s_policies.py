@@ -123,7 +123,7 @@ def test_ports_are_those_of_the_tests(tests: tuple[Test, ...], more: Json, needs
 
 # Policies by what they are; of control and data, what is refused, and what is warned of.
 BOTH = "control data"
-NAME, ROLE = "app.kubernetes.io/name", "netmodel.io/role"
+NAME, ROLE, MESH = "app.kubernetes.io/name", "netmodel.io/role", "security.istio.io/tlsMode"
 HOLDS: dict[str, tuple[list[Json], str, str]] = {
     "none": ([], "", ""),
     "deny by default": ([policy()], BOTH, ""),
@@ -142,6 +142,7 @@ HOLDS: dict[str, tuple[list[Json], str, str]] = {
     "other pods, by a label that ours have not": ([policy(podSelector=expression("web", "Exists"))], "", ""),
     "pods without a label": ([policy(podSelector=expression("web", "DoesNotExist"))], BOTH, ""),
     "pods with no such value": ([policy(podSelector=expression("web", "NotIn", "a"))], BOTH, ""),
+    "pods without a label that a webhook may add": ([policy(podSelector=expression(MESH, "DoesNotExist"))], "", BOTH),
     "clients of Jobs": ([policy(podSelector=expression("job-name", "Exists"), policyTypes=["Egress"])], "", BOTH),
     "labels and expressions": (
         [policy(podSelector={"matchLabels": {NAME: "netmodel"}} | expression(ROLE, "In", "server", "both"))],
@@ -156,6 +157,17 @@ ALLOWS: dict[str, tuple[list[Json], str, str]] = {
     "ours, and no others": ([{"from": [{"podSelector": {"matchLabels": {"a": "b"}}}, OURS]}], "", ""),
     "others": ([{"from": [{"podSelector": {"matchLabels": {"a": "b"}}}]}], BOTH, ""),
     "the pods of Jobs": ([{"from": [{"podSelector": expression("job-name", "Exists")}]}], "", BOTH),
+    "the pods of a zone": (
+        [{"from": [{"podSelector": {"matchLabels": {"topology.kubernetes.io/zone": "z1"}}}]}],
+        "",
+        BOTH,
+    ),
+    "the pods of a mesh": ([{"from": [{"podSelector": expression(MESH, "Exists")}]}], "", BOTH),
+    "pods with a label of ours that these have not": (
+        [{"from": [{"podSelector": expression("app.kubernetes.io/component", "Exists")}]}],
+        BOTH,
+        "",
+    ),
     "both ports": ([{"ports": [CONTROL, DATA]}], "", ""),
     "both ports, in two rules": ([{"ports": [CONTROL]}, {"ports": [DATA]}], "", ""),
     "data in two entries": (

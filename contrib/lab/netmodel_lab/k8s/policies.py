@@ -24,7 +24,8 @@ _ALL_PORTS = (0, 65535)
 _FROM_NODES = ("NodePort", "LoadBalancer")  # what comes through them may have the address of a node
 _ANY = ("0.0.0.0/0", "::/0")
 _CONTROL = "control"  # the name of a container's port, which a policy may have in place of the number
-_OF_OTHERS = ("batch.kubernetes.io/", "kubevirt.io/", "vm.kubevirt.io/")  # labels of pods that the cluster adds
+# Labels of pods: what adds some by itself, as a cluster or a webhook, must give them a prefix, but for two of old.
+_OURS = ("app.kubernetes.io/", "netmodel.io/")
 _OF_JOBS = ("job-name", "controller-uid")
 # API groups of policies that take precedence over NetworkPolicies, or add to them.
 _MORE = frozenset(
@@ -156,7 +157,11 @@ def _has(one: Json, labels: Labels) -> bool:
 
 
 def _is_of_pod(selector: Json | None, labels: Labels) -> _Answer:
-    return _selects(selector or {}, labels, lambda name: name.startswith(_OF_OTHERS) or name in _OF_JOBS)
+    return _selects(selector or {}, labels, _may_be_added)
+
+
+def _may_be_added(name: str) -> bool:
+    return name in _OF_JOBS or ("/" in name and not name.startswith(_OURS))
 
 
 def _types(spec: Json) -> Sequence[str]:
