@@ -246,8 +246,9 @@ def test_what_is_not_known_is_no_reason_to_refuse() -> None:
     assert found(Fake(by_label)).sure
     lines = found(Fake(by_label, hidden=(NAMESPACE,)))
     assert not lines.sure and "NetworkPolicy deny may be in the way" in lines.perhaps[0]
-    lines = found(Fake(policy(), groups=("apps", "cilium.io")))
-    assert not lines.sure and kinds(lines.perhaps) == {"control", "data"}
+    for more in ("cilium.io", "networking.k8s.aws"):
+        lines = found(Fake(policy(), groups=("apps", more)))
+        assert not lines.sure and kinds(lines.perhaps) == {"control", "data"}
     own = Test("one", "http", 1, 1, 0, 1, model=Model("http", (), sets=("host", "data_host")))
     lines = found(Fake(policy(ingress=[{"ports": [CONTROL]}])), own)
     assert not lines.sure and kinds(lines.perhaps) == {"data"}

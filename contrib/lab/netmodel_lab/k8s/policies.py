@@ -29,7 +29,14 @@ _OURS = ("app.kubernetes.io/", "netmodel.io/")
 _OF_JOBS = ("job-name", "controller-uid")
 # API groups of policies that take precedence over NetworkPolicies, or add to them.
 _MORE = frozenset(
-    ("policy.networking.k8s.io", "cilium.io", "crd.projectcalico.org", "projectcalico.org", "crd.antrea.io")
+    (
+        "policy.networking.k8s.io",
+        "cilium.io",
+        "crd.projectcalico.org",
+        "projectcalico.org",
+        "crd.antrea.io",
+        "networking.k8s.aws",
+    )
 )
 
 
