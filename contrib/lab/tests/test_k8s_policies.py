@@ -14,6 +14,7 @@ from k8s_examples import PAIR, RR, SERVED, STREAM, of
 
 from netmodel_lab.k8s import checking, networks, policies
 from netmodel_lab.k8s.cluster import NAMESPACE, NODE, POLICY, Cluster, Kind
+from netmodel_lab.k8s.driver import Driver
 from netmodel_lab.k8s.models import Model
 from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.placement import Pair, Places
@@ -33,14 +34,16 @@ def policy(**spec: Any) -> Json:
 
 
 class Fake(Cluster):
-    """hidden: kinds that may not be read."""
+    """hidden: kinds that may not be read; groups: None where they may not."""
 
-    def __init__(self, *found: Json, hidden: tuple[Kind, ...] = (), groups: tuple[str, ...] = ("apps",)) -> None:
-        self.found, self.hidden, self.of = list(found), hidden, set(groups)
+    def __init__(self, *found: Json, hidden: tuple[Kind, ...] = (), groups: tuple[str, ...] | None = ("apps",)) -> None:
+        self.found, self.hidden, self.of = list(found), hidden, groups
         self.text = "fake"
 
     def groups(self) -> set[str]:
-        return self.of
+        if self.of is None:
+            raise ApiProblem(403, "Forbidden", "cannot get path /apis")
+        return set(self.of)
 
     def _ask(self, kind: Kind) -> None:
         if kind in self.hidden:
@@ -98,10 +101,23 @@ def test_by_a_node_s_port_only_control_goes_from_pod_to_pod() -> None:
 
 
 def test_a_policy_that_denies_all_is_named_with_what_is_needed() -> None:
-    line, advice = told(policy())
+    (line,) = told(policy())
     assert line.startswith("namespace users: NetworkPolicy deny is likely to be in the way")
     assert line.endswith("ingress from each other: " + ALL)
-    assert "--network-policy" in advice
+
+
+def test_all_that_is_denied_is_said_with_one_advice() -> None:
+    """As check and a run say it."""
+    lines = found(Fake(policy()), RR, networks=("nodeport",))
+    *said, advice = lines.refusal
+    assert (said, lines.warning) == ([*lines.sure, *lines.perhaps], ())
+    assert "--network-policy" in advice and not any("--network-policy" in line for line in said)
+    settings = of(RR, networks=("nodeport",), namespace="users")
+    checked, _ = checking.check(Fake(policy()), settings, points(settings))
+    assert [line for line in checked if line in lines.refusal] == list(lines.refusal)
+    by_zone = policy(podSelector=expression("topology.kubernetes.io/zone", "Exists"))
+    lines = found(Fake(by_zone))
+    assert (lines.refusal, lines.warning) == ((), (*lines.perhaps, advice))
 
 
 @pytest.mark.parametrize(
@@ -246,9 +262,10 @@ def test_what_is_not_known_is_no_reason_to_refuse() -> None:
     assert found(Fake(by_label)).sure
     lines = found(Fake(by_label, hidden=(NAMESPACE,)))
     assert not lines.sure and "NetworkPolicy deny may be in the way" in lines.perhaps[0]
-    for more in ("cilium.io", "networking.k8s.aws"):
-        lines = found(Fake(policy(), groups=("apps", more)))
+    for groups in (("apps", "cilium.io"), ("apps", "networking.k8s.aws"), None):
+        lines = found(Fake(policy(), groups=groups))
         assert not lines.sure and kinds(lines.perhaps) == {"control", "data"}
+    assert found(Fake(policy(ingress=[{}]), groups=None)) == policies.Found()
     own = Test("one", "http", 1, 1, 0, 1, model=Model("http", (), sets=("host", "data_host")))
     lines = found(Fake(policy(ingress=[{"ports": [CONTROL]}])), own)
     assert not lines.sure and kinds(lines.perhaps) == {"data"}
@@ -276,6 +293,21 @@ def test_policies_that_may_not_be_listed_are_a_warning() -> None:
     own = replace(settings, network_policy=True)
     lines, is_good = checking.check(cluster, own, points(own))
     assert not is_good and "  networkpolicies create, get, list, delete: missing: create, get, list, delete" in lines
+
+
+def test_what_cannot_be_told_is_said_when_a_run_begins() -> None:
+    class Away(Fake):
+        """It answers no more than what is asked before a run."""
+
+        def request(self, *_: Any, **_more: Any) -> bytes:
+            raise ApiProblem(503, "ServiceUnavailable", "away")
+
+    for hidden in ((), (POLICY,)):
+        cluster = Away(policy(podSelector=expression("topology.kubernetes.io/zone", "Exists")), hidden=hidden)
+        settings, said = of(STREAM, namespace="users"), list[str]()
+        with pytest.raises(ApiProblem, match="away"):
+            Driver(cluster, settings, points(settings), say=said.append).open()
+        assert said and tuple(said) == found(cluster).warning
 
 
 def test_nodes_have_addresses_and_no_labels() -> None:

@@ -110,9 +110,9 @@ def _constraints(cluster: Cluster, settings: Settings, points: Sequence[Point]) 
     places = choose(cluster.listed(NODE), settings.where, settings.pods)
     missing = openshift.lacks(cluster, settings, manifests.layouts(points))
     found = policies.in_the_way(cluster, settings, points, places)
-    if missing or found.sure:
-        raise EnvironmentProblem([*missing, *found.sure, *found.perhaps])
-    return [*found.perhaps, *found.unseen]
+    if missing or found.refusal:
+        raise EnvironmentProblem([*missing, *found.refusal, *found.warning])
+    return list(found.warning)
 
 
 def _quotas(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> list[str]:

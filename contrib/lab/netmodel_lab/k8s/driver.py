@@ -105,12 +105,12 @@ class Driver:
         lacking = network_checks.lacks(self._cluster, settings, self._points, self.look())
         lacking += openshift.lacks(self._cluster, settings, used)
         found = policies.in_the_way(self._cluster, settings, self._points, self._places)
-        lacking += found.sure
+        lacking += found.refusal
         if lacking:
-            raise EnvironmentProblem(lacking)
-        self._suspects = [*found.perhaps, *found.unseen]
+            raise EnvironmentProblem([*lacking, *found.warning])
+        self._suspects = list(found.warning)
         if self._say:
-            for line in found.perhaps:
+            for line in found.warning:
                 self._say(line)
         self._facts = of_cluster(self._cluster, len(self._nodes))
         self.has_begun = True

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
+from itertools import chain
 from typing import Any, NamedTuple
 
 from netmodel_lab.k8s import manifests, others
@@ -300,6 +301,17 @@ class Found(NamedTuple):
     perhaps: tuple[str, ...] = ()
     unseen: tuple[str, ...] = ()
 
+    @property
+    def refusal(self) -> tuple[str, ...]:
+        return (*self.sure, *self.perhaps, _ADVICE) if self.sure else ()
+
+    @property
+    def warning(self) -> tuple[str, ...]:
+        """Of a run that is not refused."""
+        if self.sure or not self.perhaps:
+            return self.unseen
+        return (*self.perhaps, _ADVICE, *self.unseen)
+
 
 def in_the_way(cluster: Cluster, settings: Settings, points: Sequence[Point], places: Places) -> Found:
     """Nothing where they are not to be looked at."""
@@ -313,17 +325,22 @@ def in_the_way(cluster: Cluster, settings: Settings, points: Sequence[Point], pl
         return Found(unseen=(_UNSEEN.format(settings.namespace),))
     if not policies:
         return Found()
-    is_sure = not _MORE & cluster.groups()
-    space, lines = _Space.of(cluster, settings.namespace), dict[tuple[bool, str, str], list[_Denied]]()
-    for meeting in _meetings(settings, points, places):
-        for side in _SIDES:
-            for one in _denied(policies, side, meeting, space):
-                lines.setdefault((one.is_sure and is_sure, side.type, one.peer), []).append(one)
-    told = {
-        which: [_told(settings.namespace, every, is_sure) for (is_sure, *_), every in lines.items() if is_sure is which]
-        for which in (True, False)
-    }
-    return Found(*(tuple([*told[which], _ADVICE] if told[which] else []) for which in (True, False)))
+    space, meetings = _Space.of(cluster, settings.namespace), _meetings(settings, points, places)
+    each = (_denied(policies, side, meeting, space) for meeting in meetings for side in _SIDES)
+    denied = list(dict.fromkeys(chain.from_iterable(each)))
+    if any(one.is_sure for one in denied) and _has_more(cluster):
+        denied = [one._replace(is_sure=False) for one in denied]
+    sure = _told(settings.namespace, [one for one in denied if one.is_sure], "is likely to be")
+    perhaps = _told(settings.namespace, [one for one in denied if not one.is_sure], "may be")
+    return Found(tuple(sure), tuple(perhaps))
+
+
+def _has_more(cluster: Cluster) -> bool:
+    """Also where that cannot be told."""
+    try:
+        return bool(_MORE & cluster.groups())
+    except ApiProblem:
+        return True
 
 
 _ADVICE = (
@@ -333,15 +350,16 @@ _ADVICE = (
 _UNSEEN = "namespace {}: network policies may not be listed: whether one is in the way cannot be told"
 
 
-def _told(namespace: str, denied: Sequence[_Denied], is_sure: bool) -> str:
-    side, peer = denied[0].side, denied[0].peer
-    names = ", ".join(dict.fromkeys(name for one in denied for name in one.policies))
-    needs = ", ".join(map(str, dict.fromkeys(need for one in denied for need in one.needs)))
-    return (
-        f"namespace {namespace}: NetworkPolicy {names} {'is likely to' if is_sure else 'may'} be in the way: "
-        f"for pods with the label app.kubernetes.io/name=netmodel one must allow {side.type.lower()} {side.peers} "
-        f"{peer}: {needs}"
-    )
+def _told(namespace: str, denied: Sequence[_Denied], how: str) -> Iterator[str]:
+    """A line for each side and peer."""
+    for side, peer in dict.fromkeys((one.side, one.peer) for one in denied):
+        these = [one for one in denied if (one.side, one.peer) == (side, peer)]
+        names = ", ".join(dict.fromkeys(name for one in these for name in one.policies))
+        needs = ", ".join(map(str, dict.fromkeys(need for one in these for need in one.needs)))
+        yield (
+            f"namespace {namespace}: NetworkPolicy {names} {how} in the way: for pods with the label "
+            f"app.kubernetes.io/name=netmodel one must allow {side.type.lower()} {side.peers} {peer}: {needs}"
+        )
 
 
 def _labels_of(cluster: Cluster, namespace: str) -> Labels | None:
