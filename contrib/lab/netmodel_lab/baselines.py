@@ -141,8 +141,12 @@ def save(name: str, table: Table, *, is_replaced: bool) -> Baseline:
 def find(names: Sequence[str], beside: Sequence[tuple[str, Identity]]) -> list[Baseline]:
     """Those of these names, of the hosts of what they are compared with; of one and the same hosts where that is
     another baseline."""
-    having = [{path.parent.name for path in _files(name)} for name in names]
-    common = set.intersection(*having)
+    there = _there()
+    having = {name: {path.parent.name for path in _of_name(name, there)} for name in names}
+    for name, digests in having.items():
+        if not digests:
+            raise _absent(name, there)
+    common = set.intersection(*having.values())
     if beside:
         text, hosts = beside[0]
         if hosts.digest not in common:
@@ -157,22 +161,28 @@ def find(names: Sequence[str], beside: Sequence[tuple[str, Identity]]) -> list[B
 
 def remove(name: str) -> Path:
     """By its name, or by its file where several hosts have one of that name."""
-    found = _files(name)
+    there = _there()
+    found = _of_name(name, there) or [path for path in there if path.resolve() == Path(name).resolve()]
+    if not found:
+        raise _absent(name, there)
     if len(found) > 1:
         raise UsageProblem([f"baseline:{name}: several hosts have one; name its file:", *(f"  {one}" for one in found)])
     found[0].unlink()
     return found[0]
 
 
-def _files(name: str) -> list[Path]:
-    """At least one."""
-    there = sorted(_place().glob("*/*.json"))
-    found = [path for path in there if name in (path.stem, str(path))]
-    if not found:
-        known = sorted({path.stem for path in there})
-        other = instead(name, known) if known else "; netmodel-lab baseline save keeps one"
-        raise UsageProblem([f"baseline:{name}: there is none{other}"])
-    return found
+def _there() -> list[Path]:
+    return sorted(_place().glob("*/*.json"))
+
+
+def _of_name(name: str, there: Sequence[Path]) -> list[Path]:
+    return [path for path in there if path.stem == name]
+
+
+def _absent(name: str, there: Sequence[Path]) -> UsageProblem:
+    known = sorted({path.stem for path in there})
+    other = instead(name, known) if known else "; netmodel-lab baseline save keeps one"
+    return UsageProblem([f"baseline:{name}: there is none{other}"])
 
 
 def _of_others(name: str, text: str, hosts: Identity) -> list[str]:

@@ -138,6 +138,25 @@ def test_one_of_other_hosts_is_refused(has_id: bool, study: Path, kept: Lab, tmp
     assert len(kept("baseline", "list").stdout.splitlines()) == 1
 
 
+@pytest.mark.parametrize("how", ["name", "path", "from here", "link"])
+def test_one_is_removed_by_its_name_or_its_file(how: str, study: Path, kept: Lab, tmp_path: Path) -> None:
+    kept("baseline", "save", "before", study)
+    (file,) = tmp_path.glob("data/netmodel-lab/baselines/*/before.json")
+    (tmp_path / "link").symlink_to(file)
+    words = {"name": "before", "path": file, "from here": f"./{file.relative_to(tmp_path)}", "link": "link"}
+    done = kept("baseline", "remove", words[how])
+    assert (done.returncode, done.stderr) == (0, f"baseline:{words[how]}: removed: {file}\n")
+    assert not file.exists()
+
+
+def test_a_side_is_no_baseline_by_its_file(study: Path, kept: Lab, tmp_path: Path) -> None:
+    """baseline: takes names alone; without it a file is a side."""
+    kept("baseline", "save", "before", study)
+    (file,) = tmp_path.glob("data/netmodel-lab/baselines/*/before.json")
+    done = kept("compare", f"baseline:{file}", study)
+    assert (done.returncode, f"baseline:{file}: there is none" in done.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
