@@ -13,13 +13,13 @@ pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed
 from k8s_examples import PAIR, RR, SERVED, STREAM, of
 
 from netmodel_lab.k8s import checking, networks, policies
-from netmodel_lab.k8s.cluster import NAMESPACE, NODE, POLICY, Cluster, Kind
+from netmodel_lab.k8s.cluster import CONSTRAINTS, NAMESPACE, NODE, POLICY, Cluster, Kind
 from netmodel_lab.k8s.driver import Driver
 from netmodel_lab.k8s.models import Model
 from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.placement import Pair, Places
 from netmodel_lab.k8s.problems import ApiProblem
-from netmodel_lab.k8s.settings import Pods, points
+from netmodel_lab.k8s.settings import Pods, Where, points
 
 Json = dict[str, Any]
 OURS: Json = {"podSelector": {"matchLabels": {"app.kubernetes.io/name": "netmodel"}}}
@@ -75,7 +75,7 @@ class Fake(Cluster):
 
 def found(cluster: Fake, *tests: Test, places: Places = PLACES, **more: Any) -> policies.Found:
     settings = of(*(tests or (STREAM,)), **{"namespace": "users", **more})
-    return policies.in_the_way(cluster, settings, points(settings), places)
+    return policies.in_the_way(cluster, settings, points(settings), cluster.listed(NODE), places)
 
 
 def told(*there: Json, tests: tuple[Test, ...] = (STREAM,), **more: Any) -> tuple[str, ...]:
@@ -310,12 +310,45 @@ def test_what_cannot_be_told_is_said_when_a_run_begins() -> None:
         assert said and tuple(said) == found(cluster).warning
 
 
+class Small(Fake):
+    """It has one node."""
+
+    looks = 0
+
+    def listed(self, kind: Kind, namespace: str | None = None, labels: str = "", fields: str = "") -> list[Json]:
+        self.looks += kind is NODE
+        return super().listed(kind, namespace, labels, fields)[: 1 if kind is NODE else None]
+
+
+def test_a_lack_of_nodes_is_told_once_and_hides_nothing() -> None:
+    cluster = Small(policy(), hidden=(CONSTRAINTS,))
+    settings = of(STREAM, namespace="users", drivers={"netperf": "i"}, is_openshift=True)
+    lines, is_good = checking.check(cluster, settings, points(settings))
+    assert not is_good and cluster.looks == 1
+    assert [line for line in lines if "two nodes are needed" in line] == [
+        "two nodes are needed, and 1 of 1 nodes can have pods"
+    ]
+    assert [line for line in lines if "security context constraint nonroot-v2" in line]
+    assert "namespace users: Pod Security level privileged" in lines
+    found = Small(policy())
+    one = replace(settings, where=Where(placements=("same-node",)))
+    lines, is_good = checking.check(found, one, points(one))
+    assert (is_good, found.looks) == (False, 1)
+    assert [line for line in lines if "NetworkPolicy deny is likely" in line]
+
+
 def test_nodes_have_addresses_and_no_labels() -> None:
     """What a CNI makes of them is its own affair; that a node reaches its own pods is not."""
     lines = found(Fake(policy(ingress=[{"from": [OURS]}])), networks=("host-to-pod",))
     assert lines.sure == () and "from addresses of nodes" in lines.perhaps[0]
     block = {"ipBlock": {"cidr": "192.0.2.0/28"}}
     assert told(policy(ingress=[{"from": [block]}]), networks=("host-to-pod",)) == ()
+    nodes = [node | {"spec": {"podCIDR": "10.244.1.0/24"}} for node in Fake().listed(NODE)]
+    nodes[0]["metadata"]["annotations"] = {"projectcalico.org/IPv4VXLANTunnelAddr": "10.244.9.1"}
+    settings = of(STREAM, namespace="users", networks=("host-to-pod",))
+    for cidr, is_warned in (("192.0.2.0/28", True), ("0.0.0.0/0", False)):
+        there = Fake(policy(ingress=[{"from": [{"ipBlock": {"cidr": cidr}}]}]))
+        assert bool(policies.in_the_way(there, settings, points(settings), nodes, PLACES).perhaps) is is_warned
     same: Places = {"other-node": (Pair("n1", "n1"),)}
     assert found(Fake(policy()), networks=("host-to-pod",), places=same) == policies.Found()
     assert told(policy(), networks=("host",)) == ()

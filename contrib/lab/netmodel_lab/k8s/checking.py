@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from netmodel_lab.k8s import manifests, network_checks, openshift, policies
 from netmodel_lab.k8s.cluster import NAMESPACE, NODE, QUOTA, Cluster
-from netmodel_lab.k8s.placement import choose
+from netmodel_lab.k8s.placement import Places, choose
 from netmodel_lab.k8s.problems import ApiProblem
 from netmodel_lab.k8s.rights import Right, lacking
 from netmodel_lab.k8s.settings import Point, Settings
@@ -47,43 +48,63 @@ def check(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> tupl
         lines.append(f"  {told}: {'missing: ' + ', '.join(verbs) if verbs else 'yes'}")
         if verbs:
             missing.append((right._replace(verbs=verbs), where or None))
-    more, are_good = _places(cluster, settings, points)
+    more, are_good = _is_let(cluster, settings, points)
     lines += more
     if missing:
         lines += ["what grants what is missing:", *grants(missing)]
     return lines, are_good and all(right == POLICIES for right, _ in missing)
 
 
-def _places(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> tuple[list[str], bool]:
-    lines, is_good = [], True
+@dataclass(frozen=True)
+class _Planned:
+    """A run, and where its pods would be."""
+
+    settings: Settings
+    points: Sequence[Point]
+    nodes: Sequence[Json]
+    places: Places
+
+
+def _is_let(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> tuple[list[str], bool]:
+    """What stands against one part of it hides nothing of the others, but for those that must know the nodes."""
+    lines, is_good, nodes, places = list[str](), True, list[Json](), Places()
     try:
-        for place, pairs in choose(cluster.listed(NODE), settings.where, settings.pods).items():
-            lines += [f"{place}: server on {pair.server}, client on {pair.client}" for pair in pairs]
-        lines += _network(cluster, settings, points)
+        nodes = cluster.listed(NODE)
+        places = choose(nodes, settings.where, settings.pods)
     except EnvironmentProblem as problem:
-        lines, is_good = [*lines, *problem.lines], False
+        lines, is_good = problem.lines, False
+    parts = [_places, _network] if is_good else []
     if settings.namespace:
-        for part in (_level, _constraints, _quotas):
-            try:
-                lines += part(cluster, settings, points)
-            except EnvironmentProblem as problem:
-                lines += problem.lines
-                is_good = False
+        parts += [_level, _constraints, *([_policies, _quotas] if is_good else [])]
+    planned = _Planned(settings, points, nodes, places)
+    for part in parts:
+        try:
+            lines = [*lines, *part(cluster, planned)]
+        except EnvironmentProblem as problem:
+            lines, is_good = [*lines, *problem.lines], False
     return lines, is_good
 
 
-def _network(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> list[str]:
+def _places(_: Cluster, run: _Planned) -> list[str]:
+    return [
+        f"{place}: server on {pair.server}, client on {pair.client}"
+        for place, pairs in run.places.items()
+        for pair in pairs
+    ]
+
+
+def _network(cluster: Cluster, run: _Planned) -> list[str]:
     """Whether pods can be put on the network that is asked for, beside the cluster's own."""
-    places = choose(cluster.listed(NODE), settings.where, settings.pods)
-    missing = network_checks.lacks(cluster, settings, points, places)
+    missing = network_checks.lacks(cluster, run.settings, run.points, run.places)
     if missing:
         raise EnvironmentProblem(missing)
-    return [f"network {settings.network.text}: there is what it needs"] if settings.network else []
+    network = run.settings.network
+    return [f"network {network.text}: there is what it needs"] if network else []
 
 
-def _level(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> list[str]:
+def _level(cluster: Cluster, run: _Planned) -> list[str]:
     """Whether the user's namespace admits what is planned."""
-    name = str(settings.namespace)
+    name = str(run.settings.namespace)
     try:
         there = cluster.get(NAMESPACE, name)
     except ApiProblem:
@@ -94,9 +115,9 @@ def _level(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> lis
         raise EnvironmentProblem([f"namespace {name} is being deleted"])
     level = (there["metadata"].get("labels") or {}).get("pod-security.kubernetes.io/enforce", "privileged")
     reasons = {
-        "hostNetwork": "host" in manifests.layouts(points),
-        "privileged": settings.pods.is_privileged,
-        "a virtual machine": settings.machines,
+        "hostNetwork": "host" in manifests.layouts(run.points),
+        "privileged": run.settings.pods.is_privileged,
+        "a virtual machine": run.settings.machines,
     }
     needs = next((name for name, is_so in reasons.items() if is_so), "")
     if needs and level != "privileged":
@@ -106,21 +127,25 @@ def _level(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> lis
     return [f"namespace {name}: Pod Security level {level}"]
 
 
-def _constraints(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> list[str]:
-    places = choose(cluster.listed(NODE), settings.where, settings.pods)
-    missing = openshift.lacks(cluster, settings, manifests.layouts(points))
-    found = policies.in_the_way(cluster, settings, points, places)
-    if missing or found.refusal:
-        raise EnvironmentProblem([*missing, *found.refusal, *found.warning])
+def _constraints(cluster: Cluster, run: _Planned) -> list[str]:
+    missing = openshift.lacks(cluster, run.settings, manifests.layouts(run.points))
+    if missing:
+        raise EnvironmentProblem(missing)
+    return []
+
+
+def _policies(cluster: Cluster, run: _Planned) -> list[str]:
+    found = policies.in_the_way(cluster, run.settings, run.points, run.nodes, run.places)
+    if found.refusal:
+        raise EnvironmentProblem(found.refusal)
     return list(found.warning)
 
 
-def _quotas(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> list[str]:
-    places = choose(cluster.listed(NODE), settings.where, settings.pods)
-    pods = len(manifests.slaves(points, places)) + max(map(len, places.values()))
+def _quotas(cluster: Cluster, run: _Planned) -> list[str]:
+    pods = len(manifests.slaves(run.points, run.places)) + max(map(len, run.places.values()))
     lines = []
     try:
-        quotas = cluster.listed(QUOTA, settings.namespace)
+        quotas = cluster.listed(QUOTA, run.settings.namespace)
     except ApiProblem:
         return ["quotas may not be read"]
     for quota in quotas:

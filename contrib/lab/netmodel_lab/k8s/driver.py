@@ -29,7 +29,17 @@ from netmodel_lab.k8s.figures import common
 from netmodel_lab.k8s.manifests import Dial
 from netmodel_lab.k8s.network_waits import wait_for
 from netmodel_lab.k8s.others import NETMODEL
-from netmodel_lab.k8s.placement import Nodes, Pair, Places, choose, verify, verify_nodes, verify_relation
+from netmodel_lab.k8s.placement import (
+    Nodes,
+    Pair,
+    Places,
+    choose,
+    inner_addresses,
+    pod_ranges,
+    verify,
+    verify_nodes,
+    verify_relation,
+)
 from netmodel_lab.k8s.problems import ApiProblem, MeasurementProblem, SkewProblem
 from netmodel_lab.k8s.settings import MOST_TRIES, Point, Settings
 from netmodel_lab.k8s.slaves import Slave, Slaves, verify_ports
@@ -104,7 +114,7 @@ class Driver:
         settings, used = self._settings, self._layouts
         lacking = network_checks.lacks(self._cluster, settings, self._points, self.look())
         lacking += openshift.lacks(self._cluster, settings, used)
-        found = policies.in_the_way(self._cluster, settings, self._points, self._places)
+        found = policies.in_the_way(self._cluster, settings, self._points, list(self._nodes.values()), self._places)
         lacking += found.refusal
         if lacking:
             raise EnvironmentProblem([*lacking, *found.warning])
@@ -157,12 +167,7 @@ class Driver:
         for item in self._cluster.listed_if_there(SERVICE_CIDR):
             found += (item.get("spec") or {}).get("cidrs") or []
         for node in self._nodes.values():
-            spec = node.get("spec") or {}
-            found += spec.get("podCIDRs") or ([spec["podCIDR"]] if spec.get("podCIDR") else [])
-            found += [one["address"] for one in node["status"].get("addresses") or [] if one["type"] == "InternalIP"]
-            # A CNI that has addresses of its own per node: Calico's tunnel is the source of what host pods send.
-            annotations = node["metadata"].get("annotations") or {}
-            found += [value for name, value in annotations.items() if name.endswith("/IPv4VXLANTunnelAddr")]
+            found += [*pod_ranges(node), *inner_addresses(node)]
         return list(dict.fromkeys(found))
 
     # --- a sample ---

@@ -285,6 +285,20 @@ def node_address(node: Json, family: Family = "") -> str:
     return found
 
 
+def inner_addresses(node: Json) -> list[str]:
+    """What traffic in the cluster may have as the address of it."""
+    found = [one["address"] for one in node["status"].get("addresses") or [] if one["type"] == "InternalIP"]
+    # A CNI that has addresses of its own per node: Calico's tunnel is the source of what host pods send.
+    annotations = node["metadata"].get("annotations") or {}
+    return found + [value for name, value in annotations.items() if name.endswith("/IPv4VXLANTunnelAddr")]
+
+
+def pod_ranges(node: Json) -> list[str]:
+    """Of the addresses of pods on it, as far as it tells."""
+    spec = node.get("spec") or {}
+    return spec.get("podCIDRs") or ([spec["podCIDR"]] if spec.get("podCIDR") else [])
+
+
 def door(nodes: Sequence[Json], pair: Pair) -> Json:
     """The node whose port is dialled: one that the server is not on, so that it has to pass the traffic on. The
     client's own comes first."""

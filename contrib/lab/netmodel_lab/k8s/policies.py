@@ -10,9 +10,9 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from netmodel_lab.k8s import manifests, others
-from netmodel_lab.k8s.cluster import NAMESPACE, NODE, POLICY, Cluster
+from netmodel_lab.k8s.cluster import NAMESPACE, POLICY, Cluster
 from netmodel_lab.k8s.others import NETMODEL
-from netmodel_lab.k8s.placement import Places, stands
+from netmodel_lab.k8s.placement import Places, inner_addresses, pod_ranges, stands
 from netmodel_lab.k8s.problems import ApiProblem
 from netmodel_lab.k8s.settings import DATA_PORT, Point, Settings
 
@@ -194,12 +194,9 @@ class _Space(NamedTuple):
     pods: tuple[_Net, ...]
 
     @classmethod
-    def of(cls, cluster: Cluster, namespace: str) -> _Space:
-        nodes, pods = list[_Net](), list[_Net]()
-        for node in cluster.listed_if_there(NODE):
-            of = node["status"].get("addresses") or []
-            nodes += [_net(one["address"]) for one in of if one["type"] == "InternalIP"]
-            pods += map(_net, node.get("spec", {}).get("podCIDRs") or [])
+    def of(cls, cluster: Cluster, namespace: str, every_node: Sequence[Json]) -> _Space:
+        nodes = [_net(one) for node in every_node for one in inner_addresses(node)]
+        pods = [_net(one) for node in every_node for one in pod_ranges(node)]
         labels = _labels_of(cluster, namespace)
         every = {"kubernetes.io/metadata.name": namespace, **(labels or {})}
         return cls(every, labels is not None, tuple(nodes), tuple(pods))
@@ -313,7 +310,9 @@ class Found(NamedTuple):
         return (*self.perhaps, _ADVICE, *self.unseen)
 
 
-def in_the_way(cluster: Cluster, settings: Settings, points: Sequence[Point], places: Places) -> Found:
+def in_the_way(
+    cluster: Cluster, settings: Settings, points: Sequence[Point], nodes: Sequence[Json], places: Places
+) -> Found:
     """Nothing where they are not to be looked at."""
     if not settings.namespace or settings.network_policy is not None:
         return Found()
@@ -325,7 +324,7 @@ def in_the_way(cluster: Cluster, settings: Settings, points: Sequence[Point], pl
         return Found(unseen=(_UNSEEN.format(settings.namespace),))
     if not policies:
         return Found()
-    space, meetings = _Space.of(cluster, settings.namespace), _meetings(settings, points, places)
+    space, meetings = _Space.of(cluster, settings.namespace, nodes), _meetings(settings, points, places)
     each = (_denied(policies, side, meeting, space) for meeting in meetings for side in _SIDES)
     denied = list(dict.fromkeys(chain.from_iterable(each)))
     if any(one.is_sure for one in denied) and _has_more(cluster):
