@@ -353,9 +353,14 @@ def test_rights() -> None:
 def test_the_file_of_rights_has_all() -> None:
     granted = granted_by("rights-networks.yaml")
     for one in (MACVLAN, SRIOV, UDN, CUDN_3):
-        settings = replace(of(one, namespace="netmodel"), machines=Machines("disk:1"))
-        for right, where in network_checks.rights(settings):
-            assert {(right.group, right.resource, verb, where) for verb in right.verbs} <= granted
+        settings = replace(of(one, namespace="netmodel"), machines=Machines("disk:1"), network_policy=True)
+        needed = {
+            (right.group, right.resource, verb, where)
+            for right, where in network_checks.rights(settings)
+            for verb in right.verbs
+        }
+        assert needed <= granted
+        assert ("networking.k8s.io", "networkpolicies", "create", "netmodel") in needed
 
 
 # --- waits ---

@@ -27,7 +27,6 @@ IN_NAMESPACE: tuple[Right, ...] = (
     Right("batch", "jobs", ("create", "get", "list", "delete")),
 )
 POLICIES = Right("networking.k8s.io", "networkpolicies", ("list",))  # a run does without
-OWN_POLICY = POLICIES._replace(verbs=("create", "get", "list", "delete"))
 OF_CLUSTER: tuple[Right, ...] = (Right("", "nodes", ("get", "list")),)
 OF_NAMESPACES: tuple[Right, ...] = (Right("", "namespaces", ("create", "get", "delete")),)
 
@@ -37,7 +36,7 @@ def check(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> tupl
     lines = [f"cluster {cluster.text}"]
     missing: list[tuple[Right, str | None]] = []
     namespace = settings.namespace
-    inside = (*IN_NAMESPACE, OWN_POLICY if settings.network_policy else POLICIES)
+    inside = (*IN_NAMESPACE, *(() if settings.network_policy else (POLICIES,)))
     wanted = [(right, namespace or f"netmodel-{settings.run}") for right in inside]
     wanted += [(right, "") for right in (*OF_CLUSTER, *(() if namespace else OF_NAMESPACES))]
     wanted += network_checks.rights(settings)

@@ -16,6 +16,7 @@ from netmodel_lab.k8s.cluster import (
     IP_POOL,
     MACHINE,
     NAMESPACE,
+    POLICY,
     SRIOV_CONFIG,
     SRIOV_NETWORK,
     SRIOV_POLICY,
@@ -72,8 +73,13 @@ def _attachment(cluster: Cluster, network: Network) -> Json | None:
 
 
 def rights(settings: Settings) -> list[tuple[Right, str]]:
-    """And the namespace of each; empty: they are of the cluster."""
-    return [*_rights_of_network(settings), *_rights_of_machines(settings)]
+    """Those of what is asked for, which a run without it needs not; and the namespace of each; empty: they are of the
+    cluster."""
+    return [*_rights_of_network(settings), *_rights_of_machines(settings), *_rights_of_policy(settings)]
+
+
+def _rights_of_policy(settings: Settings) -> list[tuple[Right, str]]:
+    return [(_right(POLICY, *_ALL), manifests.namespace_of(settings, "pod"))] if settings.network_policy else []
 
 
 def _rights_of_machines(settings: Settings) -> list[tuple[Right, str]]:
