@@ -269,9 +269,17 @@ def test_what_is_not_known_is_no_reason_to_refuse() -> None:
     own = Test("one", "http", 1, 1, 0, 1, model=Model("http", (), sets=("host", "data_host")))
     lines = found(Fake(policy(ingress=[{"ports": [CONTROL]}])), own)
     assert not lines.sure and kinds(lines.perhaps) == {"data"}
-    told = {"securityContext": {"sysctls": [{"name": "net.ipv4.ip_local_port_range", "value": "1024 2000"}]}}
-    lines = found(Fake(policy(ingress=[{"ports": [CONTROL]}])), pods=Pods("i", spec=told))
-    assert not lines.sure and kinds(lines.perhaps) == {"data"}
+
+
+def test_the_ports_of_which_the_kernel_of_a_pod_chooses_may_be_told() -> None:
+    spec = {"securityContext": {"sysctls": [{"name": "net.ipv4.ip_local_port_range", "value": "1024\t2000"}]}}
+    pods = Pods("i", spec=spec)
+    (line,) = told(policy(ingress=[{"ports": [CONTROL]}]), pods=pods)
+    assert line.endswith(": TCP 1024-2000 (data)")
+    assert told(policy(ingress=[{"ports": [CONTROL, {"port": 1024, "endPort": 2000}]}]), pods=pods) == ()
+    for wrong in (7, ["x"], [{"name": "net.ipv4.ip_local_port_range", "value": "1024"}]):
+        pods = Pods("i", spec={"securityContext": {"sysctls": wrong}})
+        assert told(policy(), pods=pods)[0].endswith(ALL)
 
 
 def test_a_network_beside_that_of_the_pods_has_no_policies() -> None:

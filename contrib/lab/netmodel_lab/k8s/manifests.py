@@ -32,7 +32,9 @@ RUN, EXPIRES, ROLE, SLAVE, LAYOUT, DRIVER = (
 )
 MANAGED = {"app.kubernetes.io/managed-by": "netmodel-lab"}
 CREATED_BY = "netmodel.io/created-by"
-_NODE_PORTS = 2768  # from 30000
+CONTROL = "control"  # the name of the port
+NODE_PORTS = (30000, 32767)  # that Kubernetes has for Services by default
+_NODE_PORTS = NODE_PORTS[1] - NODE_PORTS[0] + 1
 _NOBODY = 65534
 _CLIENT_SPARE_S = 60  # that a client has beyond what it measures
 
@@ -166,11 +168,11 @@ def control_port(settings: Settings, slave: int, layout: Layout, attempt: int = 
 
 
 def node_port(settings: Settings, slave: int, lanes: int, attempt: int, family: Family = "") -> int:
-    """The first of a slave's ports on all nodes, in the range that Kubernetes has for them by default: they must be
-    known before, as the slave listens on the same. Those of a run follow each other. They may be taken: then others."""
+    """The first of a slave's ports on all nodes: they must be known before, as the slave listens on the same. Those of
+    a run follow each other. They may be taken: then others."""
     first = int(hashlib.sha256(settings.run.encode()).hexdigest(), 16) + slave * lanes + attempt * 997
     first += _NODE_PORTS // 2 if family == "ipv6" else 0
-    return 30000 + first % (_NODE_PORTS - lanes + 1)
+    return NODE_PORTS[0] + first % (_NODE_PORTS - lanes + 1)
 
 
 def _container(
@@ -294,7 +296,7 @@ def _lifetime(expires: str) -> int:
 def _slave_container(settings: Settings, port: int, ranges: Sequence[str], expires: str) -> Json:
     args = slave_args(port, ranges, expires)
     found = _container(settings, args, has_key=True, has_profiles=False)
-    found["ports"] = [{"name": "control", "containerPort": port}]
+    found["ports"] = [{"name": CONTROL, "containerPort": port}]
     # Once: a probe that goes on would disturb what is measured.
     found["startupProbe"] = {"tcpSocket": {"port": port}, "periodSeconds": 1, "failureThreshold": 60}
     return found
@@ -410,7 +412,7 @@ def _ports(
     family: Family,
 ) -> list[Json]:
     first = data_port(settings, network, slave, lanes, attempt, family)
-    ports: list[Json] = [{"name": "control", "port": CONTROL_PORT, "targetPort": CONTROL_PORT, "protocol": "TCP"}]
+    ports: list[Json] = [{"name": CONTROL, "port": CONTROL_PORT, "targetPort": CONTROL_PORT, "protocol": "TCP"}]
     for lane in range(lanes if PATHS[network].has_fixed_ports else 0):
         for protocol in dict.fromkeys(["TCP", *protocols]):
             port: Json = {"name": f"data-{lane}-{protocol.lower()}", "port": first + lane, "targetPort": first + lane}
@@ -434,8 +436,13 @@ def data_port(settings: Settings, network: str, slave: int, lanes: int, attempt:
 
 def protocols(points: Sequence[Point]) -> list[str]:
     """Of the tests that go through a Service."""
-    found = [point.test.entry.protocol for point in points if point.path.service]
-    return list(dict.fromkeys(one for protocol in found for one in ([protocol] if protocol else ["TCP", "UDP"])))
+    return list(dict.fromkeys(one for point in points if point.path.service for one in protocols_of(point)))
+
+
+def protocols_of(point: Point) -> tuple[str, ...]:
+    """Both where it is not known which."""
+    known = point.test.entry.protocol
+    return (known,) if known else ("TCP", "UDP")
 
 
 # --- clients ---

@@ -71,3 +71,10 @@ def merged(spec: Json, more: Json) -> Json:
         there = found.get(name)
         found[name] = merged(there, value) if isinstance(there, dict) and isinstance(value, dict) else value
     return found
+
+
+def sysctl(spec: Json, name: str) -> str:
+    """What it sets; empty: nothing, or what the cluster will not take."""
+    every = (spec.get("securityContext") or {}).get("sysctls")
+    given = [one for one in every if isinstance(one, dict)] if isinstance(every, list) else []
+    return next((str(one.get("value")) for one in given if one.get("name") == name), "")

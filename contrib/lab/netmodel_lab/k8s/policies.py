@@ -4,27 +4,27 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 from itertools import chain
 from typing import Any, NamedTuple
 
-from netmodel_lab.k8s import manifests, others
+from netmodel_lab.k8s import manifests, others, pod_spec
 from netmodel_lab.k8s.cluster import NAMESPACE, POLICY, Cluster
 from netmodel_lab.k8s.others import NETMODEL
 from netmodel_lab.k8s.placement import Places, inner_addresses, pod_ranges, stands
 from netmodel_lab.k8s.problems import ApiProblem
-from netmodel_lab.k8s.settings import DATA_PORT, Point, Settings
+from netmodel_lab.k8s.settings import Point, Settings
 
 Json = dict[str, Any]
 Labels = dict[str, str]
 _Net = ipaddress.IPv4Network | ipaddress.IPv6Network
 _CHOSEN = (32768, 60999)  # net.ipv4.ip_local_port_range of a pod, unless that is told otherwise
-_NODE_PORTS = (30000, 32767)
+_TWO_PORTS = re.compile(r"\s*(\d+)\s+(\d+)\s*")
 _ALL_PORTS = (0, 65535)
 _FROM_NODES = ("NodePort", "LoadBalancer")  # what comes through them may have the address of a node
 _ANY = ("0.0.0.0/0", "::/0")
-_CONTROL = "control"  # the name of a container's port, which a policy may have in place of the number
 # Labels of pods: what adds some by itself, as a cluster or a webhook, must give them a prefix, but for two of old.
 _OURS = ("app.kubernetes.io/", "netmodel.io/")
 _OF_JOBS = ("job-name", "controller-uid")
@@ -48,6 +48,7 @@ class Need(NamedTuple):
     protocol: str
     first: int
     last: int
+    name: str = ""  # of the container's port, which a policy may have in place of the number
 
     def __str__(self) -> str:
         ports = str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
@@ -68,16 +69,11 @@ class _Meeting(NamedTuple):
 # --- what must be let through ---
 
 
-def _protocols(point: Point) -> tuple[str, ...]:
-    known = point.test.entry.protocol
-    return (known,) if known else ("TCP", "UDP")
-
-
 def _control(settings: Settings, point: Point, slave: int) -> tuple[Need, ...]:
     if point.driver != NETMODEL:
         return ()
     port = manifests.control_port(settings, slave, point.path.server)
-    return (Need(_CONTROL, "TCP", port, port),)
+    return (Need("control", "TCP", port, port, manifests.CONTROL),)
 
 
 def _data(settings: Settings, point: Point, slave: int, lanes: int) -> Iterator[Need]:
@@ -85,16 +81,23 @@ def _data(settings: Settings, point: Point, slave: int, lanes: int) -> Iterator[
     if point.driver != NETMODEL:
         first = manifests.control_port(settings, slave, point.path.server, driver=point.driver)
         every = others.all_ports(point.driver, first, lanes, settings.parallelism)
-        for protocol in dict.fromkeys(("TCP", *_protocols(point))):
+        for protocol in dict.fromkeys(("TCP", *manifests.protocols_of(point))):
             yield Need(point.driver, protocol, every[0], every[-1])
         return
-    data = _CHOSEN
-    if point.path.has_fixed_ports:
-        data = (DATA_PORT, DATA_PORT + lanes - 1)
+    data = _chosen(settings)
     if point.network == "nodeport":
-        data = _NODE_PORTS
-    for protocol in _protocols(point):
+        data = manifests.NODE_PORTS
+    elif point.path.has_fixed_ports:
+        first = manifests.data_port(settings, point.network, slave, lanes)
+        data = (first, first + lanes - 1)
+    for protocol in manifests.protocols_of(point):
         yield Need("data", protocol, *data)
+
+
+def _chosen(settings: Settings) -> tuple[int, int]:
+    """The ports of which the kernel of a pod chooses."""
+    found = _TWO_PORTS.fullmatch(pod_spec.sysctl(settings.pods.spec, "net.ipv4.ip_local_port_range"))
+    return (int(found[1]), int(found[2])) if found else _CHOSEN
 
 
 def _meetings(settings: Settings, points: Sequence[Point], places: Places) -> Iterator[_Meeting]:
@@ -117,7 +120,7 @@ def _meetings(settings: Settings, points: Sequence[Point], places: Places) -> It
             is_by_node = path.service in _FROM_NODES
             control = _control(settings, point, pair.slave)
             # A profile of the user's may have all its data on the control connection's port, or on one of its own.
-            is_known = not point.test.model and "ip_local_port_range" not in str(settings.pods.spec)
+            is_known = not point.test.model
             if is_parted or not is_attached:
                 yield _Meeting(*ends, is_by_node and not is_parted, True, control)
             if not is_attached:  # policies hold the network of the pods alone
@@ -230,7 +233,7 @@ def _ranges(rule: Json, need: Need) -> Iterator[tuple[int, int]]:
             yield port, int(one.get("endPort") or port)
         elif port is None:
             yield _ALL_PORTS
-        elif port == need.what == _CONTROL:
+        elif port == need.name:
             yield need.first, need.last
 
 
