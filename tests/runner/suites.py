@@ -29,20 +29,23 @@ class Commands:
 
     cpu_s = 0.0  # of its commands and of what they have waited for; not of what goes on behind them
 
-    def run_command(self, command: Sequence[str], said: TextIO, env: Mapping[str, str] | None = None) -> int:
+    def run_command(
+        self, command: Sequence[str], said: TextIO, env: Mapping[str, str] | None = None, errors: TextIO | int = subprocess.STDOUT
+    ) -> int:
         """Runs a command that writes to `said`; its exit code."""
-        process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=said, stderr=errors)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         self.cpu_s += usage.ru_utime + usage.ru_stime
         return process.returncode
 
-    def text_of_command(self, command: Sequence[str], env: Mapping[str, str] | None = None) -> tuple[int, str]:
-        """Its exit code, and what it said."""
-        with tempfile.TemporaryFile("w+", errors="replace") as said:
-            code = self.run_command(command, said, env)
-            said.seek(0)
-            return code, said.read()
+    def text_of_command(self, command: Sequence[str], env: Mapping[str, str] | None = None) -> tuple[int, str, str]:
+        """Its exit code, and what it said to standard output and to standard error."""
+        with tempfile.TemporaryFile("w+", errors="replace") as said, tempfile.TemporaryFile("w+", errors="replace") as errors:
+            code = self.run_command(command, said, env, errors)
+            for file in (said, errors):
+                file.seek(0)
+            return code, said.read(), errors.read()
 
 
 def _file(title: str, kind: str) -> str:
@@ -106,10 +109,10 @@ class Units(Commands):
             old.unlink()
         command = ["make", "-k", "-s", "-C", str(self._build), f"-j{jobs}", "check", "CHECKS=", *words]
         limits = {"CK_VERBOSITY": "verbose", "CK_DEFAULT_TIMEOUT": "60"}  # seconds: much else may run beside it
-        code, said = self.text_of_command(command, os.environ | limits)
+        code, said, errors = self.text_of_command(command, os.environ | limits)
         outcomes = [one for trs in sorted(self._build.glob("tests/**/test_*.trs")) for one in self._program(trs)]
         if code != 0 and not any(outcome.end == FAILED for outcome in outcomes):
-            print(said[-6000:], flush=True)
+            print(said[-6000:], errors[-6000:], sep="\n", flush=True)
             outcomes.append(Outcome(self.title, FAILED, why=f"make ended with exit code {code}"))
         return outcomes
 
@@ -138,13 +141,13 @@ class Style(Commands):
         self._command = ["make", "-s", "-C", str(build), "check-style"]
 
     def run(self) -> list[Outcome]:
-        code, said = self.text_of_command(self._command)
+        code, said, errors = self.text_of_command(self._command)
         outcomes = [
             Outcome(f"style: {name}", {"PASS": PASSED, "FAIL": FAILED, "SKIP": SKIPPED}[word])
             for word, name in re.findall(r"^(PASS|FAIL|SKIP): (\S+)$", said, re.MULTILINE)
         ]
         if code != 0:
-            print(said, flush=True)
+            print(said, errors, sep="\n", flush=True)
         return outcomes
 
     def again(self, names: Sequence[str]) -> list[Outcome]:

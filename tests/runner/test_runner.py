@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from pathlib import Path
 import pytest
 
 import outcome
+import suites
 
 RUNNER = Path(__file__).resolve().parent
 TOP = RUNNER.parents[1]
@@ -223,6 +225,27 @@ def test_a_broken_style_rule_is_red(judged: Judge, tmp_path: Path) -> None:
     end = judged(RIGHT, suites=PYTEST + ", Style(folder)")
     assert (end.code, end.last) == (1, "1 passed, 1 failed, 0 skipped")
     assert "FAILED style: check-banned" in end.out
+
+
+def test_what_style_says_to_standard_error_is_no_check(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """But it is shown where one fails."""
+    make = "check-style:\n\t@printf 'a compiler: ' >&2; echo 'PASS: check-one'; echo 'FAIL: of-a-compiler' >&2; exit {}\n"
+    for code in (0, 1):
+        (tmp_path / "Makefile").write_text(make.format(code))
+        assert [(one.name, one.end) for one in suites.Style(tmp_path).run()] == [("style: check-one", outcome.PASSED)]
+        assert ("a compiler: FAIL: of-a-compiler" in capsys.readouterr().out) is (code == 1)
+
+
+def test_the_cpu_time_of_a_suite_is_that_of_its_commands_and_what_they_wait_for(judged: Judge, tmp_path: Path) -> None:
+    burn = [sys.executable, "-c", "import time\nwhile time.process_time() < 0.2: pass"]
+    shell = ["sh", "-c", '"$@"; true', "sh", *burn]
+    for command in (burn, shell):
+        step = suites.Step("burns", command, tmp_path)
+        for least in (0.2, 0.4):
+            assert [one.end for one in step.run()] == [outcome.PASSED]
+            assert least <= step.cpu_s < least + 10
+    end = judged(suites='Step("burns", [sys.executable, "-c", "import time\\nwhile time.process_time() < 1.2: pass"], folder)')
+    assert re.search(r"burns: ended, [1-9]\d* s of CPU time$", end.out, re.MULTILINE)
 
 
 def test_what_cannot_run_here_is_a_skip_with_its_reason(judged: Judge) -> None:
