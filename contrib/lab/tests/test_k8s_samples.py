@@ -6,13 +6,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed; requirements-dev.txt has it")
 
-from netmodel_lab.k8s.cluster import JOB, Cluster, Kind
+from netmodel_lab.k8s.cluster import JOB, POD, Cluster, Kind
 from netmodel_lab.k8s.driver import Driver
 from netmodel_lab.k8s.manifests import Dial
 from netmodel_lab.k8s.models import Model
@@ -102,17 +103,43 @@ def test_pairs_that_did_not_start_together_have_another_try() -> None:
     assert "2.0 s apart" in said[0] and "3.0 s apart" in said[1]
 
 
-@pytest.mark.parametrize("is_late", [True, False])
-def test_a_sample_that_fails_tells_of_policies_that_may_be_the_cause(is_late: bool) -> None:
-    """The pods of one that is late have met."""
+class Lost(Scripted):
+    """The node of its clients goes while they measure."""
+
+    def finished(self, pod: Json, _limit_s: float, _server: str | None) -> Json:
+        raise MeasurementProblem(["node a is not ready any more"])
+
+
+class Endless(Scripted):
+    """Its clients do not end."""
+
+    def finished(self, pod: Json, _limit_s: float, _server: str | None) -> Json:
+        there = SimpleNamespace(get=lambda kind, *_: pod if kind is POD else {})
+        return Waits(cast(Cluster, there), Limits()).finished(pod, 0, [])
+
+
+FAILED = [{"complete": False, "start_s": 1.0}] * 2
+
+
+@pytest.mark.parametrize(
+    ("script", "is_told"),
+    [
+        (Scripted(FAILED), True),
+        (Endless([]), True),
+        (Scripted(starts(10.0, 12.0) * 3), False),  # they have met
+        (Scripted([{"reconciled": False}] * 2), False),
+        (Lost([]), False),
+    ],
+    ids=["failed", "does not end", "late", "ends that do not agree", "lost"],
+)
+def test_a_client_that_fails_tells_of_policies_that_may_be_the_cause(script: Scripted, is_told: bool) -> None:
+    """And no sample whose cause is known."""
     settings, said = of(TEST), "NetworkPolicy deny may be in the way"
-    run = driver(
-        Scripted(starts(10.0, 12.0) * 3 if is_late else [{"complete": False, "start_s": 1.0}] * 2), settings, BOTH, []
-    )
+    run = driver(script, settings, BOTH, [])
     run._suspects = [said]
     with pytest.raises(MeasurementProblem) as failed:
         run.sample(points(settings)[0])
-    assert (said in failed.value.lines) is not is_late
+    assert (said in failed.value.lines) is is_told
 
 
 class Slow(Scripted):

@@ -40,7 +40,7 @@ from netmodel_lab.k8s.placement import (
     verify_nodes,
     verify_relation,
 )
-from netmodel_lab.k8s.problems import ApiProblem, MeasurementProblem, SkewProblem
+from netmodel_lab.k8s.problems import ApiProblem, ClientProblem, MeasurementProblem, SkewProblem
 from netmodel_lab.k8s.settings import MOST_TRIES, Point, Settings
 from netmodel_lab.k8s.slaves import Slave, Slaves, verify_ports
 from netmodel_lab.k8s.waits import Waits, ended
@@ -179,10 +179,11 @@ class Driver:
             try:
                 return self._try(point)
             except MeasurementProblem as problem:
-                is_skew = isinstance(problem, SkewProblem)
-                if not is_skew or number == MOST_TRIES:
+                if not isinstance(problem, SkewProblem) or number == MOST_TRIES:
                     self._has_failed = True
-                    raise problem if is_skew else MeasurementProblem([*problem.lines, *self._suspects]) from None
+                    if isinstance(problem, ClientProblem):
+                        raise MeasurementProblem([*problem.lines, *self._suspects]) from None
+                    raise
                 if self._say:
                     self._say(f"{point.title}: {'; '.join(problem.lines)}: try {number + 1} of {MOST_TRIES}")
         raise AssertionError

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from netmodel_lab.k8s.problems import MeasurementProblem
+from netmodel_lab.k8s.problems import ClientProblem
 
 if TYPE_CHECKING:
     from netmodel_lab.k8s.netperf_file import Test
@@ -19,15 +19,15 @@ SCHEMA = "netmodel-lab.driver/1"
 
 
 def document(driver: str, log: str, why: str, test: Test, facts: Json) -> Json:
-    """facts: version and image. Raises MeasurementProblem when the program has failed, or its output is not whole."""
+    """facts: version and image. Raises ClientProblem when the program has failed, or its output is not whole."""
     try:
         found = _READERS[driver](log, test)
         json.dumps(found, allow_nan=False)
     except (ValueError, KeyError, TypeError, IndexError, ArithmeticError) as error:
         said = "; ".join(line.strip() for line in log.splitlines()[-3:] if line.strip())
-        raise MeasurementProblem([f"{driver} has failed: {error}; {why or 'exit code 0'}: {said}"]) from None
+        raise ClientProblem([f"{driver} has failed: {error}; {why or 'exit code 0'}: {said}"]) from None
     if why:
-        raise MeasurementProblem([f"{driver} has failed: {why}"])
+        raise ClientProblem([f"{driver} has failed: {why}"])
     return {"schema": SCHEMA, "driver": {"name": driver, **facts}, "totals": found, "output": log}
 
 

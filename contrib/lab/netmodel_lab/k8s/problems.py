@@ -23,6 +23,10 @@ class MeasurementProblem(Problem):
     code = Exit.FAILED
 
 
+class ClientProblem(MeasurementProblem):
+    """A client says that it has failed, or does not end: it may not have reached its server."""
+
+
 class SkewProblem(MeasurementProblem):
     """Its pairs have not run at the same time, which another try may put right."""
 

@@ -12,7 +12,7 @@ from netmodel_lab.k8s import histograms
 from netmodel_lab.k8s.facts import cni
 from netmodel_lab.k8s.figures import start_skew_s
 from netmodel_lab.k8s.placement import zone
-from netmodel_lab.k8s.problems import MeasurementProblem, SkewProblem
+from netmodel_lab.k8s.problems import ClientProblem, MeasurementProblem, SkewProblem
 
 Json = dict[str, Any]
 _SAID = 5  # lines of a log that failed
@@ -26,14 +26,14 @@ def parse(log: str, why: str) -> Json:
     document, said = _split(log)
     if why:
         told = _incomplete(document)
-        raise MeasurementProblem([f"the master has failed: {told or _last(said) or why}"])
+        raise ClientProblem([f"the master has failed: {told or _last(said) or why}"])
     if document is None:
         raise MeasurementProblem(["the log has no whole result in it" + (f": {_last(said)}" if said else "")])
     if not str(document.get("schema", "")).startswith("netmodel.result/"):
         raise MeasurementProblem(["the log is no result of netmodel"])
     run = document.get("run") or {}
     if not run.get("complete"):
-        raise MeasurementProblem([f"the run is incomplete: {run.get('incomplete_why')}"])
+        raise ClientProblem([f"the run is incomplete: {run.get('incomplete_why')}"])
     if run.get("reconciled") is False:
         raise MeasurementProblem([f"the ends do not agree: {run.get('reconcile_text')}"])
     return document

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from netmodel_lab.k8s.cluster import BY_NAME, MACHINE, NODE, POD, SERVICE, Cluster
-from netmodel_lab.k8s.problems import MeasurementProblem
+from netmodel_lab.k8s.problems import ClientProblem, MeasurementProblem
 from netmodel_lab.k8s.settings import Limits
 from netmodel_lab.problems import EnvironmentProblem
 
@@ -208,7 +208,7 @@ class Waits:
                 for node in dict.fromkeys(filter(None, (now["spec"].get("nodeName"), *servers))):
                     self._verify_ready(str(node))
             if time.monotonic() > limit:
-                raise MeasurementProblem([f"pod {name} has not ended within {limit_s:.0f} s: {state(now)}"])
+                raise ClientProblem([f"pod {name} has not ended within {limit_s:.0f} s: {state(now)}"])
             time.sleep(_LOOK_SELDOM_S)
 
     def verify_nodes(self, pods: Sequence[Json], said: str) -> None:
