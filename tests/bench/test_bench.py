@@ -21,7 +21,7 @@ import bench
 from benchlib import measure, ports, process, report
 from benchlib.awake import kept_awake
 from benchlib.model import WORKLOADS, BenchError, Case, Commands, Ends, Figures, Outcome, Place
-from benchlib.tools import Bare, Iperf3, Neper, Netmodel, Netperf, Sockperf, Uperf
+from benchlib.tools import PEERS, Bare, Iperf3, Neper, Netmodel, Netperf, Sockperf, Uperf, netperf
 from benchlib.tools.base import locate
 from nmtest import PATIENCE_S, wait_until
 
@@ -113,6 +113,30 @@ def test_netperf_units() -> None:
     assert tool.parse(STREAM, stream, "").rate == 1e6
     with pytest.raises(BenchError, match="expected 'Trans/s'"):
         tool.parse(RR, stream, "")
+
+
+def test_netperf_of_debian_is_asked_for_where_it_is_wanted_and_no_other_is_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked, own = tmp_path / "asked", tmp_path / "own"
+    for name in ("netperf", "netserver"):
+        (own / name).parent.mkdir(exist_ok=True)
+        (own / name).touch(0o755)
+    packages = tmp_path / "tests" / "k8s" / "packages"
+    packages.parent.mkdir(parents=True)
+    packages.write_text(f'#!/bin/sh\necho "$@" >>{asked}\nmkdir -p "$3/usr" && cp -r {own} "$3/usr/bin"\n')
+    packages.chmod(0o755)
+    monkeypatch.setattr(netperf, "_TOP", tmp_path)
+    monkeypatch.setattr(netperf, "_FOLDER", tmp_path / "debian")
+    none = {"PATH": ""}
+    assert bench.find_tools(("iperf3",), PEERS, none) == []
+    assert Netperf.find({**none, "NETPERF_DIR": "/nowhere"}) is None
+    assert Netperf.find({"PATH": str(own)}) is not None
+    assert not asked.exists()
+    assert Netperf.find(none) is not None
+    assert asked.read_text() == f"--component non-free {tmp_path}/debian netperf\n"
+    packages.write_text("#!/bin/sh\nexit 77\n")
+    assert Netperf.find(none) is None
 
 
 def test_iperf3_takes_what_was_received() -> None:
