@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +20,7 @@ from netmodel_lab.k8s.models import Model
 from netmodel_lab.k8s.netperf_file import Test
 from netmodel_lab.k8s.placement import Pair, Places
 from netmodel_lab.k8s.problems import ApiProblem
-from netmodel_lab.k8s.settings import Pods, Where, points
+from netmodel_lab.k8s.settings import Pods, Where, as_json, from_json, points
 
 Json = dict[str, Any]
 OURS: Json = {"podSelector": {"matchLabels": {"app.kubernetes.io/name": "netmodel"}}}
@@ -365,6 +366,12 @@ def test_nodes_have_addresses_and_no_labels() -> None:
 def test_where_policies_are_not_looked_at() -> None:
     assert told(policy(), network_policy=True) == told(policy(), network_policy=False) == ()
     assert told(policy(), namespace=None) == ()
+
+
+@pytest.mark.parametrize("asked", [None, True, False])
+def test_a_run_that_is_gone_on_with_has_what_was_asked_of_policies(asked: bool | None) -> None:
+    settings = of(STREAM, network_policy=asked)
+    assert from_json(json.loads(json.dumps(as_json(settings)))).network_policy is asked
 
 
 def test_one_of_its_own_is_of_the_run_alone() -> None:
