@@ -99,4 +99,4 @@ def test_names_with_values() -> None:
     with pytest.raises(UsageProblem, match=r'--node-selector: "=b": must be NAME=VALUE'):
         named("--node-selector", ["a=b", "=b"])
     with pytest.raises(UsageProblem, match='--limits: "cpu=": must be NAME=QUANTITY, as cpu=1'):
-        named("--limits", ["cpu="], "NAME=QUANTITY, as cpu=1")
+        options._quantities("--limits", "cpu=")

@@ -232,7 +232,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 
 
 def _quantities(flag: str, text: str) -> dict[str, str]:
-    return named(flag, text.split(","), "NAME=QUANTITY, as cpu=1")
+    return named(flag, text.split(","), "NAME=QUANTITY, as cpu=1", may_be_empty=False)
 
 
 def _toleration(text: str) -> dict[str, str]:

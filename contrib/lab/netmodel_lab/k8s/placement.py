@@ -108,12 +108,12 @@ def _tolerates(toleration: dict[str, str], taint: Json) -> bool:
     return bool(toleration.get("key") == taint["key"] and toleration.get("value", "") == taint.get("value", ""))
 
 
-def named(flag: str, parts: Iterable[str], form: str = "NAME=VALUE") -> dict[str, str]:
-    """Values by their names, as an option has them; an empty value is one where the form is not of something else."""
+def named(flag: str, parts: Iterable[str], form: str = "NAME=VALUE", *, may_be_empty: bool = True) -> dict[str, str]:
+    """Values by their names, as an option has them."""
     found = {}
     for part in filter(None, parts):
         name, equals, value = part.partition("=")
-        if not (name and equals and (value or form == "NAME=VALUE")):
+        if not (name and equals and (value or may_be_empty)):
             raise UsageProblem([f'{flag}: "{part}": must be {form}'])
         found[name] = value
     return found
