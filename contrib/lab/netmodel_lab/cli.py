@@ -40,6 +40,10 @@ from netmodel_lab.problems import EnvironmentProblem, Exit, Problem, nearest
 
 
 class Parser(argparse.ArgumentParser):
+    def parse(self, words: Sequence[str]) -> argparse.Namespace:
+        """Options may stand between other words, but not where these have parsers of their own."""
+        return self.parse_args(words) if self._subparsers else self.parse_intermixed_args(words)
+
     def error(self, message: str) -> NoReturn:
         print(f"netmodel-lab: {message} ({self.prog} --help shows how)", file=sys.stderr)
         sys.exit(Exit.USAGE)
@@ -244,8 +248,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     add, action = VERBS[verb]
     parser = Parser(prog=f"netmodel-lab {verb}", description=action.__doc__, allow_abbrev=False)
     add(parser)
-    parse = parser.parse_args if verb == "baseline" else parser.parse_intermixed_args
-    options = parse(argv[1:])
+    options = parser.parse(argv[1:])
     options.action = action
     options.argv = list(argv)
     return options
