@@ -6,7 +6,7 @@ from __future__ import annotations
 import bisect
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,10 +36,7 @@ class Difference:
     effect: float
     se: float | None
     df: float | None
-
-    @property
-    def is_paired(self) -> bool:
-        return self.test in ("paired t", "Wilcoxon")
+    is_paired: bool = False
 
     def interval(self, confidence: float) -> tuple[float, float] | None:
         if self.se is None or self.df is None:
@@ -77,6 +74,10 @@ def paired(a: Sequence[float], b: Sequence[float]) -> Difference:
 
 
 def of_differences(d: Array) -> Difference:
+    return replace(_of_differences(d), is_paired=True)
+
+
+def _of_differences(d: Array) -> Difference:
     n, effect = int(d.size), float(d.mean())
     if np.max(np.abs(d)) < _EQUAL:
         return Difference("all equal", n, n, 1.0, 0.0, 0.0, float(max(n - 1, 1)))

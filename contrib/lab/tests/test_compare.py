@@ -207,6 +207,17 @@ def test_no_good_run_is_not_the_same_as_itself() -> None:
     assert verdicts(judged({"1": [math.nan]}, {"1": [math.nan]}, ("A", "A"))) == ["undecided"]
 
 
+@pytest.mark.parametrize(
+    ("b", "test"),
+    [([1.0, 2.0], "all equal"), ([2.0, 4.0], "permutation"), ([2.0, 5.0], "paired t"), ([2.0], "too few runs")],
+)
+def test_pairs_are_pairs_whatever_their_test(b: list[float], test: str) -> None:
+    a = [1.0, 2.0][: len(b)]
+    found = inference.paired(a, b)
+    assert (found.test, found.is_paired) == (test, True)
+    assert not inference.unpaired(a, b).is_paired
+
+
 def test_values_below_nothing() -> None:
     """hidden_TL may be: by ranks, without a ratio of all cells."""
     a = {"1": [-3.0, -2, -1, 0, 1, 2, 3, 0.5], "2": [4.0, 5, 6, 7, 8, 9, 10, 11]}
