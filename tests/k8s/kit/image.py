@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """image.py OUT.tar NAME ENTRY FILE [FILE=PATH...] [NAME=VALUE...]: an image of one file, of others at their paths, which
-begin with /, and of variables of the environment, as an OCI archive."""
+begin with /, and of variables of the environment, whose values do not, as an OCI archive."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ def tar(files: dict[str, tuple[bytes, int]]) -> bytes:
 
 def main() -> None:
     out, name, entry, path, *more = sys.argv[1:]
-    every = {entry: path} | {at: given for given, _, at in (one.partition("=") for one in more) if at.startswith("/")}
-    variables = [one for one in more if "=/" not in one]
+    parts = [one.rpartition("=") for one in more]
+    every = {entry: path} | {at: given for given, _, at in parts if at.startswith("/")}
+    variables = [f"{variable}={value}" for variable, _, value in parts if not value.startswith("/")]
     layer = tar({at.lstrip("/"): (Path(given).read_bytes(), 0o755) for at, given in every.items()})
     files: dict[str, tuple[bytes, int]] = {"oci-layout": (b'{"imageLayoutVersion":"1.0.0"}', 0o644)}
 
