@@ -28,6 +28,15 @@ def closed() -> Iterator[tuple[str, str]]:
     kubectl("delete", "namespace", "closed")
 
 
+def gone_on_with(lab: Lab, name: str) -> str:
+    """What is told of a run whose first sample is measured again."""
+    sample = lab.folder / name / "samples" / "0001.json"
+    sample.unlink()
+    done = lab("resume", name, "--debug")
+    assert done.returncode == 0 and sample.exists(), done.stderr
+    return done.stderr
+
+
 def test_a_policy_that_is_in_the_way(lab: Lab, closed: tuple[str, str]) -> None:
     said = (
         "NetworkPolicy deny-ingress is likely to be in the way",
@@ -41,6 +50,7 @@ def test_a_policy_that_is_in_the_way(lab: Lab, closed: tuple[str, str]) -> None:
     assert not (lab.folder / "out").exists() and not objects("pods", "-n", "closed")
     done = lab("run", "tests.yml", *ON, *closed, "--network-policy=false", "-o", "all-the-same")
     assert done.returncode == 0, done.stderr
+    assert "NetworkPolicy" not in gone_on_with(lab, "all-the-same")
     ours = {"podSelector": {"matchLabels": dict([LABEL.split("=")])}}
     ports = [{"port": 20000}, {"port": 32768, "endPort": 60999}]
     text = policy("allow", **ours, ingress=[{"from": [ours], "ports": ports}])
@@ -72,4 +82,6 @@ def test_one_of_the_runs_own_goes_with_it(lab: Lab, closed: tuple[str, str]) -> 
     assert [one["metadata"]["name"] for one in objects("networkpolicies", "-n", "closed")] == ["deny-ingress"]
     done = lab("run", *words, "-o", "out")
     assert done.returncode == 0, done.stderr
+    assert [one["metadata"]["name"] for one in objects("networkpolicies", "-n", "closed")] == ["deny-ingress"]
+    assert "NetworkPolicy nm-" in gone_on_with(lab, "out")
     assert [one["metadata"]["name"] for one in objects("networkpolicies", "-n", "closed")] == ["deny-ingress"]
