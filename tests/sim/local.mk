@@ -53,13 +53,16 @@ SIM = \
 SIM_CPPFLAGS = $(AM_CPPFLAGS) $(NL_CFLAGS) $(XML_CFLAGS) -DNM_SYSCALLS_BY_LIBC=1 -DNM_FORK_SIMULATED=1 \
 	-DSIM_PROFILES='"$(abs_top_srcdir)/profiles"'
 
-tests_sim_test_ends_SOURCES = tests/sim/test_ends.c $(SIM) $(SIM_PRODUCT)
+# Compiled once for all programs, each of which has the whole of it: the calls of the C library are to be those of libc.c.
+EXTRA_LIBRARIES = tests/sim/libsim.a
+CLEANFILES += tests/sim/libsim.a
+tests_sim_libsim_a_SOURCES = $(SIM) $(SIM_PRODUCT)
+tests_sim_libsim_a_CPPFLAGS = $(SIM_CPPFLAGS)
+
 tests_sim_test_ends_CPPFLAGS = $(SIM_CPPFLAGS)
-tests_sim_test_ends_LDADD = $(CHECK_LIBS) $(LIB_LIBS)
-tests_sim_test_run_SOURCES = tests/sim/test_run.c tests/sim/shrink.c tests/sim/shrink.h $(SIM) $(SIM_PRODUCT)
+tests_sim_test_run_SOURCES = tests/sim/test_run.c tests/sim/shrink.c tests/sim/shrink.h
 tests_sim_test_run_CPPFLAGS = $(SIM_CPPFLAGS) -DSIM_KEPT='"$(abs_top_srcdir)/tests/sim/kept.txt"'
 EXTRA_DIST += tests/sim/kept.txt
-tests_sim_test_run_LDADD = $(CHECK_LIBS) $(LIB_LIBS)
 SIM_CONFORM = \
 	tests/sim/conform.c \
 	tests/sim/conform.h \
@@ -70,15 +73,19 @@ SIM_CONFORM = \
 	tests/sim/script.h \
 	tests/sim/shrink.c \
 	tests/sim/shrink.h
-tests_sim_test_conform_SOURCES = tests/sim/test_conform.c $(SIM_CONFORM) $(SIM) $(SIM_PRODUCT)
+tests_sim_test_conform_SOURCES = tests/sim/test_conform.c $(SIM_CONFORM)
 tests_sim_test_conform_CPPFLAGS = $(SIM_CPPFLAGS)
-tests_sim_test_conform_LDADD = $(CHECK_LIBS) $(LIB_LIBS)
-tests_sim_sim_SOURCES = tests/sim/sim.c $(SIM_CONFORM) $(SIM) $(SIM_PRODUCT)
+tests_sim_sim_SOURCES = tests/sim/sim.c $(SIM_CONFORM)
 tests_sim_sim_CPPFLAGS = $(SIM_CPPFLAGS)
-tests_sim_sim_LDADD = $(LIB_LIBS)
 EXTRA_PROGRAMS = tests/sim/sim
 
+SIM_TESTS = tests/sim/test_run tests/sim/test_ends tests/sim/test_conform
+tests/sim/sim $(SIM_TESTS): LINK = $(link)
+tests/sim/sim $(SIM_TESTS): LDADD = -Wl,--whole-archive,tests/sim/libsim.a,--no-whole-archive \
+	$(CHECK_LIBS) $(call archives,$(LIB_LIBS))
+tests/sim/sim $(SIM_TESTS): tests/sim/libsim.a $(filter %.la,$(LIB_LIBS))
+
 if HAVE_CHECK
-check_PROGRAMS += tests/sim/test_conform tests/sim/test_ends tests/sim/test_run
-TESTS += tests/sim/test_run tests/sim/test_ends tests/sim/test_conform
+check_PROGRAMS += $(SIM_TESTS)
+TESTS += $(SIM_TESTS)
 endif

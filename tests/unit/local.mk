@@ -4,7 +4,10 @@ AM_TESTS_ENVIRONMENT = CK_DEFAULT_TIMEOUT=60; export CK_DEFAULT_TIMEOUT;
 EXTRA_DIST += tests/unit/suite.h
 
 # The unit tests of a room: each is a program of one source, linked with the rooms that its room may use
-# (LDADD of its list), so that a call to any other room does not link.
+# (LDADD of its list), so that a call to any other room does not link. Programs of the check are linked without
+# libtool, which takes twice as long as the linker: archives LIBS has each room as the archive that libtool has made of it.
+archives = $(patsubst src/%.la,src/.libs/%.a,$(1))
+link = $(CCLD) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -o $@
 
 BASE_TESTS = \
 	tests/unit/base/test_diag \
@@ -17,7 +20,7 @@ BASE_TESTS = \
 	tests/unit/base/test_opt \
 	tests/unit/base/test_subjects \
 	tests/unit/base/test_units
-$(BASE_TESTS): LDADD = $(CHECK_LIBS) $(BASE_LIBS)
+$(BASE_TESTS): LDADD = $(CHECK_LIBS) $(call archives,$(BASE_LIBS))
 $(BASE_TESTS): $(filter %.la,$(BASE_LIBS))
 
 HOST_TESTS = \
@@ -32,7 +35,7 @@ HOST_TESTS = \
 	tests/unit/host/test_unhalted \
 	tests/unit/host/test_usage \
 	tests/unit/host/test_vectors
-$(HOST_TESTS): LDADD = $(CHECK_LIBS) $(HOST_LIBS)
+$(HOST_TESTS): LDADD = $(CHECK_LIBS) $(call archives,$(HOST_LIBS))
 $(HOST_TESTS): $(filter %.la,$(HOST_LIBS))
 
 STATS_TESTS = \
@@ -40,13 +43,13 @@ STATS_TESTS = \
 	tests/unit/stats/test_hist \
 	tests/unit/stats/test_summary \
 	tests/unit/stats/test_tally
-$(STATS_TESTS): LDADD = $(CHECK_LIBS) $(STATS_LIBS)
+$(STATS_TESTS): LDADD = $(CHECK_LIBS) $(call archives,$(STATS_LIBS))
 $(STATS_TESTS): $(filter %.la,$(STATS_LIBS))
 
 SEARCH_TESTS = \
 	tests/unit/search/test_range \
 	tests/unit/search/test_search
-$(SEARCH_TESTS): LDADD = $(CHECK_LIBS) $(SEARCH_LIBS)
+$(SEARCH_TESTS): LDADD = $(CHECK_LIBS) $(call archives,$(SEARCH_LIBS))
 $(SEARCH_TESTS): $(filter %.la,$(SEARCH_LIBS))
 
 APP_TESTS = \
@@ -61,14 +64,14 @@ APP_TESTS = \
 	tests/unit/app/test_line \
 	tests/unit/app/test_memcache \
 	tests/unit/app/test_torture
-$(APP_TESTS): LDADD = $(CHECK_LIBS) $(APP_LIBS)
+$(APP_TESTS): LDADD = $(CHECK_LIBS) $(call archives,$(APP_LIBS))
 $(APP_TESTS): $(filter %.la,$(APP_LIBS))
 
 PROFILE_TESTS = \
 	tests/unit/profile/test_limits \
 	tests/unit/profile/test_normalise \
 	tests/unit/profile/test_tree
-$(PROFILE_TESTS): LDADD = $(CHECK_LIBS) $(PROFILE_LIBS)
+$(PROFILE_TESTS): LDADD = $(CHECK_LIBS) $(call archives,$(PROFILE_LIBS))
 $(PROFILE_TESTS): $(filter %.la,$(PROFILE_LIBS))
 
 TRANSPORT_TESTS = \
@@ -80,7 +83,7 @@ TRANSPORT_TESTS = \
 	tests/unit/transport/test_socket \
 	tests/unit/transport/test_ssl \
 	tests/unit/transport/test_zc_pool
-$(TRANSPORT_TESTS): LDADD = $(CHECK_LIBS) $(TRANSPORT_LIBS)
+$(TRANSPORT_TESTS): LDADD = $(CHECK_LIBS) $(call archives,$(TRANSPORT_LIBS))
 $(TRANSPORT_TESTS): $(filter %.la,$(TRANSPORT_LIBS))
 tests_unit_transport_test_conformance_SOURCES = \
 	tests/unit/transport/test_conformance.c \
@@ -107,7 +110,7 @@ PLAN_TESTS = \
 	tests/unit/plan/test_shorthand \
 	tests/unit/plan/test_tables \
 	tests/unit/plan/test_warmup
-$(PLAN_TESTS): LDADD = $(CHECK_LIBS) $(PLAN_LIBS)
+$(PLAN_TESTS): LDADD = $(CHECK_LIBS) $(call archives,$(PLAN_LIBS))
 $(PLAN_TESTS): $(filter %.la,$(PLAN_LIBS))
 tests_unit_plan_test_memory_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=strndup
@@ -169,7 +172,7 @@ FLOWOP_TESTS = \
 	tests/unit/flowop/test_rounds \
 	tests/unit/flowop/test_stamp \
 	tests/unit/flowop/test_think
-$(FLOWOP_TESTS): LDADD = $(CHECK_LIBS) $(FLOWOP_LIBS)
+$(FLOWOP_TESTS): LDADD = $(CHECK_LIBS) $(call archives,$(FLOWOP_LIBS))
 $(FLOWOP_TESTS): $(filter %.la,$(FLOWOP_LIBS))
 
 ENGINE_TESTS = \
@@ -188,7 +191,7 @@ ENGINE_TESTS = \
 	tests/unit/engine/test_retry \
 	tests/unit/engine/test_timer \
 	tests/unit/engine/test_waiter
-$(ENGINE_TESTS): LDADD = $(CHECK_LIBS) $(ENGINE_LIBS)
+$(ENGINE_TESTS): LDADD = $(CHECK_LIBS) $(call archives,$(ENGINE_LIBS))
 $(ENGINE_TESTS): $(filter %.la,$(ENGINE_LIBS))
 
 tests_unit_engine_test_accept_SOURCES = \
@@ -233,7 +236,7 @@ tests_unit_engine_test_pair_SOURCES = \
 RESULT_TESTS = \
 	tests/unit/result/test_load \
 	tests/unit/result/test_result
-$(RESULT_TESTS): LDADD = $(CHECK_LIBS) $(RESULT_LIBS)
+$(RESULT_TESTS): LDADD = $(CHECK_LIBS) $(call archives,$(RESULT_LIBS))
 $(RESULT_TESTS): $(filter %.la,$(RESULT_LIBS))
 
 CONTROL_TESTS = \
@@ -261,7 +264,7 @@ CONTROL_TESTS = \
 	tests/unit/control/test_resolve \
 	tests/unit/control/test_results \
 	tests/unit/control/test_unkept
-$(CONTROL_TESTS): LDADD = $(CHECK_LIBS) $(CONTROL_LIBS)
+$(CONTROL_TESTS): LDADD = $(CHECK_LIBS) $(call archives,$(CONTROL_LIBS))
 $(CONTROL_TESTS): $(filter %.la,$(CONTROL_LIBS))
 
 tests_unit_control_test_unkept_SOURCES = \
@@ -281,7 +284,7 @@ FAKED_TESTS = \
 	tests/unit/control/test_snapshot \
 	tests/unit/control/test_usage \
 	tests/unit/control/test_windows
-$(FAKED_TESTS): LDADD = $(CHECK_LIBS) $(FAKED_LIBS)
+$(FAKED_TESTS): LDADD = $(CHECK_LIBS) $(call archives,$(FAKED_LIBS))
 $(FAKED_TESTS): $(filter %.la,$(FAKED_LIBS))
 FAKE_ENGINE = tests/unit/control/fake_engine.c tests/unit/control/fake_engine.h
 tests_unit_control_test_late_flows_SOURCES = tests/unit/control/test_late_flows.c $(FAKE_ENGINE)
@@ -318,7 +321,7 @@ REPORT_TESTS = \
 	tests/unit/report/test_requirement \
 	tests/unit/report/test_text \
 	tests/unit/report/test_uperf
-$(REPORT_TESTS): LDADD = $(CHECK_LIBS) $(REPORT_LIBS)
+$(REPORT_TESTS): LDADD = $(CHECK_LIBS) $(call archives,$(REPORT_LIBS))
 $(REPORT_TESTS): $(filter %.la,$(REPORT_LIBS))
 tests_unit_report_test_compare_SOURCES = \
 	tests/unit/report/test_compare.c \
@@ -373,7 +376,7 @@ tests_unit_report_test_report_json_SOURCES = \
 
 LIB_TESTS = \
 	tests/unit/lib/test_netmodel
-$(LIB_TESTS): LDADD = $(CHECK_LIBS) $(LIB_LIBS)
+$(LIB_TESTS): LDADD = $(CHECK_LIBS) $(call archives,$(LIB_LIBS))
 $(LIB_TESTS): $(filter %.la,$(LIB_LIBS))
 
 CLI_TESTS = \
@@ -387,7 +390,7 @@ CLI_TESTS = \
 	tests/unit/cli/test_sink \
 	tests/unit/cli/test_texts \
 	tests/unit/cli/test_trial
-$(CLI_TESTS): LDADD = $(CHECK_LIBS) $(CLI_LIBS)
+$(CLI_TESTS): LDADD = $(CHECK_LIBS) $(call archives,$(CLI_LIBS))
 $(CLI_TESTS): $(filter %.la,$(CLI_LIBS)) | tests/unit/share/netmodel/profiles
 EXTRA_DIST += tests/unit/cli/said.h
 
@@ -408,6 +411,7 @@ UNIT_TESTS = \
 	$(REPORT_TESTS) \
 	$(LIB_TESTS) \
 	$(CLI_TESTS)
+$(UNIT_TESTS): LINK = $(link)
 
 if HAVE_CHECK
 check_PROGRAMS += $(UNIT_TESTS)
