@@ -9,7 +9,6 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -451,15 +450,32 @@ def words_of(room: str, variable: str) -> list[str]:
     return found[1].split()
 
 
-# One process of pytest runs all that need it: it takes long to build.
+# One process of pytest runs all that need it: it is built once.
 of_extended = pytest.mark.xdist_group("extended")
 
 
+def linked(program: Path, sources: Sequence[Path], rooms: Sequence[Path], *libraries: str) -> list[str | Path]:
+    """The command that makes a program of these sources and the rooms."""
+    flags = [*LANGUAGE, '-DPACKAGE_VERSION="0"', *must(["pkg-config", "--cflags", *libraries, *LIBRARIES]).split()]
+    needs = [*must(["pkg-config", "--libs", *libraries, *LIBRARIES]).split(), "-lpfm", "-lm"]
+    return [compilers()[0], "-pthread", *flags, *sources, *rooms, *needs, "-o", program]
+
+
 @pytest.fixture(scope="session")
-def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A netmodel with all examples: a file and a word more for each."""
+def rooms(netmodel: Path) -> list[Path]:
+    """What the program under test is made of, the higher rooms first, as a linker wants them."""
+    order = "cli search lib report control result engine plan flowop app stats transport host profile base".split()
+    archives = [netmodel.parent / ".libs" / f"libnm_{room}.a" for room in order]
+    if not all(archive.exists() for archive in archives):
+        pytest.skip(f"no rooms beside {netmodel}")
+    return archives
+
+
+@pytest.fixture(scope="session")
+def extended(tmp_path_factory: pytest.TempPathFactory, rooms: list[Path]) -> Path:
+    """A netmodel with all examples: a file and a word more for each. Their tables stand before those of the rooms."""
     folder = tmp_path_factory.mktemp("extended")
-    sources = [*sorted((TOP / "src").rglob("*.c")), *EXAMPLES]
+    sources = [*EXAMPLES]
     for room, variable, more in (
         ("flowop", "FLOWOPS", "discard"),
         ("flowop/arrival_law", "ARRIVAL_LAWS", "paired"),
@@ -472,23 +488,8 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
         words = words_of(room.partition("/")[0], variable) + more.split()
         table.write_text(must(["sh", TOP / "tools/make-registry", room, *words]))
         sources.append(table)
-    compiler = compilers()[0]
-    flags = [*LANGUAGE, "-O0", '-DPACKAGE_VERSION="0"', *must(["pkg-config", "--cflags", *LIBRARIES]).split()]
-    libraries = [*must(["pkg-config", "--libs", *LIBRARIES]).split(), "-lpfm"]
-    objects = [folder / f"{number}.o" for number in range(len(sources))]
-
-    # Most of it is as it was when another check compiled it, in another folder.
-    remembered = ["ccache"] if shutil.which("ccache") else []
-    env = {**os.environ, "CCACHE_BASEDIR": str(TOP)}
-
-    def compile_one(source: Path, made: Path) -> None:
-        must([*remembered, compiler, *flags, "-c", source, "-o", made], env=env)
-
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(compile_one, sources, objects))
-    program = folder / "netmodel"
-    must([compiler, "-pthread", *objects, *libraries, "-lm", "-o", program])
-    return program
+    must([*linked(folder / "netmodel", [TOP / "src/cli/main.c", *sources], rooms), "-O0"])
+    return folder / "netmodel"
 
 
 @of_extended
@@ -499,17 +500,13 @@ def test_netmodel_describes_the_examples(extended: Path) -> None:
 
 @of_extended
 @pytest.mark.parametrize("test", ["test_check", "test_tables"])
-def test_unit_tests_of_the_plan_hold_with_the_examples(test: str, extended: Path, tmp_path: Path) -> None:
+def test_unit_tests_of_the_plan_hold_with_the_examples(test: str, extended: Path, rooms: list[Path], tmp_path: Path) -> None:
     """They know what each flowop of the project does, and nothing of how many there are."""
     if run(["pkg-config", "--exists", "check"]).returncode != 0:
         pytest.skip("the library check is not installed")
     folder = TOP / "tests" / "unit" / "plan"
-    main = f"{sorted((TOP / 'src').rglob('*.c')).index(TOP / 'src/cli/main.c')}.o"
-    objects = [path for path in extended.parent.glob("*.o") if path.name != main]
-    flags = [*LANGUAGE, *must(["pkg-config", "--cflags", "check", *LIBRARIES]).split()]
-    libraries = [*must(["pkg-config", "--libs", "check", *LIBRARIES]).split(), "-lpfm", "-lm"]
-    sources = [folder / f"{test}.c", folder / "compiled.c"]
-    must([compilers()[0], "-pthread", *flags, *sources, *objects, *libraries, "-o", tmp_path / test])
+    sources = [folder / f"{test}.c", folder / "compiled.c", *EXAMPLES, *extended.parent.glob("*_registry.c")]
+    must(linked(tmp_path / test, sources, rooms, "check"))
     must([tmp_path / test])
 
 
