@@ -281,8 +281,9 @@ static bool awaits(const struct nm_group *group, const struct nm_phase *phase,
 static bool has_sent_last(const struct nm_group *group, const struct nm_phase *phase,
 			  const struct nm_instr *close)
 {
-	for (const struct nm_instr *i = close - 1;
-	     i >= &group->instrs[phase->first] && !nm_phase_mixes(group, phase); i--)
+	if (nm_phase_mixes(group, phase))
+		return true;
+	for (const struct nm_instr *i = close - 1; i >= &group->instrs[phase->first]; i--)
 		if ((i->op->flags & NM_FLOWOP_MOVES) && i->slot == close->slot)
 			return i->can_fail || !(i->op->flags & NM_FLOWOP_FOLLOWS) ||
 			       (i->op->flags & NM_FLOWOP_BOTH);

@@ -106,8 +106,9 @@ static void note_corks(struct nm_group *group, struct nm_phase *phase)
 {
 	const uint32_t concerns = NM_FLOWOP_MOVES | NM_FLOWOP_CLOSES;
 
-	/* With a mix, something else may be next each time. */
-	for (uint32_t i = phase->first; i < group->n_instrs && !nm_phase_mixes(group, phase); i++) {
+	if (nm_phase_mixes(group, phase)) /* something else may be next each time */
+		return;
+	for (uint32_t i = phase->first; i < group->n_instrs; i++) {
 		struct nm_instr *write = &group->instrs[i], *next = write;
 
 		if (!wants_more(write))
@@ -233,7 +234,7 @@ static void note_reconnects(struct nm_group *group, const struct nm_ir_group *fr
 		phase->anew.between_passes &= host == NM_NO_HOST || host == from->steps[i].host;
 		host = from->steps[i].host;
 	}
-	for (uint32_t i = phase->first; i < group->n_instrs && !nm_phase_mixes(group, phase); i++)
+	for (uint32_t i = phase->first; i < group->n_instrs && phase->anew.between_passes; i++)
 		if (group->instrs[i].transport && !can_reconnect(group, phase, &group->instrs[i]))
 			phase->anew.between_passes = false;
 }
