@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a host or its network lacks is named by the error itself: ports, loopback, the scope of an address, the address
+"""What a host or its network lacks is named: ports, loopback, the scope of an address, room for connections that wait, the address
 that a router has put in the place of the master's."""
 
 from __future__ import annotations
@@ -79,3 +79,21 @@ def test_an_address_that_is_changed_on_the_way_is_told(netmodel: Netmodel, nodes
     assert f"--allow-peer {ANOTHER}" in why, why
     with slaves_on(netmodel, [far], "--allow-peer", ANOTHER):
         netmodel.measure(profile, *defines(host=far.address, test_length="200ms"), prefix=near.prefix)
+
+
+@pytest.mark.parametrize("connects", ["master", "slave"])
+def test_a_full_queue_of_connections_is_told(
+    netmodel: Netmodel, nodes: MakeNodes, connects: str
+) -> None:
+    """Of the host that accepts; the other has none."""
+    near, far = nodes(2)
+    accepts = far if connects == "master" else near
+    stock = "connect_storm" if connects == "master" else "accept_storm"
+    words = (stock, *defines(host=far.address, num_flows=64, test_length="300ms"))
+    with changed(accepts, "net.core.somaxconn", 1), slaves_on(netmodel, [far]):
+        document = netmodel.measure(*words, prefix=near.prefix)
+    full = [host["tcp"]["listen_overflows"] for host in document["hosts"]]
+    assert (full[0] > 0, full[1] > 0) == (accepts is near, accepts is far)
+    (told,) = [text for text in document["run"]["warnings"] if "wait to be accepted" in text]
+    name = "master" if accepts is near else f"slave {far.address}"
+    assert told.startswith(f"{name}: a queue of connections that wait to be accepted was full {max(full)} times "), told
