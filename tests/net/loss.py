@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loss at a host: a program of the kernel (XDP) that drops some of what arrives over UDP, or some kinds of segments of
-TCP, or frames that are long; and a rule for the routes of answers."""
+"""Loss at a host: a program of the kernel (XDP) that drops a share of what arrives over UDP or TCP, or some kinds of segments
+of TCP, or frames that are long; and a rule for the routes of answers."""
 
 from __future__ import annotations
 
@@ -31,23 +31,24 @@ ABORTS, ACKNOWLEDGES = 0x14, 0x10
 _SPARED_PORT = socket.htons(20000)
 
 
-def _program_of_segments(flags: int) -> bytes:
-    """What is IPv4 and TCP with just these flags is dropped, but for control connections."""
+def _program_of(protocol: int, least: int, *chosen: bytes) -> bytes:
+    """Of IPv4 and that protocol, but for control connections, frames of so many bytes or more are dropped unless one of the
+    last instructions jumps over the two that follow."""
+    passes = len(chosen) + 2  # instructions from the last of these on
     return b"".join(
         [
             _instruction(0x61, to=2, source=1, offset=0),  # r2: the frame
             _instruction(0x61, to=3, source=1, offset=4),  # r3: its end
             _instruction(0xBF, to=4, source=2),
-            _instruction(0x07, to=4, value=48),
-            _instruction(0x2D, to=4, source=3, offset=10),  # too short: passes
+            _instruction(0x07, to=4, value=least),
+            _instruction(0x2D, to=4, source=3, offset=passes + 6),  # too short: passes
             _instruction(0x71, to=5, source=2, offset=23),  # r5: the protocol of IPv4
-            _instruction(0x55, to=5, offset=8, value=socket.IPPROTO_TCP),
+            _instruction(0x55, to=5, offset=passes + 4, value=protocol),
             _instruction(0x69, to=5, source=2, offset=34),  # its ports
-            _instruction(0x15, to=5, offset=6, value=_SPARED_PORT),
+            _instruction(0x15, to=5, offset=passes + 2, value=_SPARED_PORT),
             _instruction(0x69, to=5, source=2, offset=36),
-            _instruction(0x15, to=5, offset=4, value=_SPARED_PORT),
-            _instruction(0x71, to=5, source=2, offset=47),  # its flags
-            _instruction(0x55, to=5, offset=2, value=flags),
+            _instruction(0x15, to=5, offset=passes, value=_SPARED_PORT),
+            *chosen,
             _instruction(0xB7, to=0, value=1),  # drop
             _instruction(0x95),
             _instruction(0xB7, to=0, value=2),  # pass
@@ -56,26 +57,16 @@ def _program_of_segments(flags: int) -> bytes:
     )
 
 
-def _program(share: float) -> bytes:
-    """What is IPv4 and UDP is dropped when 24 random bits are below the share."""
-    return b"".join(
-        [
-            _instruction(0x61, to=2, source=1, offset=0),  # r2: the frame
-            _instruction(0x61, to=3, source=1, offset=4),  # r3: its end
-            _instruction(0xBF, to=4, source=2),
-            _instruction(0x07, to=4, value=24),
-            _instruction(0x2D, to=4, source=3, offset=7),  # too short: passes
-            _instruction(0x71, to=5, source=2, offset=23),  # r5: the protocol of IPv4
-            _instruction(0x55, to=5, offset=5, value=socket.IPPROTO_UDP),
-            _instruction(0x85, value=7),  # r0: 32 random bits
-            _instruction(0x77, to=0, value=8),
-            _instruction(0x35, to=0, offset=2, value=int(share * (1 << 24))),
-            _instruction(0xB7, to=0, value=1),  # drop
-            _instruction(0x95),
-            _instruction(0xB7, to=0, value=2),  # pass
-            _instruction(0x95),
-        ]
-    )
+def _program_of_segments(flags: int) -> bytes:
+    """What is TCP with just these flags."""
+    in_r5 = _instruction(0x71, to=5, source=2, offset=47)
+    return _program_of(socket.IPPROTO_TCP, 48, in_r5, _instruction(0x55, to=5, offset=2, value=flags))
+
+
+def _program_of_share(protocol: int, share: float) -> bytes:
+    """When 24 random bits are below the share."""
+    random = (_instruction(0x85, value=7), _instruction(0x77, to=0, value=8))  # r0
+    return _program_of(protocol, 42, *random, _instruction(0x35, to=0, offset=2, value=int(share * (1 << 24))))
 
 
 def _program_of_long(size: int) -> bytes:
@@ -123,9 +114,9 @@ def _attach(node: Node, program: bytes) -> int:
         os.close(loaded)
 
 
-def losing(node: Node, share: float) -> AbstractContextManager[None]:
-    """Of the datagrams that come to the node, that share is lost. OSError: the kernel does not do it."""
-    return _dropping(node, _program(share))
+def losing(node: Node, share: float, protocol: int = socket.IPPROTO_UDP) -> AbstractContextManager[None]:
+    """Of the packets of that protocol that come to the node, that share is lost. OSError: the kernel does not do it."""
+    return _dropping(node, _program_of_share(protocol, share))
 
 
 def losing_segments(node: Node, flags: int) -> AbstractContextManager[None]:
