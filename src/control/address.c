@@ -2,6 +2,7 @@
 /* Where the two ends of a control connection are, and whether they are on one host. */
 #include "control/address.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
@@ -205,6 +206,30 @@ const char *nm_address_flaw(const struct nm_addr *addr, bool own)
 	if (copy.sa.ss_family != AF_VSOCK && own && is_loopback_down())
 		return "the loopback interface of this host is down (ip link set lo up)";
 	return NULL;
+}
+
+/* What is wrong with the interface behind an address, as in fe80::1%eth0; NULL: nothing, or there
+ * is none. */
+static const char *interface_flaw(const char *name)
+{
+	const char *interface = strchr(name, '%');
+	char own[INET6_ADDRSTRLEN];
+	struct in6_addr addr;
+
+	if (!interface || (size_t)(interface - name) >= sizeof own)
+		return NULL;
+	(void)snprintf(own, sizeof own, "%.*s", (int)(interface - name), name);
+	if (inet_pton(AF_INET6, own, &addr) != 1 || !IN6_IS_ADDR_LINKLOCAL(&addr))
+		return "an interface stands only behind an address of each link, as in "
+		       "fe80::1%eth0";
+	return if_nametoindex(interface + 1) ? NULL : "this host has no interface of that name";
+}
+
+const char *nm_address_why_unknown(const char *name, int failure, int error)
+{
+	const char *flaw = interface_flaw(name);
+
+	return flaw ? flaw : failure == EAI_SYSTEM ? strerror(error) : gai_strerror(failure);
 }
 
 int nm_address_prepare_socket(int fd)

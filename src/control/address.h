@@ -34,6 +34,8 @@ bool nm_address_is_own(const struct nm_addr *remote, const struct nm_addr *local
 /* What keeps this host from reaching the address, or from listening there, by that address and the
  * interfaces alone; NULL: nothing. `own`: it is this host's. */
 const char *nm_address_flaw(const struct nm_addr *addr, bool own);
+/* Why getaddrinfo(3) has failed so for what the user named; `error`: the errno of EAI_SYSTEM. */
+const char *nm_address_why_unknown(const char *name, int failure, int error);
 /* Makes a socket non-blocking, and each message be sent at once (TCP_NODELAY). 0 or -errno. */
 int nm_address_prepare_socket(int fd);
 

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "control/address.h"
 #include "host/signals.h"
 #include "host/clock.h"
 
@@ -182,8 +183,8 @@ int nm_resolve(const char *name, uint16_t port, int interrupt_fd, uint64_t until
 		(void)snprintf(why, why_size, "its name cannot be resolved: %s", strerror(-error));
 	else
 		(void)snprintf(why, why_size, "its name cannot be resolved: %s",
-			       answer.failure == EAI_SYSTEM ? strerror(answer.error)
-			       : answer.failure		    ? gai_strerror(answer.failure)
-							    : "it has no address");
+			       answer.failure
+				       ? nm_address_why_unknown(name, answer.failure, answer.error)
+				       : "it has no address");
 	return error ? error : -EADDRNOTAVAIL;
 }

@@ -72,16 +72,12 @@ static int check_congestion_control(const char *name, struct nm_why *why)
 			  r == -EPERM ? more : "");
 }
 
-/* What the kernel takes as the largest segment. */
-#define MSS_LEAST 88u
-#define MSS_MOST  32767u
-
 static int check_mss(uint64_t bytes, struct nm_why *why)
 {
-	if (!bytes || (bytes >= MSS_LEAST && bytes <= MSS_MOST))
+	if (!bytes || bytes >= NM_MSS_LEAST)
 		return 0;
 	return nm_why_set(why, "mss", "mss=\"%llu\": must be 0, or from %u to %u bytes",
-			  (unsigned long long)bytes, MSS_LEAST, MSS_MOST);
+			  (unsigned long long)bytes, NM_MSS_LEAST, NM_MSS_MOST);
 }
 
 #define ECN_BITS 3u

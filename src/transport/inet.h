@@ -16,6 +16,9 @@ struct tcp_info;
 
 #define NM_INET_PORTS	   1024			  /* of one listener, at most */
 #define NM_TX_DELAY_MAX_NS UINT64_C(268435455000) /* that the kernel takes: 28 bits of 1 us */
+/* What the kernel takes as the largest segment. */
+#define NM_MSS_LEAST 88u
+#define NM_MSS_MOST  32767u
 
 /* The option struct of such a transport begins with this one. */
 struct nm_inet_opts {
@@ -58,7 +61,7 @@ extern const char *const nm_quickack_words[];
 		       .help = "delay what is sent once the connection is open by so much "        \
 			       "(TCP_TX_DELAY), at both ends; needs the queueing discipline fq; "  \
 			       "0: no delay"),                                                     \
-		NM_OPT(SIZE, struct nm_inet_opts, mss_bytes, "mss", .max = 65535,                  \
+		NM_OPT(SIZE, struct nm_inet_opts, mss_bytes, "mss", .max = NM_MSS_MOST,            \
 		       .help = "the largest segment (TCP_MAXSEG), at both ends; 0 leaves it to "   \
 			       "the kernel"),                                                      \
 		NM_OPT(SIZE, struct nm_inet_opts, notsent_lowat_bytes, "notsent_lowat",            \

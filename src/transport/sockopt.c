@@ -319,8 +319,8 @@ int nm_sock_try_sources(const struct nm_sock_opts *o, const struct nm_start *how
 		if (r < 0) {
 			snprintf(why, why_size, "%s: %s cannot be bound here: %s%s", words, own,
 				 strerror(-r),
-				 lacks_scope(&addr) ? ": an interface of this host must stand "
-						      "behind it, as in %eth0"
+				 lacks_scope(&addr) ? ": an interface that this host has must "
+						      "stand behind it, as in %eth0"
 						    : "");
 			return r;
 		}

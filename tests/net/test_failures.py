@@ -615,4 +615,4 @@ def test_a_scope_belongs_to_the_end_that_has_it(
         run = ("-m", workload, *of_ends, "--timeout", "3s")
         netmodel.run(*run, *defines(local_hosts="fe80::7%eth0"), prefix=here.prefix, code=0)
         wrong = netmodel.run(*run, *defines(local_hosts="fe80::7%eth9"), prefix=here.prefix, code=2)
-    assert "fe80::7 cannot be bound here: Invalid argument: an interface of this host must stand behind it" in wrong.err
+    assert "fe80::7 cannot be bound here: Invalid argument: an interface that this host has must stand behind it" in wrong.err

@@ -64,6 +64,32 @@ def test_a_link_local_address_needs_its_interface(netmodel: Netmodel, nodes: Mak
     assert form in netmodel.run("-s", "--bind", "fe80::1:2:3", prefix=near.prefix, code=2).err
 
 
+NO_INTERFACE = "this host has no interface of that name"
+NEEDS_LINK = "an interface stands only behind an address of each link, as in"
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("-m", "udp_rr", "-D", "host=fe80::1%eth7"), NO_INTERFACE),
+        (("-m", "tcp_rr", "-D", "host=fe80::1%eth7:2000"), NO_INTERFACE),
+        (("-m", "tcp_rr", "-D", "host=2001:db8::1%eth0"), NEEDS_LINK),
+        (("-m", "tcp_rr", "-D", "host=192.0.2.1%eth0"), NEEDS_LINK),
+        (("-m", "http", "-D", "server=[fe80::1%eth7]:80"), NO_INTERFACE),
+        (("-m", "redis", "-D", "server=[fe80::1]:80"), "as in fe80::1%eth0"),
+        (("-m", "dns", "-D", "server=[fe80::1]:53"), "as in fe80::1%eth0"),
+        (("-s", "--bind", "fe80::1%eth7"), NO_INTERFACE),
+    ],
+)
+def test_an_interface_that_is_not_there_is_told(
+    netmodel: Netmodel, nodes: MakeNodes, words: tuple[str, ...], why: str
+) -> None:
+    (near,) = nodes(1)
+    done = netmodel.run(*words, prefix=near.prefix, code=2)
+    assert why in done.err, done
+    assert "Name or service not known" not in done.err
+
+
 @pytest.mark.needs("iptables")
 @pytest.mark.parametrize("profile", ["tcp_rr", "udp_rr", "udp_stream"])
 def test_an_address_that_is_changed_on_the_way_is_told(netmodel: Netmodel, nodes: MakeNodes, profile: str) -> None:

@@ -271,6 +271,8 @@ def test_local_addresses_that_cannot_be_are_told(netmodel: Netmodel, profile: Wr
         ("source_ports=8", "source_ports: needs source_port, the first of them"),
         ("port=65533 num_ports=4", 'num_ports="4": from port 65533 on there are 3 ports only'),
         ("num_ports=0", "must be 1 to 1024"),
+        ("mss=87", 'mss="87": must be 0, or from 88 to 32767 bytes'),
+        ("mss=40000", 'mss="40000": must be 0 to 32767'),
         ("tos=8 dscp=2", "tos and dscp: are the same bits"),
         ("max_pacing_rate=7b/s", "max_pacing_rate: must be at least 8b/s"),
         ("max_pacing_rate=100x", "not a bitrate: a number, an optional k, M or G"),

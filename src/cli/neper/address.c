@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "cli/neper/neper.h"
+#include "control/address.h"
 
 static int family_of(unsigned families)
 {
@@ -40,7 +41,7 @@ int nm_neper_address(const char *host, unsigned families, char *to, size_t size,
 	if (error == 0)
 		error = getnameinfo(found->ai_addr, found->ai_addrlen, to, (socklen_t)size, NULL, 0,
 				    NI_NUMERICHOST);
-	*why = error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error);
+	*why = error ? nm_address_why_unknown(host, error, errno) : "";
 	if (found)
 		freeaddrinfo(found);
 	return error ? -EINVAL : 0;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "app/app.h"
+#include "control/address.h"
 #include "control/master/connect.h"
 #include "control/master/event_loop.h"
 #include "control/master/identify.h"
@@ -66,6 +67,15 @@ static int find_host(struct nm_master *master, const char *host, uint16_t port, 
 
 	if (r < 0)
 		return r;
+	struct nm_addr first = {.len = resolved.list[0].ai_addrlen};
+
+	memcpy(&first.sa, resolved.list[0].ai_addr, first.len);
+	const char *flaw = nm_address_flaw(&first, nm_addr_is_loopback(&first));
+
+	if (flaw) {
+		snprintf(why, why_size, "%s", flaw);
+		return -EADDRNOTAVAIL;
+	}
 	if (datagrams)
 		return find_route(&resolved, ret);
 	r = nm_master_try_all(master, resolved.list, nm_master_timeout_ns(master), ret_fd);

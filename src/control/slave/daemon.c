@@ -190,7 +190,8 @@ static int listen_on(const char *bind_to, uint16_t port, struct nm_diags *diags)
 			nm_diag_error(diags, NULL, 0,
 				      "cannot listen on \"%s\" port %u: the address cannot be "
 				      "resolved: %s",
-				      bind_to, port, gai_strerror(failure));
+				      bind_to, port,
+				      nm_address_why_unknown(bind_to, failure, errno));
 			return -EADDRNOTAVAIL;
 		}
 		for (struct addrinfo *at = found; at && fd < 0; at = at->ai_next) {
