@@ -19,6 +19,7 @@
 #define MOST_GROUPS 32	  /* that are compared one by one */
 #define MOST_RUNS   10000 /* of a stranger's document */
 #define TEXT	    64
+#define MOST_ROWS   8 /* of the text: all figures are in JSON */
 
 struct sides {
 	const struct nm_named_list *list;
@@ -284,9 +285,6 @@ static void add_value(struct nm_table *table, enum nm_quantity quantity, bool ha
 
 static void add_row(struct nm_table *table, const struct nm_compared *figure)
 {
-	/* Most runs have many figures that are nothing. */
-	if (figure->has_now && figure->has_before && figure->now == 0 && figure->before == 0)
-		return;
 	nm_table_text(table, figure->figure);
 	add_value(table, figure->quantity, figure->has_before, figure->before,
 		  figure->has_before_ci, figure->before_ci95);
@@ -299,13 +297,77 @@ static void add_row(struct nm_table *table, const struct nm_compared *figure)
 	nm_table_text(table, figure->overlap ? "within the intervals" : "");
 }
 
+/* What tells most, in this order; where it was measured. */
+static const char *const important[] = {
+	"transactions_per_s",
+	"throughput.received_bits_per_s",
+	"latency.p50",
+	"latency.p99",
+	"errors",
+	"messages.to_slaves.lost",
+	"messages.to_master.lost",
+	"retransmits",
+	"cpu_busy",
+	"latency.mean",
+};
+
+/* Most runs have many figures that are nothing. */
+static bool is_nothing(const struct nm_compared *figure)
+{
+	return figure->has_now && figure->has_before && figure->now == 0 && figure->before == 0;
+}
+
+/* Returns how many there are. */
+static size_t choose(const struct nm_comparison *comparison, const struct nm_compared **ret_rows)
+{
+	size_t count = 0;
+
+	for (size_t k = 0; k < sizeof important / sizeof *important && count < MOST_ROWS; k++)
+		for (size_t i = 0; i < comparison->n_figures; i++) {
+			const struct nm_compared *figure = &comparison->figures[i];
+
+			if (strcmp(figure->figure, important[k]) != 0)
+				continue;
+			if (!is_nothing(figure))
+				ret_rows[count++] = figure;
+			break;
+		}
+	return count;
+}
+
+/* Which of these figures differ by more than runs do by themselves. */
+static void print_verdict(const struct nm_comparison *comparison,
+			  const struct nm_compared *const *rows, size_t count, FILE *out)
+{
+	const char *before = "  verdict: beyond the intervals of both: ";
+	bool any = false;
+
+	if (comparison->n_now < 2 || comparison->n_before < 2) {
+		nm_print_line(out, "  verdict: none: one run on a side tells nothing of chance; "
+				   "--repeat both");
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (rows[i]->overlap || !rows[i]->has_now_ci || !rows[i]->has_before_ci)
+			continue;
+		fprintf(out, "%s%s", any ? ", " : before, rows[i]->figure);
+		if (rows[i]->has_change)
+			fprintf(out, " %+.1f %%", rows[i]->change);
+		any = true;
+	}
+	fputs(any ? "\n" : "  verdict: within the intervals of both: changes may be chance\n", out);
+}
+
 void nm_comparison_print(const struct nm_runs *series, FILE *out)
 {
 	const struct nm_comparison *comparison = nm_runs_comparison(series);
 	struct nm_table table = {.align = "lrrrl", .width = nm_runs_view(series)->width};
+	const struct nm_compared *rows[MOST_ROWS];
 
 	if (!comparison)
 		return;
+	size_t count = choose(comparison, rows);
+
 	fputc('\n', out);
 	nm_print_line(out, "  compared with %s: run %.12s of %.19sZ", comparison->path,
 		      comparison->run_id ? comparison->run_id : "-",
@@ -313,7 +375,9 @@ void nm_comparison_print(const struct nm_runs *series, FILE *out)
 	for (size_t i = 0; i < comparison->n_notes; i++)
 		nm_print_line(out, "  note: %s", comparison->notes[i]);
 	nm_table_head(&table, "figure|before|now|change|");
-	for (size_t i = 0; i < comparison->n_figures; i++)
-		add_row(&table, &comparison->figures[i]);
+	for (size_t i = 0; i < count; i++)
+		add_row(&table, rows[i]);
 	nm_table_end(&table, 2, out);
+	print_verdict(comparison, rows, count, out);
+	nm_print_line(out, "  --format json compares all %zu figures", comparison->n_figures);
 }

@@ -321,13 +321,15 @@ def edit(path: Path, change: Callable[[Json], None]) -> Path:
 
 
 def test_each_figure_is_beside_that_of_an_earlier_result(netmodel: Netmodel, earlier: Path) -> None:
-    edit(earlier, lambda document: document["totals"].update(transactions=1000000000))
+    edit(earlier, lambda document: document["totals"].update(transactions=1000000000, transactions_per_s=1e9))
     text = netmodel.run(*SHORT, "--compare", earlier, code=0)
     assert f"  compared with {earlier}: run " in text.out, text
     assert "  note: " not in text.out, text
-    row = next(line for line in text.out.splitlines() if line.startswith("  transactions ") and "%" in line)
-    assert row.split()[1] == "1000000000"
-    assert row.endswith("%"), row
+    table = text.out.split("  figure ")[1].splitlines()[1:]
+    rows = [line for line in table if line.endswith("%")]
+    assert 3 <= len(rows) <= 8, text
+    assert rows[0].split()[:2] == ["transactions_per_s", "1e+09"]
+    assert table[len(rows)].startswith("  verdict: none: one run on a side tells nothing of chance; --repeat both"), text
 
     comparison = netmodel.run(*SHORT, "--compare", earlier, "--format", "json", code=0).json()["comparison"]
     before = json.loads(earlier.read_text())
@@ -364,6 +366,25 @@ def test_a_percentile_of_several_runs_is_that_of_all_their_times(netmodel: Netmo
     longest = [run["totals"]["latency_s"]["max"] for run in document["repeat"]["runs"]]
     values = [entry["value"] for entry in document["requirements"]]
     assert values == pytest.approx([max(longest), sum(longest) / 4, max(longest), max(longest)], rel=1 / 128)
+
+
+def test_what_differs_beyond_the_intervals_is_the_verdict(netmodel: Netmodel, tmp_path: Path) -> None:
+    path = tmp_path / "earlier.json"
+    words = (*SHORT, "--repeat", "2")
+    netmodel.run(*words, "--format", "json", "-o", path, code=0)
+
+    def much_faster(document: Json) -> None:
+        for number, run in enumerate(document["repeat"]["runs"]):
+            run["totals"]["transactions_per_s"] = 1e9 + number
+
+    def any_rate(document: Json) -> None:
+        for number, run in enumerate(document["repeat"]["runs"]):
+            run["totals"] = {"transactions_per_s": number * 1e9}
+
+    text = netmodel.run(*words, "--compare", edit(path, much_faster), code=0).out
+    assert re.search(r"\n  verdict: beyond the intervals of both: transactions_per_s -\d+\.\d %", text), text
+    text = netmodel.run(*words, "--compare", edit(path, any_rate), code=0).out
+    assert "\n  verdict: within the intervals of both: changes may be chance\n" in text, text
 
 
 def test_what_was_run_differently_is_told_and_changes_no_exit_code(netmodel: Netmodel, earlier: Path) -> None:
