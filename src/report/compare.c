@@ -301,6 +301,8 @@ static void add_row(struct nm_table *table, const struct nm_compared *figure)
 static const char *const important[] = {
 	"transactions_per_s",
 	"throughput.received_bits_per_s",
+	"response.p50",
+	"response.p99",
 	"latency.p50",
 	"latency.p99",
 	"errors",
@@ -335,27 +337,59 @@ static size_t choose(const struct nm_comparison *comparison, const struct nm_com
 	return count;
 }
 
-/* Which of these figures differ by more than runs do by themselves. */
+static bool has_intervals(const struct nm_compared *figure)
+{
+	return figure->has_now_ci && figure->has_before_ci;
+}
+
+/* By more than runs do by themselves. */
+static bool differs(const struct nm_compared *figure)
+{
+	return has_intervals(figure) && !figure->overlap;
+}
+
+/* One that is infinite, or of a single run. */
+static bool is_unsure(const struct nm_compared *figure)
+{
+	return figure->has_now && figure->has_before && !has_intervals(figure);
+}
+
+/* Names those rows behind the text; returns how many there are. */
+static size_t print_those(const struct nm_compared *const *rows, size_t count,
+			  bool (*is_one)(const struct nm_compared *), const char *text, FILE *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!is_one(rows[i]))
+			continue;
+		fprintf(out, "%s%s", n++ ? ", " : text, rows[i]->figure);
+		if (rows[i]->has_change)
+			fprintf(out, " %+.1f %%", rows[i]->change);
+	}
+	return n;
+}
+
 static void print_verdict(const struct nm_comparison *comparison,
 			  const struct nm_compared *const *rows, size_t count, FILE *out)
 {
-	const char *before = "  verdict: beyond the intervals of both: ";
 	bool any = false;
 
+	for (size_t i = 0; i < count; i++)
+		any |= has_intervals(rows[i]);
 	if (comparison->n_now < 2 || comparison->n_before < 2) {
 		nm_print_line(out, "  verdict: none: one run on a side tells nothing of chance; "
 				   "--repeat both");
 		return;
 	}
-	for (size_t i = 0; i < count; i++) {
-		if (rows[i]->overlap || !rows[i]->has_now_ci || !rows[i]->has_before_ci)
-			continue;
-		fprintf(out, "%s%s", any ? ", " : before, rows[i]->figure);
-		if (rows[i]->has_change)
-			fprintf(out, " %+.1f %%", rows[i]->change);
-		any = true;
+	if (!any) {
+		nm_print_line(out, "  verdict: none: no row has an interval on both sides");
+		return;
 	}
-	fputs(any ? "\n" : "  verdict: within the intervals of both: changes may be chance\n", out);
+	if (!print_those(rows, count, differs, "  verdict: beyond the intervals of both: ", out))
+		fputs("  verdict: within the intervals of both: changes may be chance", out);
+	(void)print_those(rows, count, is_unsure, "; without an interval: ", out);
+	fputc('\n', out);
 }
 
 void nm_comparison_print(const struct nm_runs *series, FILE *out)

@@ -8,6 +8,7 @@
 
 #include "../suite.h"
 #include "report/compare.h"
+#include "report/view.h"
 #include "sample.h"
 
 static struct nm_result *runs[2];
@@ -229,6 +230,47 @@ START_TEST(each_group_of_one_name_is_compared_with_its_own)
 }
 END_TEST
 
+/* Two runs now, and two before: the members of their totals, and the line for people. */
+static const struct {
+	const char *totals[2], *says;
+} judged[] = {
+	{{"\"transactions_per_s\": 1", "\"transactions_per_s\": 1e9"},
+	 "within the intervals of both: changes may be chance\n"},
+	{{"\"transactions_per_s\": 1", "\"transactions_per_s\": 1"},
+	 "beyond the intervals of both: transactions_per_s +"},
+	/* Half of what was infinite is no more known than all of it. */
+	{{"\"transactions_per_s\": 1, \"latency_s\": {\"p50\": 1}",
+	  "\"transactions_per_s\": 1e9, \"with_failures\": {\"latency_s\": {\"p50\": null}}"},
+	 "within the intervals of both: changes may be chance; without an interval: latency.p50\n"},
+	{{"\"with_failures\": {\"latency_s\": {\"p50\": null}}", "\"transactions_per_s\": 1"},
+	 "none: no row has an interval on both sides\n"},
+};
+
+START_TEST(the_verdict_is_of_what_has_intervals)
+{
+	static const struct nm_view view = {.comparison = &comparison};
+	char members[1024], text[4096] = "";
+	FILE *out = fmemopen(text, sizeof text, "w");
+
+	ck_assert_ptr_nonnull(out);
+	series.n_runs = 2;
+	series.view = &view;
+	snprintf(members, sizeof members,
+		 PROFILE
+		 "\"repeat\": {\"runs\": [{\"run\": {\"complete\": true}, \"totals\": {%s}}, "
+		 "{\"run\": {\"complete\": true}, \"totals\": {%s}}]}",
+		 judged[_i].totals[0], judged[_i].totals[1]);
+	compare(members);
+	nm_comparison_print(&series, out);
+	(void)fclose(out);
+	const char *verdict = strstr(text, "  verdict: ");
+
+	ck_assert_msg(verdict && strncmp(verdict + strlen("  verdict: "), judged[_i].says,
+					 strlen(judged[_i].says)) == 0,
+		      "%s", text);
+}
+END_TEST
+
 START_TEST(a_run_without_a_measurement_is_refused)
 {
 	static const char form[] =
@@ -258,6 +300,8 @@ int main(void)
 	tcase_add_loop_test(tc, a_hostile_result_is_compared_as_far_as_it_goes, 0, 5);
 	tcase_add_test(tc, many_runs_of_groups_of_one_name_are_compared_at_once);
 	tcase_add_test(tc, each_group_of_one_name_is_compared_with_its_own);
+	tcase_add_loop_test(tc, the_verdict_is_of_what_has_intervals, 0,
+			    sizeof judged / sizeof *judged);
 	tcase_add_test(tc, a_run_without_a_measurement_is_refused);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
