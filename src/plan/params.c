@@ -334,12 +334,22 @@ static bool is_no(const struct nm_param *param)
 	return nm_opt_set(&flag, &yes, param->value, why, sizeof why) == 0 && !yes;
 }
 
+/* As <params> asks for it, and no parameter of the profile's own that has its name; NULL: it is
+ * not. */
+static const struct nm_standard_param *standard_of(const struct nm_param *param)
+{
+	const struct nm_standard_param *standard = nm_standard_param_find(param->name);
+
+	return standard && param->help && strcmp(param->help, standard->help) == 0 ? standard
+										   : NULL;
+}
+
 /* Values that somebody has given, and that another one leaves without effect. */
 static void warn_vain(struct nm_params_context *c)
 {
 	for (size_t i = 0; i < c->params->count; i++) {
 		const struct nm_param *param = &c->params->items[i];
-		const struct nm_standard_param *standard = nm_standard_param_find(param->name);
+		const struct nm_standard_param *standard = standard_of(param);
 		const struct nm_param *flag = standard && standard->flag
 						      ? nm_param_find(c->params, standard->flag)
 						      : NULL;

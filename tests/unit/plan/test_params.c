@@ -327,13 +327,20 @@ START_TEST(what_a_flag_leaves_without_effect_is_told)
 	struct applied without = apply_defines(text, defines, 2);
 	struct applied with = apply_defines(text, defines, 3);
 	struct applied neither = apply(text);
+	/* Of its own it has a meaning of its own. */
+	struct applied own =
+		apply_defines("<profile><params names='tls'/><param name='verify' default=''/>"
+			      "<x v='$tls$verify'/></profile>",
+			      defines, 1);
 
 	assert_said(&without, "t.xml:2: warning: verify=\"yes\" has no effect without tls=yes\n");
 	assert_said(&with, "");
 	assert_said(&neither, "");
+	assert_said(&own, "");
 	applied_fini(&without);
 	applied_fini(&with);
 	applied_fini(&neither);
+	applied_fini(&own);
 }
 END_TEST
 
