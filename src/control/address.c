@@ -222,7 +222,11 @@ static const char *interface_flaw(const char *name)
 	if (inet_pton(AF_INET6, own, &addr) != 1 || !IN6_IS_ADDR_LINKLOCAL(&addr))
 		return "an interface stands only behind an address of each link, as in "
 		       "fe80::1%eth0";
-	return if_nametoindex(interface + 1) ? NULL : "this host has no interface of that name";
+	interface++;
+	/* By its number it is not looked for. */
+	if (if_nametoindex(interface) || !interface[strspn(interface, "0123456789")])
+		return NULL;
+	return "this host has no interface of that name";
 }
 
 const char *nm_address_why_unknown(const char *name, int failure, int error)

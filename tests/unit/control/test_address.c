@@ -6,6 +6,7 @@
 #include <check.h>
 #include <errno.h>
 #include <linux/vm_sockets.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <string.h>
 
@@ -93,6 +94,27 @@ START_TEST(addresses_as_text)
 }
 END_TEST
 
+/* Of a name that getaddrinfo(3) has not taken: the interface is wrong, or something else. */
+static const struct {
+	const char *name, *says; /* NULL: something else is */
+} unknown[] = {
+	{"fe80::1%lo", NULL},
+	{"fe80::1%1", NULL},
+	{"fe80::1%none", "this host has no interface of that name"},
+	{"fe80::1%1x", "this host has no interface of that name"},
+	{"10.0.0.1%lo",
+	 "an interface stands only behind an address of each link, as in fe80::1%eth0"},
+	{"fe80::1", NULL},
+};
+
+START_TEST(a_wrong_interface_is_told_and_no_other)
+{
+	const char *says = unknown[_i].says ? unknown[_i].says : gai_strerror(EAI_ADDRFAMILY);
+
+	ck_assert_str_eq(nm_address_why_unknown(unknown[_i].name, EAI_ADDRFAMILY, 0), says);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("address");
@@ -103,6 +125,8 @@ int main(void)
 	tcase_add_test(tc, families_do_not_mix);
 	tcase_add_test(tc, a_cid_is_a_number);
 	tcase_add_test(tc, addresses_as_text);
+	tcase_add_loop_test(tc, a_wrong_interface_is_told_and_no_other, 0,
+			    sizeof unknown / sizeof *unknown);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
 }
