@@ -246,28 +246,44 @@ static const struct {
 	 "none: no row has an interval on both sides\n"},
 };
 
-START_TEST(the_verdict_is_of_what_has_intervals)
+/* The section for people, of two runs now, and two before with these totals. */
+static const char *printed(const char *first, const char *second)
 {
 	static const struct nm_view view = {.comparison = &comparison};
-	char members[1024], text[4096] = "";
+	static char text[4096];
+	char members[1024];
 	FILE *out = fmemopen(text, sizeof text, "w");
 
 	ck_assert_ptr_nonnull(out);
 	series.n_runs = 2;
 	series.view = &view;
 	snprintf(members, sizeof members,
-		 PROFILE
-		 "\"repeat\": {\"runs\": [{\"run\": {\"complete\": true}, \"totals\": {%s}}, "
-		 "{\"run\": {\"complete\": true}, \"totals\": {%s}}]}",
-		 judged[_i].totals[0], judged[_i].totals[1]);
+		 PROFILE "\"repeat\": {\"runs\": [{\"run\": {\"complete\": true}, \"totals\": "
+			 "{%s}}, {\"run\": {\"complete\": true}, \"totals\": {%s}}]}",
+		 first, second);
 	compare(members);
 	nm_comparison_print(&series, out);
 	(void)fclose(out);
+	return text;
+}
+
+START_TEST(the_verdict_is_of_what_has_intervals)
+{
+	const char *text = printed(judged[_i].totals[0], judged[_i].totals[1]);
 	const char *verdict = strstr(text, "  verdict: ");
 
 	ck_assert_msg(verdict && strncmp(verdict + strlen("  verdict: "), judged[_i].says,
 					 strlen(judged[_i].says)) == 0,
 		      "%s", text);
+}
+END_TEST
+
+/* Of arrivals the latency has not the time for which a pass has waited. */
+START_TEST(the_time_since_a_pass_was_due_is_among_the_rows)
+{
+	const char *text = printed("\"response_s\": {\"p50\": 1}", "\"response_s\": {\"p50\": 1}");
+
+	ck_assert_msg(strstr(text, "\n  response.p50 "), "%s", text);
 }
 END_TEST
 
@@ -302,6 +318,7 @@ int main(void)
 	tcase_add_test(tc, each_group_of_one_name_is_compared_with_its_own);
 	tcase_add_loop_test(tc, the_verdict_is_of_what_has_intervals, 0,
 			    sizeof judged / sizeof *judged);
+	tcase_add_test(tc, the_time_since_a_pass_was_due_is_among_the_rows);
 	tcase_add_test(tc, a_run_without_a_measurement_is_refused);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
