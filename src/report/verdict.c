@@ -189,7 +189,10 @@ void nm_verdicts_print(const struct nm_runs *series, FILE *out)
 
 	if (!verdicts)
 		return;
-	fprintf(out, "\n  requirements: %zu of %zu met\n", verdicts->n_met, verdicts->count);
+	fprintf(out, "\n  requirements: %zu of %zu met%s\n", verdicts->n_met, verdicts->count,
+		series->n_runs > 1
+			? "; means of the complete runs, and percentiles of all their times"
+			: "");
 	for (size_t i = 0; i < verdicts->count; i++) {
 		const struct nm_verdict *verdict = &verdicts->items[i];
 
