@@ -21,6 +21,7 @@
 #include "app/verb.h"
 #include "stats/answers.h"
 
+struct nm_batch;
 struct nm_command;
 struct nm_faults;
 struct nm_http_lines;
@@ -41,6 +42,7 @@ struct nm_app_request {
 		const struct nm_http_lines *http; /* of the verb http (app/http.h) */
 		const struct nm_command *command; /* of the verb command (app/command.h) */
 		uint64_t by;			  /* of incr and decr */
+		struct nm_batch *batch; /* of a get of several keys (app/batch.h) */
 	};
 	uint32_t check;	 /* the protocol's own: `encode` notes it for `parse` */
 	uint32_t number; /* the one before it on its connection had one less */
@@ -160,6 +162,7 @@ struct nm_app {
 	enum nm_answer usual, missed;
 	bool stores;	/* its server keeps values */
 	bool has_flags; /* each value has a number beside it */
+	bool batches;	/* a get may ask for several keys */
 	/* The most bytes of a request's head, and of the text of an answer. */
 	uint16_t head_bytes, answer_bytes;
 	bool echoes; /* the text of an answer has the payload of its request, too */
@@ -220,6 +223,7 @@ struct nm_app_use {
 	bool lives;	/* its connection is replaced when its life is over (flowop/life.h) */
 	uint16_t verb;	/* of those of the plan (plan/plan.h) */
 	uint64_t times; /* requests of a pass */
+	uint32_t batch; /* keys that a get asks for at once, if there are several; otherwise 0 */
 	/* of what serves whoever connects, the same by enum nm_verb; otherwise NULL */
 	const uint16_t *verbs;
 };

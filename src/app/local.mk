@@ -15,6 +15,8 @@ src_libnm_app_la_SOURCES = \
 	$(APPS) \
 	src/app/app.c \
 	src/app/app.h \
+	src/app/batch.c \
+	src/app/batch.h \
 	src/app/command.c \
 	src/app/command.h \
 	src/app/fault.c \

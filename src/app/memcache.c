@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "app/batch.h"
 #include "app/value.h"
 
 /* --- requests --- */
@@ -15,12 +16,27 @@ static char *put_number(char *at, uint64_t number)
 	return nm_number_put(number, at);
 }
 
+/* All keys of a get, of which there are several. */
+static void put_keys(const struct nm_app_request *request, char *at, char *buf,
+		     struct nm_app_encoded *ret)
+{
+	for (uint32_t i = 0; i < request->batch->count; i++) {
+		*at++ = ' ';
+		at = nm_keyspace_put(request->keyspace, nm_batch_key(request, i), at);
+	}
+	ret->head = (size_t)(nm_line_put("\r\n", at) - buf);
+}
+
 static void memcache_encode(struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
 {
 	const struct nm_memcache_verb *verb = &nm_memcache_verbs[request->verb];
 	char *at = nm_line_put(nm_verb_name(request->verb), buf);
 
 	ret->payload = ret->tail = 0;
+	if (request->verb == NM_VERB_GET && request->batch) {
+		put_keys(request, at, buf, ret);
+		return;
+	}
 	*at++ = ' ';
 	at = nm_keyspace_put(request->keyspace, request->key, at);
 	if (request->verb == NM_VERB_TOUCH)
@@ -41,6 +57,16 @@ static void memcache_encode(struct nm_app_request *request, char *buf, struct nm
 
 /* --- answers --- */
 
+/* Whether a value of that key was asked for, and has not come: where it begins in the pool. */
+static bool take_key(struct nm_app_parser *parser, const struct nm_app_request *request,
+		     const char *key, size_t n, uint64_t *ret_at)
+{
+	if (request->batch)
+		return nm_batch_take(parser, request, key, n, ret_at);
+	*ret_at = request->at;
+	return !parser->check++ && nm_keyspace_is(request->keyspace, request->key, key, n);
+}
+
 /* "VALUE key flags bytes [cas]": the value follows. False: it is another one, or there was one
  * already. */
 static bool begin_value(struct nm_app_parser *parser, const struct nm_app_request *request,
@@ -48,11 +74,11 @@ static bool begin_value(struct nm_app_parser *parser, const struct nm_app_reques
 {
 	const char *key = line->text + strlen("VALUE "), *stop = line->text + line->there, *at;
 	const char *blank = memchr(key, ' ', (size_t)(stop - key));
-	uint64_t flags, bytes, cas;
+	uint64_t flags, bytes, cas, value_at;
 	size_t n;
 
-	if (!blank || line->there < line->length || parser->check ||
-	    !nm_keyspace_is(request->keyspace, request->key, key, (size_t)(blank - key)))
+	if (!blank || line->there < line->length ||
+	    !take_key(parser, request, key, (size_t)(blank - key), &value_at))
 		return false;
 	at = blank + 1;
 	n = nm_line_number(at, (size_t)(stop - at), UINT32_MAX, &flags);
@@ -66,9 +92,8 @@ static bool begin_value(struct nm_app_parser *parser, const struct nm_app_reques
 	}
 	if (!n || at != stop)
 		return false;
-	parser->check = 1;
 	parser->state = NM_VALUE_BYTES;
-	nm_value_begin(parser, request, bytes);
+	nm_value_begin(parser, value_at, bytes);
 	return true;
 }
 
@@ -124,38 +149,7 @@ static enum nm_parsed memcache_parse(struct nm_app_parser *parser,
 				     const struct nm_app_request *request, const char *data,
 				     size_t n, size_t *ret_taken)
 {
-	enum nm_parsed parsed = NM_PARSED_MORE;
-	struct nm_line_text line;
-	size_t taken = 0, some = 0;
-
-	for (; parsed == NM_PARSED_MORE && taken < n; taken += some) {
-		const char *at = data + taken;
-
-		some = 0;
-		switch ((enum nm_value_state)parser->state) {
-		case NM_VALUE_LINE:
-			switch (nm_line_take(&parser->line, at, n - taken, &line, &some)) {
-			case NM_LINE_WHOLE:
-				parsed = take_line(parser, request, &line);
-				break;
-			case NM_LINE_BAD:
-				parsed = NM_PARSED_BAD;
-				break;
-			case NM_LINE_MORE:
-				break;
-			}
-			break;
-		case NM_VALUE_BYTES:
-			parsed = nm_value_take(parser, request, at, n - taken, &some);
-			if (parsed != NM_PARSED_DONE)
-				break;
-			parsed = NM_PARSED_MORE;
-			parser->state = NM_VALUE_LINE;
-			break;
-		}
-	}
-	*ret_taken = taken;
-	return parsed;
+	return nm_values_parse(parser, request, take_line, data, n, ret_taken);
 }
 
 /* --- what a connection begins with --- */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/batch.h"
 #include "app/memcache.h"
 #include "app/value.h"
 
@@ -26,8 +27,36 @@ static void put_extras(const struct nm_app_request *request, unsigned extras, ch
 		(void)nm_binary_put(at, (uint32_t)request->ttl_s);
 }
 
+/* A get of several keys: those that are not there are not answered, and a no-op ends the answer. */
+static void put_keys(const struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
+{
+	const struct nm_binary_header end = {
+		.magic = NM_BINARY_REQUEST, .opcode = NM_BINARY_NOOP, .opaque = request->number};
+	char *at = buf;
+
+	for (uint32_t i = 0; i < request->batch->count; i++) {
+		char *const behind = nm_keyspace_put(
+			request->keyspace, nm_batch_key(request, i), at + NM_BINARY_HEADER);
+		const uint32_t key = (uint32_t)(behind - at) - NM_BINARY_HEADER;
+
+		(void)nm_binary_write(at, &(struct nm_binary_header){
+						  .magic = NM_BINARY_REQUEST,
+						  .opcode = NM_BINARY_GETQ,
+						  .key = (uint16_t)key,
+						  .body = key,
+						  .opaque = nm_batch_number(request, i)});
+		at = behind;
+	}
+	ret->payload = ret->tail = 0;
+	ret->head = (size_t)(nm_binary_write(at, &end) - buf);
+}
+
 static void binary_encode(struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
 {
+	if (request->verb == NM_VERB_GET && request->batch) {
+		put_keys(request, buf, ret);
+		return;
+	}
 	const struct nm_memcache_verb *verb = &nm_memcache_verbs[request->verb];
 	char *const at_key = buf + NM_BINARY_HEADER + verb->extras;
 	char *const end = nm_keyspace_put(request->keyspace, request->key, at_key);
@@ -108,6 +137,14 @@ static enum nm_parsed take_header(struct nm_app_parser *parser, const struct nm_
 	return NM_PARSED_MORE;
 }
 
+static size_t skip(uint64_t *left, size_t n)
+{
+	const size_t some = *left < n ? (size_t)*left : n;
+
+	*left -= some;
+	return some;
+}
+
 /* Takes the header, and what comes before the value. DONE: that was all. */
 static enum nm_parsed take_head(struct nm_app_parser *parser, const struct nm_memcache_verb *verb,
 				uint32_t opaque, const char *data, size_t n, size_t *ret_taken)
@@ -127,17 +164,92 @@ static enum nm_parsed take_head(struct nm_app_parser *parser, const struct nm_me
 	}
 	if (parser->state == IN_VALUE)
 		return NM_PARSED_MORE;
-	size_t rest = n - *ret_taken, some = parser->left < rest ? (size_t)parser->left : rest;
-
-	parser->left -= some;
-	*ret_taken += some;
+	*ret_taken += skip(&parser->left, n - *ret_taken);
 	return parser->left || parser->state == BEFORE_VALUE ? NM_PARSED_MORE : NM_PARSED_DONE;
+}
+
+/* The header of one of the answers to a get of several keys. */
+static enum nm_parsed take_header_of_key(struct nm_app_parser *parser,
+					 const struct nm_app_request *request)
+{
+	const struct nm_binary_header header = nm_binary_read(parser->line.kept);
+	uint64_t value_at;
+
+	parser->line.length = 0; /* of the next one */
+	if (header.magic != NM_BINARY_ANSWER || header.type || header.key)
+		return NM_PARSED_BAD;
+	if (header.opcode == NM_BINARY_NOOP)
+		return header.opaque == request->number && !header.body && !header.status
+			       ? nm_app_parsed(parser, NM_CLASS_OK)
+			       : NM_PARSED_BAD;
+	if (header.opcode != NM_BINARY_GETQ)
+		return NM_PARSED_BAD;
+	if (header.status == NM_BINARY_OK) {
+		if (header.extras != NM_BINARY_GET_EXTRAS || header.body < NM_BINARY_GET_EXTRAS ||
+		    !nm_batch_take_number(parser, request, header.opaque, &value_at))
+			return NM_PARSED_BAD;
+		nm_value_begin(parser, value_at, header.body - NM_BINARY_GET_EXTRAS);
+		parser->ending = NM_BINARY_GET_EXTRAS;
+		parser->state = BEFORE_VALUE;
+		return NM_PARSED_MORE;
+	}
+	parser->answer = answer_of(header.status);
+	parser->left = header.body;
+	parser->state = header.body ? IN_TEXT : AT_HEADER;
+	return header.extras || header.body > NM_LINE_MAX ? NM_PARSED_BAD
+							  : nm_batch_refuse(parser, request);
+}
+
+static enum nm_parsed parse_keys(struct nm_app_parser *parser, const struct nm_app_request *request,
+				 const char *data, size_t n, size_t *ret_taken)
+{
+	enum nm_parsed parsed = NM_PARSED_MORE;
+	size_t taken = 0, some;
+	uint64_t left;
+
+	while (parsed == NM_PARSED_MORE && taken < n)
+		switch ((enum state)parser->state) {
+		case AT_HEADER:
+			if (nm_line_gather(&parser->line, NM_BINARY_HEADER, data, n, &taken))
+				parsed = take_header_of_key(parser, request);
+			else if ((uint8_t)*parser->line.kept != NM_BINARY_ANSWER)
+				parsed = NM_PARSED_BAD;
+			break;
+		case BEFORE_VALUE: /* `ending`: so many bytes of extras are missing */
+			left = parser->ending;
+			taken += skip(&left, n - taken);
+			parser->ending = (uint8_t)left;
+			if (!left && !parser->left) {
+				parser->state = AT_HEADER;
+			} else if (!left) {
+				nm_value_ends_bare(parser);
+				parser->state = IN_VALUE;
+			}
+			break;
+		case IN_VALUE:
+			parsed = nm_value_take(parser, request, data + taken, n - taken, &some);
+			taken += some;
+			if (parsed != NM_PARSED_DONE)
+				break;
+			parsed = NM_PARSED_MORE;
+			parser->state = AT_HEADER;
+			break;
+		case IN_TEXT:
+			taken += skip(&parser->left, n - taken);
+			if (!parser->left)
+				parser->state = AT_HEADER;
+			break;
+		}
+	*ret_taken = taken;
+	return parsed;
 }
 
 static enum nm_parsed binary_parse(struct nm_app_parser *parser,
 				   const struct nm_app_request *request, const char *data, size_t n,
 				   size_t *ret_taken)
 {
+	if (request->verb == NM_VERB_GET && request->batch)
+		return parse_keys(parser, request, data, n, ret_taken);
 	enum nm_parsed parsed = take_head(parser, &nm_memcache_verbs[request->verb],
 					  request->number, data, n, ret_taken);
 	size_t some;
@@ -145,7 +257,7 @@ static enum nm_parsed binary_parse(struct nm_app_parser *parser,
 	if (parsed != NM_PARSED_MORE)
 		return parsed;
 	if (parser->state == BEFORE_VALUE && !parser->left) {
-		nm_value_begin(parser, request, parser->check);
+		nm_value_begin(parser, request->at, parser->check);
 		nm_value_ends_bare(parser);
 		parser->state = IN_VALUE;
 	}

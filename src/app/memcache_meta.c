@@ -3,6 +3,7 @@
  * repeats; only that of a miss does not at some versions. */
 #include <string.h>
 
+#include "app/batch.h"
 #include "app/memcache.h"
 #include "app/value.h"
 
@@ -15,11 +16,29 @@ static char *put_flag(char *at, char flag, uint64_t number)
 	return nm_number_put(number, at);
 }
 
+/* A get of several keys: those that are not there are not answered, and "mn" ends the answer. */
+static void put_keys(const struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
+{
+	char *at = buf;
+
+	ret->payload = ret->tail = 0;
+	for (uint32_t i = 0; i < request->batch->count; i++) {
+		at = nm_keyspace_put(request->keyspace, nm_batch_key(request, i),
+				     nm_line_put("mg ", at));
+		at = nm_line_put(" v q\r\n", put_flag(at, 'O', nm_batch_number(request, i)));
+	}
+	ret->head = (size_t)(nm_line_put("mn\r\n", at) - buf);
+}
+
 static void meta_encode(struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
 {
 	const struct nm_memcache_verb *verb = &nm_memcache_verbs[request->verb];
 	char *at = nm_line_put(verb->meta, buf);
 
+	if (request->verb == NM_VERB_GET && request->batch) {
+		put_keys(request, buf, ret);
+		return;
+	}
 	*at++ = ' ';
 	ret->payload = ret->tail = 0;
 	at = nm_keyspace_put(request->keyspace, request->key, at);
@@ -50,18 +69,23 @@ static void meta_encode(struct nm_app_request *request, char *buf, struct nm_app
 
 /* --- answers --- */
 
-/* Whether what the line has from `from` on is the number of the request. */
+/* Whether what the line has from `from` on is a number that was sent. */
+static bool has_number(const struct nm_line_text *line, size_t from, uint64_t *ret)
+{
+	if (line->there <= from + 2 || memcmp(line->text + from, " O", 2) != 0)
+		return false;
+	size_t digits =
+		nm_line_number(line->text + from + 2, line->there - from - 2, UINT32_MAX, ret);
+
+	return digits && from + 2 + digits == line->length;
+}
+
 static bool is_ours(const struct nm_app_request *request, const struct nm_line_text *line,
 		    size_t from)
 {
 	uint64_t number;
 
-	if (line->there <= from + 2 || memcmp(line->text + from, " O", 2) != 0)
-		return false;
-	size_t digits =
-		nm_line_number(line->text + from + 2, line->there - from - 2, UINT32_MAX, &number);
-
-	return digits && from + 2 + digits == line->length && number == request->number;
+	return has_number(line, from, &number) && number == request->number;
 }
 
 /* "VA BYTES ONUMBER": the value follows. */
@@ -70,13 +94,15 @@ static enum nm_parsed begin_value(struct nm_app_parser *parser,
 				  const struct nm_line_text *line)
 {
 	const size_t from = strlen("VA ");
-	uint64_t bytes;
+	uint64_t bytes, number, value_at = request->at;
 	size_t digits = nm_line_number(line->text + from, line->there - from, INT64_MAX, &bytes);
 
-	if (!digits || !is_ours(request, line, from + digits))
+	if (!digits || !has_number(line, from + digits, &number) ||
+	    !(request->batch ? nm_batch_take_number(parser, request, (uint32_t)number, &value_at)
+			     : number == request->number))
 		return NM_PARSED_BAD;
 	parser->state = NM_VALUE_BYTES;
-	nm_value_begin(parser, request, bytes);
+	nm_value_begin(parser, value_at, bytes);
 	return NM_PARSED_MORE;
 }
 
@@ -98,9 +124,25 @@ static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_ap
 	return nm_memcache_take_error(parser, request, line);
 }
 
+/* A line of the answer to a get of several keys. */
+static enum nm_parsed take_line_of_keys(struct nm_app_parser *parser,
+					const struct nm_app_request *request,
+					const struct nm_line_text *line)
+{
+	if (nm_line_begins(line, "VA "))
+		return begin_value(parser, request, line);
+	if (nm_line_is(line, "MN"))
+		return nm_app_parsed(parser, NM_CLASS_OK);
+	return nm_memcache_take_error(parser, request, line) == NM_PARSED_BAD
+		       ? NM_PARSED_BAD
+		       : nm_batch_refuse(parser, request);
+}
+
 static enum nm_parsed meta_parse(struct nm_app_parser *parser, const struct nm_app_request *request,
 				 const char *data, size_t n, size_t *ret_taken)
 {
+	if (request->verb == NM_VERB_GET && request->batch)
+		return nm_values_parse(parser, request, take_line_of_keys, data, n, ret_taken);
 	return nm_value_parse(parser, request, take_line, data, n, ret_taken);
 }
 

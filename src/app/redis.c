@@ -90,7 +90,7 @@ static enum nm_parsed begin_value(struct nm_app_parser *parser,
 	if (!digits || 1 + digits != line->length)
 		return NM_PARSED_BAD;
 	parser->state = NM_VALUE_BYTES;
-	nm_value_begin(parser, request, bytes);
+	nm_value_begin(parser, request->at, bytes);
 	return NM_PARSED_MORE;
 }
 

@@ -83,7 +83,6 @@ static bool is_null(const struct nm_line_text *line)
 /* Reads the number behind the type, and what follows from it. */
 static enum nm_parsed take_counted(struct nm_app_parser *parser, const struct nm_line_text *line)
 {
-	static const struct nm_app_request unchecked = {.size = 0};
 	uint64_t n;
 	size_t digits = nm_line_number(line->text + 1, line->there - 1, INT64_MAX, &n);
 
@@ -96,7 +95,7 @@ static enum nm_parsed take_counted(struct nm_app_parser *parser, const struct nm
 	case '$':
 	case '=':
 		parser->state += IN_VALUE - AT_LINE;
-		nm_value_begin(parser, &unchecked, n);
+		nm_value_begin(parser, 0, n);
 		return take_scalar(parser);
 	case '*':
 	case '~':

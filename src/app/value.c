@@ -4,11 +4,10 @@
 
 #include <string.h>
 
-void nm_value_begin(struct nm_app_parser *parser, const struct nm_app_request *request,
-		    uint64_t bytes)
+void nm_value_begin(struct nm_app_parser *parser, uint64_t at, uint64_t bytes)
 {
 	parser->left = bytes;
-	parser->at = request->at;
+	parser->at = at;
 	parser->ending = 0;
 }
 

@@ -10,9 +10,8 @@
 /* What comes next of an answer that is a line, and perhaps a value: parser->state. */
 enum nm_value_state { NM_VALUE_LINE, NM_VALUE_BYTES };
 
-/* The value of the request's key, of so many bytes, comes next. */
-void nm_value_begin(struct nm_app_parser *parser, const struct nm_app_request *request,
-		    uint64_t bytes);
+/* A value of so many bytes comes next, which begins there in the pool. */
+void nm_value_begin(struct nm_app_parser *parser, uint64_t at, uint64_t bytes);
 /* And behind it comes no CR LF. */
 static inline void nm_value_ends_bare(struct nm_app_parser *parser)
 {
@@ -53,6 +52,47 @@ static inline enum nm_parsed nm_value_parse(struct nm_app_parser *parser,
 	parsed = nm_value_take(parser, request, data + *ret_taken, n - *ret_taken, &some);
 	*ret_taken += some;
 	return parsed == NM_PARSED_DONE ? nm_app_parsed(parser, NM_CLASS_OK) : parsed;
+}
+
+/* The same of answers that are several lines, each perhaps with a value: take_line says which is the
+ * last. */
+static inline enum nm_parsed nm_values_parse(struct nm_app_parser *parser,
+					     const struct nm_app_request *request,
+					     nm_value_line_fn *take_line, const char *data,
+					     size_t n, size_t *ret_taken)
+{
+	enum nm_parsed parsed = NM_PARSED_MORE;
+	struct nm_line_text line;
+	size_t taken = 0, some = 0;
+
+	for (; parsed == NM_PARSED_MORE && taken < n; taken += some) {
+		const char *at = data + taken;
+
+		some = 0;
+		switch ((enum nm_value_state)parser->state) {
+		case NM_VALUE_LINE:
+			switch (nm_line_take(&parser->line, at, n - taken, &line, &some)) {
+			case NM_LINE_WHOLE:
+				parsed = take_line(parser, request, &line);
+				break;
+			case NM_LINE_BAD:
+				parsed = NM_PARSED_BAD;
+				break;
+			case NM_LINE_MORE:
+				break;
+			}
+			break;
+		case NM_VALUE_BYTES:
+			parsed = nm_value_take(parser, request, at, n - taken, &some);
+			if (parsed != NM_PARSED_DONE)
+				break;
+			parsed = NM_PARSED_MORE;
+			parser->state = NM_VALUE_LINE;
+			break;
+		}
+	}
+	*ret_taken = taken;
+	return parsed;
 }
 
 /* The largest value that a server takes. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/batch.h"
 #include "app/http.h"
 #include "flowop/message.h"
 #include "host/clock.h"
@@ -227,6 +228,24 @@ static void take_record(const struct nm_instr *instr, struct nm_asking *asking)
 		request->ttl_s = record->ttl_s;
 }
 
+/* How many requests of the instruction come before this one, by all flows. */
+static uint64_t turn_of(const struct nm_io *io, const struct nm_flow *flow,
+			const struct nm_instr *instr, struct nm_asking *asking)
+{
+	if (flow->request.arrival)
+		return (flow->request.arrival - UINT64_C(1)) * instr->ask.times + flow->repeated;
+	return flow->index + asking->sites[instr->site].n_keys++ * io->apps.n_flows;
+}
+
+/* Where the keys of a batch are drawn from: nm_batch_key. */
+static uint64_t keys_of(const struct nm_io *io, const struct nm_flow *flow,
+			const struct nm_instr *instr, struct nm_asking *asking)
+{
+	return instr->ask.keyspace->law < NM_KEYS_SEQUENTIAL
+		       ? nm_rng(~nm_step_key(io, flow, instr), flow->repeated)
+		       : turn_of(io, flow, instr, asking) * instr->ask.batch;
+}
+
 static uint64_t key_of(const struct nm_io *io, const struct nm_flow *flow,
 		       const struct nm_instr *instr, struct nm_asking *asking)
 {
@@ -234,14 +253,11 @@ static uint64_t key_of(const struct nm_io *io, const struct nm_flow *flow,
 
 	if (instr->ask.fills)
 		return key_of_fill(io, flow, instr);
-	if (keyspace->law < NM_KEYS_SEQUENTIAL)
-		return nm_keyspace_draw(keyspace, ~nm_step_key(io, flow, instr), flow->repeated);
-	if (flow->request.arrival)
-		return nm_keyspace_turn(keyspace,
-					(flow->request.arrival - UINT64_C(1)) * instr->ask.times +
-						flow->repeated);
-	return nm_keyspace_turn(keyspace, flow->index + asking->sites[instr->site].n_keys++ *
-								io->apps.n_flows);
+	if (instr->ask.batch)
+		return keys_of(io, flow, instr, asking);
+	return keyspace->law < NM_KEYS_SEQUENTIAL
+		       ? nm_keyspace_draw(keyspace, ~nm_step_key(io, flow, instr), flow->repeated)
+		       : nm_keyspace_turn(keyspace, turn_of(io, flow, instr, asking));
 }
 
 void nm_asking_take_options(const struct nm_io *io, const struct nm_instr *instr,
@@ -262,6 +278,12 @@ void nm_asking_take_options(const struct nm_io *io, const struct nm_instr *instr
 	};
 	if (opts->by)
 		asking->request.by = opts->by;
+	if (instr->ask.batch) {
+		asking->request.batch = (struct nm_batch *)(void *)((char *)asking +
+								    io->behind.app_bytes) -
+					1;
+		asking->request.batch->count = instr->ask.batch;
+	}
 }
 
 void nm_asking_draw(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
@@ -367,15 +389,31 @@ static __attribute__((noinline)) void record_times(const struct nm_flow *flow,
 		nm_hist_record(verb->send_delay, asking->sent_ns - flow->request.due_ns);
 }
 
+/* Counts what has become of each key of a batch. A refusal of all is that of those that are
+ * left. */
+static void count_batch(struct nm_verb_tally *verb, const struct nm_instr *instr, uint32_t check,
+			enum nm_class class, enum nm_answer answer)
+{
+	const uint32_t hits = nm_batch_hits(check), left = instr->ask.batch - hits;
+	const uint32_t refused = class == NM_CLASS_REFUSED ? left : nm_batch_refused(check);
+
+	nm_counter_add(&verb->outcomes.hits, hits);
+	nm_counter_add(&verb->outcomes.misses, left - refused);
+	for (uint32_t i = 0; i < refused; i++)
+		nm_verb_count_named(verb, answer, true);
+}
+
 /* Counts an answer that is none of those that most requests have, or counted apart: in that
  * tally. A miss has a name by its class alone. */
 static __attribute__((noinline)) struct nm_verb_tally *
 count_unusual(const struct nm_io *io, const struct nm_flow *flow, const struct nm_instr *instr,
-	      enum nm_class class, enum nm_answer answer)
+	      uint32_t check, enum nm_class class, enum nm_answer answer)
 {
 	struct nm_verb_tally *verb = nm_app_verb(io, flow, instr->ask.verb);
 
-	if (class != NM_CLASS_MISS && (instr->ask.named || (answer && class > NM_CLASS_MISS)))
+	if (instr->ask.batch)
+		count_batch(verb, instr, check, class, answer);
+	else if (class != NM_CLASS_MISS && (instr->ask.named || (answer && class > NM_CLASS_MISS)))
 		nm_verb_count_named(verb, answer ? answer : instr->ask.app->usual,
 				    class == NM_CLASS_REFUSED);
 	else
@@ -399,7 +437,7 @@ enum nm_step nm_asking_end_as(const struct nm_io *io, struct nm_flow *flow,
 	struct nm_verb_tally *verb = &io->apps.verbs[instr->ask.verb];
 
 	if (__builtin_expect(class > NM_CLASS_MISS || instr->ask.apart, 0))
-		verb = count_unusual(io, flow, instr, class, answer);
+		verb = count_unusual(io, flow, instr, asking->parser.check, class, answer);
 	else
 		nm_app_count(&verb->outcomes, (enum nm_verb)instr->op->verb, class);
 	if (verb->latency && !instr->ask.alone)

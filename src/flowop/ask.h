@@ -17,7 +17,8 @@ struct nm_opts_ask {
 	struct nm_law size; /* bytes of the payload */
 	char *keys;	    /* the name of a keyspace */
 	uint64_t ttl_ns, flags;
-	uint64_t by; /* of incr and decr */
+	uint64_t by;	/* of incr and decr */
+	uint64_t batch; /* keys of one get */
 	bool verify;
 	/* of http: */
 	char *path, *host, *expect;

@@ -43,7 +43,7 @@ void nm_queue_end_well(const struct nm_queue *queue, struct nm_queued *one)
 
 	one->end = (uint8_t)(one->end == NM_QUEUED_LATE ? NM_QUEUED_TOO_LATE
 							: NM_QUEUED_ANSWERED + parser.class);
-	one->answer = parser.answer;
+	one->answer = parser.answer | parser.check << 8;
 	pipe->has_heard = true;
 	if (pipe->joined == pipe->outstanding - pipe->asking) { /* the rest of it is not sent */
 		queue->asking->cut = true;
@@ -104,10 +104,17 @@ static void give_up(const struct nm_queue *queue, const struct nm_queued *one)
 /* Some of another answer may have come already. */
 static enum nm_step count_answer(const struct nm_queue *queue, const struct nm_queued *one)
 {
+	const uint32_t check = queue->asking->parser.check;
+
 	queue->asking->sent_ns = one->sent_ns;
-	return nm_asking_end_as(queue->io, queue->flow, nm_queued_instr(queue, one), queue->asking,
-				(enum nm_class)(one->end - NM_QUEUED_ANSWERED),
-				(enum nm_answer)one->answer);
+	queue->asking->parser.check = one->answer >> 8;
+	const enum nm_step step =
+		nm_asking_end_as(queue->io, queue->flow, nm_queued_instr(queue, one), queue->asking,
+				 (enum nm_class)(one->end - NM_QUEUED_ANSWERED),
+				 (enum nm_answer)(uint8_t)one->answer);
+
+	queue->asking->parser.check = check;
+	return step;
 }
 
 enum nm_step nm_queue_end_oldest(const struct nm_queue *queue)

@@ -36,7 +36,9 @@ struct nm_queued {
 	uint32_t number;	  /* as of struct nm_app_request */
 	union {
 		uint32_t check;	 /* the same */
-		uint32_t answer; /* of one that is answered: as of struct nm_app_parser */
+		/* Of one that is answered, as of struct nm_app_parser: its answer, and from the
+		 * second byte on, of a batch, its check. */
+		uint32_t answer;
 	};
 	uint32_t arrival; /* as of struct nm_request */
 	uint16_t instr;	  /* which one of the queue's asks it */

@@ -279,6 +279,25 @@ void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step)
 		check_servers(ir, step);
 }
 
+/* Several keys of one request. */
+static void check_batch(struct nm_ir *ir, struct nm_ir_step *step)
+{
+	const uint64_t batch = ((const struct nm_opts_ask *)step->opts)->batch;
+
+	if (step->op->verb != NM_VERB_GET || batch <= 1 || !step->ask.app || !step->ask.keyspace)
+		return;
+	step->ask.batch = (uint32_t)batch;
+	if (step->ask.keyspace->law == NM_KEYS_RECORDED)
+		nm_option_error(ir, step, "batch", " batch: not of a trace, whose requests have one key each");
+	else if (!step->ask.app->batches)
+		nm_option_error(ir, step, "batch", " batch: app=%s asks for one key at a time",
+				step->ask.app->name);
+	else if (!nm_ir_is_to_server(step->opened))
+		nm_option_error(ir, step, "batch",
+				" batch: needs server=... at the connect of line %u",
+				step->opened->line);
+}
+
 /* Gives a step that asks the protocol of its connection. */
 static void check_verb(struct nm_ir *ir, struct nm_ir_step *step)
 {
@@ -388,6 +407,7 @@ void nm_ir_check_apps(struct nm_ir *ir, struct nm_ir_group *group)
 			step->ask.keyspace = step->op->verb == NM_VERB_QUERY
 						     ? nm_ir_find_questions(ir, step)
 						     : nm_ir_find_keys(ir, step);
+			check_batch(ir, step);
 			check_command(ir, step);
 			if (((const struct nm_opts_ask *)step->opts)->tcp_fallback)
 				give_fallback(ir, group, step);

@@ -311,6 +311,7 @@ static void complete_ask(struct nm_group *group, struct nm_phase *phase,
 	instr->opening = step->opened->opening;
 	instr->ask = step->ask;
 	instr->ask.lives = nm_lives(step->opened->opts);
+	group->batches |= asks && instr->ask.batch;
 	phase->anew.lives |= instr->ask.lives;
 	phase->counts.expects |= asks && expects(step);
 	group->app_bytes = bytes > group->app_bytes ? bytes : group->app_bytes;

@@ -10,9 +10,12 @@
 #include "plan/plan.h"
 #include "plan/shape.h"
 
-uint32_t nm_request_head_bytes(const struct nm_app *app, bool commands)
+uint32_t nm_request_head_bytes(const struct nm_app_use *ask, int verb)
 {
-	return (commands ? NM_COMMAND_HEAD_MAX : app->head_bytes) + NM_APP_TAIL_MAX;
+	const uint32_t one =
+		verb == NM_VERB_COMMAND ? NM_COMMAND_HEAD_MAX : ask->app->head_bytes;
+
+	return (ask->batch ? ask->batch * one : one) + NM_APP_TAIL_MAX;
 }
 
 /* The same of all requests of a phase, which has so many instructions. */
@@ -23,7 +26,7 @@ static uint32_t most_head_bytes(const struct nm_instr *first, uint32_t count)
 	for (const struct nm_instr *i = first; i < first + count; i++) {
 		uint32_t bytes =
 			nm_instr_asks(i)
-				? nm_request_head_bytes(i->ask.app, i->op->verb == NM_VERB_COMMAND)
+				? nm_request_head_bytes(&i->ask, i->op->verb)
 				: 0;
 
 		most = bytes > most ? bytes : most;

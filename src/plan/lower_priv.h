@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct nm_app;
+struct nm_app_use;
 struct nm_group;
 struct nm_ir_group;
 struct nm_ir_step;
@@ -36,8 +37,8 @@ bool nm_mix_lower(struct nm_mix_lowering *at, const struct nm_ir_group *from,
 void nm_pipeline_lower(struct nm_group *group, const struct nm_ir_group *from,
 		       const struct nm_ir_transaction *t, struct nm_phase *phase);
 
-/* The most bytes of a request of the app, but for its payload. */
-uint32_t nm_request_head_bytes(const struct nm_app *app, bool commands);
+/* The most bytes of a request of a verb, but for its payload. */
+uint32_t nm_request_head_bytes(const struct nm_app_use *ask, int verb);
 
 /* --- one call --- */
 

@@ -145,6 +145,7 @@ struct nm_group {
 	bool spins;	      /* the workers never sleep while they wait */
 	bool awake;	      /* the workers sleep, but idle CPUs do not */
 	size_t app_bytes;     /* of the state of a connection that asks or serves; 0: none does */
+	bool batches;	      /* one of them asks for several keys at once (app/batch.h) */
 	uint32_t pipeline;    /* the most requests that a flow has outstanding here; 0: one */
 	bool opens_fast;      /* some connections of a pass with fast open, as asked for */
 	bool needs_identity;  /* flow i here must be connected with flow i there */

@@ -102,7 +102,7 @@ static void number_asked(struct nm_plan *plan, const struct nm_phase *phase,
 	}
 	instr->ask.verb = number_of(plan, name_of(instr), instr->ask.app);
 	instr->ask.named = plan->verbs[instr->ask.verb].app->usual != instr->ask.app->usual;
-	instr->ask.apart = instr->ask.named || nm_phase_is_open(phase);
+	instr->ask.apart = instr->ask.named || instr->ask.batch || nm_phase_is_open(phase);
 	instr->ask.begins = begins_pass(first, instr);
 	instr->ask.alone = instr->ask.begins && !nm_instr_mix(first) &&
 			   instr + 1 + (phase->pipeline > 0) == first + phase->n_instrs;

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gets of several keys with one request, beside what memcached counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from keyed import asking, counts
+from nmtest import Json, Netmodel, assert_complete, line_of
+from partners import Memcached, memcached
+
+WriteProfile = Callable[..., Path]
+
+APPS = ["memcache", "memcache_meta", "memcache_binary"]
+
+
+def store(server: Memcached, count: int) -> None:
+    """The first keys of the keyspace, with values that are longer than most pieces are."""
+    for key in range(count):
+        server.asked(f"set k:{key:010} 0 0 300\r\n{key:0300}\r\nget x\r\n".encode())
+
+
+def asked(netmodel: Netmodel, path: Path, server: Memcached) -> tuple[Json, dict[str, int]]:
+    """The result, and how much more memcached has counted."""
+    before = server.stats()
+    document = netmodel.measure(path)
+    assert_complete(document)
+    return document, {name: value - before[name] for name, value in server.stats().items()}
+
+
+@pytest.mark.parametrize("app", APPS)
+@pytest.mark.parametrize(("flows", "pipeline"), [(1, ""), (3, ""), (2, 'pipeline="4"')])
+def test_forty_of_a_hundred(flows: int, pipeline: str, app: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Each request asks for all keys once; a pass is one request."""
+    with memcached() as server:
+        store(server, 40)
+        body = asking(app, '<flowop type="get" options="keys=k batch=100"/>', f"server={server.server}", f"nflows='{flows}'", 100, "sequential")
+        document, stats = asked(netmodel, profile(body.replace('duration="200ms"', f'iterations="20" {pipeline}')), server)
+    own = counts(document)
+    assert own["hits"] == stats["get_hits"] == 40 * 20 * flows
+    assert own["misses"] == stats["get_misses"] == 60 * 20 * flows
+    assert own["requests"] == stats["cmd_get"] == 100 * 20 * flows
+    (verb,) = document["totals"]["verbs"]
+    assert verb["latency_s"]["count"] == 20 * flows
+
+
+@pytest.mark.parametrize("app", APPS)
+@pytest.mark.parametrize("attributes", ['pipeline="16"', 'arrivals="const(400/s)"', 'pipeline="3" arrivals="const(400/s)"'])
+def test_keys_that_are_drawn(attributes: str, app: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Some of them more than once in one request, beside gets of one key."""
+    mix = '<mix><flowop type="get" weight="3" options="keys=k batch=10 verify"/><flowop type="get" options="keys=k"/></mix>'
+    with memcached() as server:
+        body = asking(app, mix, f"server={server.server}", "nflows='2'", 30, "zipf(1.2)", fill="size=200")
+        document, stats = asked(netmodel, profile(body.replace('duration="200ms"', f'duration="400ms" {attributes}')), server)
+        assert counts(document)["misses"] == 0
+        assert counts(document)["hits"] == stats["get_hits"] == stats["cmd_get"] > 100
+        assert len(server.asked(b"get k:0000000000\r\n").split(b"\r\n")[1]) == 200
+
+
+def test_mistakes(netmodel: Netmodel, profile: WriteProfile) -> None:
+    for app, where, batch, said in (
+        ("redis", "server=127.0.0.1:1", 2, "batch: app=redis asks for one key at a time"),
+        ("memcache", "", 2, "batch: needs server=... at the connect of line"),
+        ("memcache", "server=127.0.0.1:1", 129, "must be 1 to 128"),
+    ):
+        path = profile(asking(app, f'\n<flowop type="get" options="keys=k batch={batch}"/>', where))
+        result = netmodel.run("-m", path, code=1)
+        assert f"{path}:{line_of(path, 'batch')}: error: <flowop get>" in result.err and said in result.err, result.err
