@@ -42,7 +42,7 @@ struct nm_app_request {
 		const struct nm_http_lines *http; /* of the verb http (app/http.h) */
 		const struct nm_command *command; /* of the verb command (app/command.h) */
 		uint64_t by;			  /* of incr and decr */
-		struct nm_batch *batch; /* of a get of several keys (app/batch.h) */
+		struct nm_batch *batch;		  /* of a get of several keys (app/batch.h) */
 	};
 	uint32_t check;	 /* the protocol's own: `encode` notes it for `parse` */
 	uint32_t number; /* the one before it on its connection had one less */

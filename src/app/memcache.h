@@ -14,7 +14,7 @@
 /* The members that the descriptors of these protocols have alike. */
 #define NM_MEMCACHE_MEMBERS                                                                        \
 	.verbs = NM_VERBS_KEYED, .unserved = NM_VERBS_CONDITIONAL, .port = 11211, .stores = true,  \
-	.has_flags = true, .batches = true, .head_bytes = NM_MEMCACHE_HEAD_BYTES,                                   \
+	.has_flags = true, .batches = true, .head_bytes = NM_MEMCACHE_HEAD_BYTES,                  \
 	.answer_bytes = NM_MEMCACHE_ANSWER_BYTES, .take = nm_memcache_take, .usual = NM_ANSWER_OK, \
 	.fail = nm_memcache_fail
 

@@ -35,16 +35,16 @@ static void put_keys(const struct nm_app_request *request, char *buf, struct nm_
 	char *at = buf;
 
 	for (uint32_t i = 0; i < request->batch->count; i++) {
-		char *const behind = nm_keyspace_put(
-			request->keyspace, nm_batch_key(request, i), at + NM_BINARY_HEADER);
+		char *const behind = nm_keyspace_put(request->keyspace, nm_batch_key(request, i),
+						     at + NM_BINARY_HEADER);
 		const uint32_t key = (uint32_t)(behind - at) - NM_BINARY_HEADER;
 
-		(void)nm_binary_write(at, &(struct nm_binary_header){
-						  .magic = NM_BINARY_REQUEST,
-						  .opcode = NM_BINARY_GETQ,
-						  .key = (uint16_t)key,
-						  .body = key,
-						  .opaque = nm_batch_number(request, i)});
+		(void)nm_binary_write(
+			at, &(struct nm_binary_header){.magic = NM_BINARY_REQUEST,
+						       .opcode = NM_BINARY_GETQ,
+						       .key = (uint16_t)key,
+						       .body = key,
+						       .opaque = nm_batch_number(request, i)});
 		at = behind;
 	}
 	ret->payload = ret->tail = 0;

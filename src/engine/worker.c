@@ -236,10 +236,10 @@ static int init_flows(struct nm_worker *worker)
 		worker->flow_bytes += sizeof(struct nm_transfer);
 	/* Each is on lines of the cache of its own, as the flow is. */
 	worker->io.behind.app_offset = worker->flow_bytes;
-	const size_t app_bytes =
-		group->app_bytes + (group->batches ? sizeof(struct nm_batch) : 0);
+	const size_t app_bytes = group->app_bytes + (group->batches ? sizeof(struct nm_batch) : 0);
 
-	worker->io.behind.app_bytes = (app_bytes + NM_LINE_BYTES - 1) & ~(size_t)(NM_LINE_BYTES - 1);
+	worker->io.behind.app_bytes =
+		(app_bytes + NM_LINE_BYTES - 1) & ~(size_t)(NM_LINE_BYTES - 1);
 	worker->flow_bytes += group->n_conns * worker->io.behind.app_bytes;
 	worker->io.behind.pipe_offset = worker->flow_bytes;
 	if (group->pipeline)

@@ -279,9 +279,8 @@ void nm_asking_take_options(const struct nm_io *io, const struct nm_instr *instr
 	if (opts->by)
 		asking->request.by = opts->by;
 	if (instr->ask.batch) {
-		asking->request.batch = (struct nm_batch *)(void *)((char *)asking +
-								    io->behind.app_bytes) -
-					1;
+		asking->request.batch =
+			(struct nm_batch *)(void *)((char *)asking + io->behind.app_bytes) - 1;
 		asking->request.batch->count = instr->ask.batch;
 	}
 }

@@ -3,20 +3,21 @@
 #include "app/batch.h"
 #include "flowop/key_opts.h"
 
-static const struct nm_opt get_opts[] = {NM_OPT_KEYS,
-					 {.name = "verify",
-					  .type = NM_TYPE_FLAG,
-					  .offset = offsetof(struct nm_opts_ask, verify),
-					  .help = "compare the value with the one that set stores"},
-					 {.name = "batch",
-					  .type = NM_TYPE_COUNT,
-					  .offset = offsetof(struct nm_opts_ask, batch),
-					  .min = 1,
-					  .max = NM_BATCH_MAX,
-					  .def = "1",
-					  .help = "so many keys are asked for with one request, each drawn "
-						  "by itself; of memcached alone. Each is a hit, a miss or "
-						  "refused, and the request has one latency"},
-					 NM_OPT_END};
+static const struct nm_opt get_opts[] = {
+	NM_OPT_KEYS,
+	{.name = "verify",
+	 .type = NM_TYPE_FLAG,
+	 .offset = offsetof(struct nm_opts_ask, verify),
+	 .help = "compare the value with the one that set stores"},
+	{.name = "batch",
+	 .type = NM_TYPE_COUNT,
+	 .offset = offsetof(struct nm_opts_ask, batch),
+	 .min = 1,
+	 .max = NM_BATCH_MAX,
+	 .def = "1",
+	 .help = "so many keys are asked for with one request, each drawn "
+		 "by itself; of memcached alone. Each is a hit, a miss or "
+		 "refused, and the request has one latency"},
+	NM_OPT_END};
 
 NM_FLOWOP_OF_VERB(get, NM_VERB_GET, "asks for the value of a key");

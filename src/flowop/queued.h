@@ -35,7 +35,7 @@ struct nm_queued {
 	uint64_t sent, received;  /* bytes of the request, and of its answer */
 	uint32_t number;	  /* as of struct nm_app_request */
 	union {
-		uint32_t check;	 /* the same */
+		uint32_t check; /* the same */
 		/* Of one that is answered, as of struct nm_app_parser: its answer, and from the
 		 * second byte on, of a batch, its check. */
 		uint32_t answer;

@@ -288,7 +288,8 @@ static void check_batch(struct nm_ir *ir, struct nm_ir_step *step)
 		return;
 	step->ask.batch = (uint32_t)batch;
 	if (step->ask.keyspace->law == NM_KEYS_RECORDED)
-		nm_option_error(ir, step, "batch", " batch: not of a trace, whose requests have one key each");
+		nm_option_error(ir, step, "batch",
+				" batch: not of a trace, whose requests have one key each");
 	else if (!step->ask.app->batches)
 		nm_option_error(ir, step, "batch", " batch: app=%s asks for one key at a time",
 				step->ask.app->name);

@@ -12,8 +12,7 @@
 
 uint32_t nm_request_head_bytes(const struct nm_app_use *ask, int verb)
 {
-	const uint32_t one =
-		verb == NM_VERB_COMMAND ? NM_COMMAND_HEAD_MAX : ask->app->head_bytes;
+	const uint32_t one = verb == NM_VERB_COMMAND ? NM_COMMAND_HEAD_MAX : ask->app->head_bytes;
 
 	return (ask->batch ? ask->batch * one : one) + NM_APP_TAIL_MAX;
 }
@@ -24,10 +23,7 @@ static uint32_t most_head_bytes(const struct nm_instr *first, uint32_t count)
 	uint32_t most = 0;
 
 	for (const struct nm_instr *i = first; i < first + count; i++) {
-		uint32_t bytes =
-			nm_instr_asks(i)
-				? nm_request_head_bytes(&i->ask, i->op->verb)
-				: 0;
+		uint32_t bytes = nm_instr_asks(i) ? nm_request_head_bytes(&i->ask, i->op->verb) : 0;
 
 		most = bytes > most ? bytes : most;
 	}

@@ -19,8 +19,7 @@ APPS = ["memcache", "memcache_meta", "memcache_binary"]
 
 def store(server: Memcached, count: int) -> None:
     """The first keys of the keyspace, with values that are longer than most pieces are."""
-    for key in range(count):
-        server.asked(f"set k:{key:010} 0 0 300\r\n{key:0300}\r\nget x\r\n".encode())
+    server.asked("".join(f"set k:{key:010} 0 0 300 noreply\r\n{key:0300}\r\n" for key in range(count)).encode() + b"get x\r\n")
 
 
 def asked(netmodel: Netmodel, path: Path, server: Memcached) -> tuple[Json, dict[str, int]]:

@@ -59,6 +59,7 @@ APP_TESTS = \
 	tests/unit/app/test_identity \
 	tests/unit/app/test_dns \
 	tests/unit/app/test_keyspace \
+	tests/unit/app/test_batch \
 	tests/unit/app/test_rope \
 	tests/unit/app/test_store \
 	tests/unit/app/test_line \
