@@ -18,19 +18,19 @@
 #include "app/pool.h"
 #include "app/rope.h"
 #include "app/session.h"
+#include "app/use.h"
 #include "app/verb.h"
 #include "stats/answers.h"
 
 struct nm_batch;
 struct nm_command;
-struct nm_faults;
 struct nm_http_lines;
 struct nm_store;
-struct nm_transport;
 
 struct nm_app_request {
 	enum nm_verb verb;
 	bool verify; /* what comes back is compared with what was stored */
+	bool unique; /* a get asks for the number of its value, too, which cas sends */
 	uint32_t flags;
 	uint64_t ttl_s; /* 0: for ever */
 	uint64_t size;	/* bytes of its payload; 0: it has none */
@@ -41,7 +41,7 @@ struct nm_app_request {
 	union {
 		const struct nm_http_lines *http; /* of the verb http (app/http.h) */
 		const struct nm_command *command; /* of the verb command (app/command.h) */
-		uint64_t by;			  /* of incr and decr */
+		uint64_t by;			  /* of incr and decr; of cas: what get has found */
 		struct nm_batch *batch;		  /* of a get of several keys (app/batch.h) */
 	};
 	uint32_t check;	 /* the protocol's own: `encode` notes it for `parse` */
@@ -198,35 +198,6 @@ static inline uint64_t nm_app_served_verbs(const struct nm_app *app)
 {
 	return app->verbs & ~app->unserved;
 }
-
-/* What an instruction asks, or serves. */
-struct nm_app_use {
-	const struct nm_app
-		*app; /* what its connection speaks, also where it opens it; NULL: bytes */
-	const struct nm_keyspace *keyspace; /* NULL: it has no keys */
-	union {				    /* owned by the plan; NULL: of another verb */
-		const struct nm_http_lines *http;
-		const struct nm_command *command;
-		const struct nm_faults *faults; /* of serve; NULL: none */
-	};
-	/* where what was answered too shortly is asked again (flowop/tcp_fallback.h) */
-	struct nm_app_fallback {
-		const struct nm_transport *transport; /* NULL: nowhere */
-		const void *transport_opts;	      /* owned by the plan */
-		uint32_t slot;			      /* as that of the instruction */
-	} fallback;
-	bool fills;	/* its passes go through all keys once */
-	bool begins;	/* a pass begins with it */
-	bool alone;	/* and is nothing else: its times are those of the pass */
-	bool named;	/* its usual answers have another name than those of its verb */
-	bool apart;	/* that, or its pass may have been due outside of the window */
-	bool lives;	/* its connection is replaced when its life is over (flowop/life.h) */
-	uint16_t verb;	/* of those of the plan (plan/plan.h) */
-	uint64_t times; /* requests of a pass */
-	uint32_t batch; /* keys that a get asks for at once, if there are several; otherwise 0 */
-	/* of what serves whoever connects, the same by enum nm_verb; otherwise NULL */
-	const uint16_t *verbs;
-};
 
 extern const struct nm_app *const nm_apps[]; /* ends with NULL */
 

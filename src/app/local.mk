@@ -53,6 +53,7 @@ src_libnm_app_la_SOURCES = \
 	src/app/session.h \
 	src/app/store.c \
 	src/app/store.h \
+	src/app/use.h \
 	src/app/value.c \
 	src/app/value.h \
 	src/app/verb.c \

@@ -30,13 +30,15 @@ static void put_keys(const struct nm_app_request *request, char *at, char *buf,
 static void memcache_encode(struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
 {
 	const struct nm_memcache_verb *verb = &nm_memcache_verbs[request->verb];
-	char *at = nm_line_put(nm_verb_name(request->verb), buf);
+	char *at = nm_line_put(request->unique ? "gets" : nm_verb_name(request->verb), buf);
 
 	ret->payload = ret->tail = 0;
-	if (request->verb == NM_VERB_GET && request->batch) {
+	if (nm_memcache_is_batch(request)) {
 		put_keys(request, at, buf, ret);
 		return;
 	}
+	if (request->verb == NM_VERB_GAT)
+		at = put_number(at, request->ttl_s);
 	*at++ = ' ';
 	at = nm_keyspace_put(request->keyspace, request->key, at);
 	if (request->verb == NM_VERB_TOUCH)
@@ -46,6 +48,8 @@ static void memcache_encode(struct nm_app_request *request, char *buf, struct nm
 	if (verb->stores) {
 		at = put_number(put_number(at, request->flags), request->ttl_s);
 		at = put_number(at, request->size);
+		if (request->verb == NM_VERB_CAS)
+			at = put_number(at, request->by);
 		ret->pool = request->pool->bytes;
 		ret->payload = request->size;
 		ret->tail = 2;
@@ -61,7 +65,7 @@ static void memcache_encode(struct nm_app_request *request, char *buf, struct nm
 static bool take_key(struct nm_app_parser *parser, const struct nm_app_request *request,
 		     const char *key, size_t n, uint64_t *ret_at)
 {
-	if (request->batch)
+	if (nm_memcache_is_batch(request))
 		return nm_batch_take(parser, request, key, n, ret_at);
 	*ret_at = request->at;
 	return !parser->check++ && nm_keyspace_is(request->keyspace, request->key, key, n);
@@ -89,6 +93,9 @@ static bool begin_value(struct nm_app_parser *parser, const struct nm_app_reques
 	if (n && at < stop && *at == ' ') {
 		n = nm_line_number(at + 1, (size_t)(stop - at - 1), UINT64_MAX, &cas);
 		at += 1 + n;
+		nm_memcache_note_unique(parser, cas);
+	} else if (request->unique) {
+		return false;
 	}
 	if (!n || at != stop)
 		return false;
@@ -131,7 +138,7 @@ static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_ap
 {
 	const struct nm_memcache_verb *verb = &nm_memcache_verbs[request->verb];
 
-	if (request->verb == NM_VERB_GET) {
+	if (nm_memcache_reads(request->verb)) {
 		if (nm_line_begins(line, "VALUE "))
 			return begin_value(parser, request, line) ? NM_PARSED_MORE : NM_PARSED_BAD;
 		if (nm_line_is(line, "END"))
@@ -139,7 +146,8 @@ static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_ap
 	} else {
 		if (verb->done ? nm_line_is(line, verb->done) : is_number(line))
 			return nm_app_parsed(parser, NM_CLASS_OK);
-		if (nm_line_is(line, verb->undone))
+		if (nm_line_is(line, verb->undone) ||
+		    (request->verb == NM_VERB_CAS && nm_line_is(line, "NOT_FOUND")))
 			return nm_memcache_undone(parser, verb);
 	}
 	return nm_memcache_take_error(parser, request, line);

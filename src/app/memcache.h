@@ -13,10 +13,10 @@
 
 /* The members that the descriptors of these protocols have alike. */
 #define NM_MEMCACHE_MEMBERS                                                                        \
-	.verbs = NM_VERBS_KEYED, .unserved = NM_VERBS_CONDITIONAL, .port = 11211, .stores = true,  \
-	.has_flags = true, .batches = true, .head_bytes = NM_MEMCACHE_HEAD_BYTES,                  \
-	.answer_bytes = NM_MEMCACHE_ANSWER_BYTES, .take = nm_memcache_take, .usual = NM_ANSWER_OK, \
-	.fail = nm_memcache_fail
+	.verbs = NM_VERBS_KEYED, .unserved = NM_VERBS_CONDITIONAL | NM_VERB_BIT(NM_VERB_GAT),      \
+	.port = 11211, .stores = true, .has_flags = true, .batches = true,                         \
+	.head_bytes = NM_MEMCACHE_HEAD_BYTES, .answer_bytes = NM_MEMCACHE_ANSWER_BYTES,            \
+	.take = nm_memcache_take, .usual = NM_ANSWER_OK, .fail = nm_memcache_fail
 
 /* What connections to a server with users begin with, where its protocol is text. */
 extern const struct nm_app_session nm_memcache_session;
@@ -38,6 +38,32 @@ extern const struct nm_memcache_verb nm_memcache_verbs[NM_VERB__COUNT];
 static inline bool nm_memcache_counts(enum nm_verb verb)
 {
 	return verb == NM_VERB_INCR || verb == NM_VERB_DECR;
+}
+
+/* Whether a value answers it. */
+static inline bool nm_memcache_reads(enum nm_verb verb)
+{
+	return NM_VERBS_READING >> verb & 1;
+}
+
+static inline bool nm_memcache_is_batch(const struct nm_app_request *request)
+{
+	return request->verb == NM_VERB_GET && request->batch;
+}
+
+/* The number of a value, for cas, is noted behind what the lines that come next have. */
+static inline void nm_memcache_note_unique(struct nm_app_parser *parser, uint64_t unique)
+{
+	memcpy(parser->line.numbers, &unique, sizeof unique);
+}
+/* That of the answer that was parsed last; one that no value has, where there was none. (0 is none
+ * in the binary protocol, which stores without a condition then.) */
+static inline uint64_t nm_memcache_unique(const struct nm_app_parser *parser)
+{
+	uint64_t unique;
+
+	memcpy(&unique, parser->line.numbers, sizeof unique);
+	return parser->class == NM_CLASS_OK && unique ? unique : UINT64_MAX;
 }
 
 /* The answer says that it is not done. */

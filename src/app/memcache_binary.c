@@ -53,7 +53,7 @@ static void put_keys(const struct nm_app_request *request, char *buf, struct nm_
 
 static void binary_encode(struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
 {
-	if (request->verb == NM_VERB_GET && request->batch) {
+	if (nm_memcache_is_batch(request)) {
 		put_keys(request, buf, ret);
 		return;
 	}
@@ -68,6 +68,7 @@ static void binary_encode(struct nm_app_request *request, char *buf, struct nm_a
 		.key = (uint16_t)key,
 		.body = verb->extras + key + (uint32_t)request->size,
 		.opaque = request->number,
+		.cas = request->verb == NM_VERB_CAS ? request->by : 0,
 	};
 
 	put_extras(request, verb->extras, nm_binary_write(buf, &header));
@@ -85,6 +86,8 @@ static enum nm_class class_of(const struct nm_memcache_verb *verb, unsigned stat
 {
 	if (status == NM_BINARY_OK)
 		return NM_CLASS_OK;
+	if (status == NM_BINARY_KEY_ENOENT && verb == &nm_memcache_verbs[NM_VERB_CAS])
+		return NM_CLASS_MISS;
 	return status == verb->status ? (enum nm_class)verb->class : NM_CLASS_REFUSED;
 }
 
@@ -127,12 +130,13 @@ static enum nm_parsed take_header(struct nm_app_parser *parser, const struct nm_
 	parser->state = IN_TEXT;
 	if (header.status != NM_BINARY_OK || verb->opcode == NM_BINARY_SASL_AUTH)
 		return header.extras || header.body > NM_LINE_MAX ? NM_PARSED_BAD : NM_PARSED_MORE;
-	if (verb->opcode != NM_BINARY_GET)
+	if (verb->opcode != NM_BINARY_GET && verb->opcode != NM_BINARY_GAT)
 		return is_done(verb, &header) ? NM_PARSED_MORE : NM_PARSED_BAD;
 	if (header.extras != NM_BINARY_GET_EXTRAS || header.body < NM_BINARY_GET_EXTRAS)
 		return NM_PARSED_BAD;
 	parser->left = NM_BINARY_GET_EXTRAS;
 	parser->check = header.body - NM_BINARY_GET_EXTRAS;
+	nm_memcache_note_unique(parser, header.cas);
 	parser->state = BEFORE_VALUE;
 	return NM_PARSED_MORE;
 }
@@ -248,7 +252,7 @@ static enum nm_parsed binary_parse(struct nm_app_parser *parser,
 				   const struct nm_app_request *request, const char *data, size_t n,
 				   size_t *ret_taken)
 {
-	if (request->verb == NM_VERB_GET && request->batch)
+	if (nm_memcache_is_batch(request))
 		return parse_keys(parser, request, data, n, ret_taken);
 	enum nm_parsed parsed = take_head(parser, &nm_memcache_verbs[request->verb],
 					  request->number, data, n, ret_taken);

@@ -35,6 +35,7 @@ enum nm_binary_opcode {
 	NM_BINARY_APPEND = 0x0e,
 	NM_BINARY_PREPEND = 0x0f,
 	NM_BINARY_TOUCH = 0x1c,
+	NM_BINARY_GAT = 0x1d,
 	NM_BINARY_SASL_AUTH = 0x21,
 };
 

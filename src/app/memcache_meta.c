@@ -35,7 +35,7 @@ static void meta_encode(struct nm_app_request *request, char *buf, struct nm_app
 	const struct nm_memcache_verb *verb = &nm_memcache_verbs[request->verb];
 	char *at = nm_line_put(verb->meta, buf);
 
-	if (request->verb == NM_VERB_GET && request->batch) {
+	if (nm_memcache_is_batch(request)) {
 		put_keys(request, buf, ret);
 		return;
 	}
@@ -55,11 +55,13 @@ static void meta_encode(struct nm_app_request *request, char *buf, struct nm_app
 		at = nm_line_put(" M", at);
 		*at++ = verb->mode;
 	}
-	if (request->verb == NM_VERB_GET)
-		at = nm_line_put(" v", at);
+	if (nm_memcache_reads(request->verb))
+		at = nm_line_put(request->unique ? " c v" : " v", at);
+	if (request->verb == NM_VERB_CAS)
+		at = put_flag(at, 'C', request->by);
 	if (request->flags)
 		at = put_flag(at, 'F', request->flags);
-	if (request->ttl_s || request->verb == NM_VERB_TOUCH)
+	if (request->ttl_s || request->verb == NM_VERB_TOUCH || request->verb == NM_VERB_GAT)
 		at = put_flag(at, 'T', request->ttl_s);
 	if (nm_memcache_counts(request->verb))
 		at = put_flag(at, 'D', request->by);
@@ -69,15 +71,21 @@ static void meta_encode(struct nm_app_request *request, char *buf, struct nm_app
 
 /* --- answers --- */
 
+/* The end of a flag with a number, from `from` on; 0: it is another one. */
+static size_t take_flag(const struct nm_line_text *line, size_t from, const char flag[3],
+			uint64_t most, uint64_t *ret)
+{
+	if (line->there <= from + 2 || memcmp(line->text + from, flag, 2) != 0)
+		return 0;
+	size_t digits = nm_line_number(line->text + from + 2, line->there - from - 2, most, ret);
+
+	return digits ? from + 2 + digits : 0;
+}
+
 /* Whether what the line has from `from` on is a number that was sent. */
 static bool has_number(const struct nm_line_text *line, size_t from, uint64_t *ret)
 {
-	if (line->there <= from + 2 || memcmp(line->text + from, " O", 2) != 0)
-		return false;
-	size_t digits =
-		nm_line_number(line->text + from + 2, line->there - from - 2, UINT32_MAX, ret);
-
-	return digits && from + 2 + digits == line->length;
+	return take_flag(line, from, " O", UINT32_MAX, ret) == line->length;
 }
 
 static bool is_ours(const struct nm_app_request *request, const struct nm_line_text *line,
@@ -94,12 +102,19 @@ static enum nm_parsed begin_value(struct nm_app_parser *parser,
 				  const struct nm_line_text *line)
 {
 	const size_t from = strlen("VA ");
-	uint64_t bytes, number, value_at = request->at;
+	uint64_t bytes, number, unique, value_at = request->at;
 	size_t digits = nm_line_number(line->text + from, line->there - from, INT64_MAX, &bytes);
+	size_t end = digits ? take_flag(line, from + digits, " O", UINT32_MAX, &number) : 0;
 
-	if (!digits || !has_number(line, from + digits, &number) ||
-	    !(request->batch ? nm_batch_take_number(parser, request, (uint32_t)number, &value_at)
-			     : number == request->number))
+	if (!end || !(nm_memcache_is_batch(request)
+			      ? nm_batch_take_number(parser, request, (uint32_t)number, &value_at)
+			      : number == request->number))
+		return NM_PARSED_BAD;
+	if (request->unique) {
+		end = take_flag(line, end, " c", UINT64_MAX, &unique);
+		nm_memcache_note_unique(parser, unique);
+	}
+	if (end != line->length)
 		return NM_PARSED_BAD;
 	parser->state = NM_VALUE_BYTES;
 	nm_value_begin(parser, value_at, bytes);
@@ -111,14 +126,15 @@ static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_ap
 {
 	const struct nm_memcache_verb *verb = &nm_memcache_verbs[request->verb];
 
-	if (request->verb == NM_VERB_GET && nm_line_begins(line, "VA "))
+	if (nm_memcache_reads(request->verb) && nm_line_begins(line, "VA "))
 		return begin_value(parser, request, line);
 	if (memcmp(verb->meta, "mg", 2) == 0 && nm_line_is(line, "EN"))
 		return nm_app_parsed(parser, NM_CLASS_MISS);
 	if (line->there > 2 && is_ours(request, line, 2)) {
-		if (request->verb != NM_VERB_GET && nm_line_begins(line, "HD"))
+		if (!nm_memcache_reads(request->verb) && nm_line_begins(line, "HD"))
 			return nm_app_parsed(parser, NM_CLASS_OK);
-		if (memcmp(line->text, verb->meta_undone, 2) == 0)
+		if (memcmp(line->text, verb->meta_undone, 2) == 0 ||
+		    (request->verb == NM_VERB_CAS && nm_line_begins(line, "NF")))
 			return nm_memcache_undone(parser, verb);
 	}
 	return nm_memcache_take_error(parser, request, line);
@@ -141,7 +157,7 @@ static enum nm_parsed take_line_of_keys(struct nm_app_parser *parser,
 static enum nm_parsed meta_parse(struct nm_app_parser *parser, const struct nm_app_request *request,
 				 const char *data, size_t n, size_t *ret_taken)
 {
-	if (request->verb == NM_VERB_GET && request->batch)
+	if (nm_memcache_is_batch(request))
 		return nm_values_parse(parser, request, take_line_of_keys, data, n, ret_taken);
 	return nm_value_parse(parser, request, take_line, data, n, ret_taken);
 }

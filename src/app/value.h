@@ -54,8 +54,8 @@ static inline enum nm_parsed nm_value_parse(struct nm_app_parser *parser,
 	return parsed == NM_PARSED_DONE ? nm_app_parsed(parser, NM_CLASS_OK) : parsed;
 }
 
-/* The same of answers that are several lines, each perhaps with a value: take_line says which is the
- * last. */
+/* The same of answers that are several lines, each perhaps with a value: take_line says which is
+ * the last. */
 static inline enum nm_parsed nm_values_parse(struct nm_app_parser *parser,
 					     const struct nm_app_request *request,
 					     nm_value_line_fn *take_line, const char *data,

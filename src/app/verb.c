@@ -8,6 +8,7 @@ static const char *const names[NM_VERB__COUNT] = {
 	[NM_VERB_QUERY] = "query",     [NM_VERB_COMMAND] = "command", [NM_VERB_ADD] = "add",
 	[NM_VERB_REPLACE] = "replace", [NM_VERB_APPEND] = "append",   [NM_VERB_PREPEND] = "prepend",
 	[NM_VERB_INCR] = "incr",       [NM_VERB_DECR] = "decr",	      [NM_VERB_TOUCH] = "touch",
+	[NM_VERB_GAT] = "gat",	       [NM_VERB_CAS] = "cas",
 };
 
 const char *nm_verb_name(enum nm_verb verb)

@@ -24,6 +24,8 @@ enum nm_verb {
 	NM_VERB_INCR,
 	NM_VERB_DECR,
 	NM_VERB_TOUCH,
+	NM_VERB_GAT,
+	NM_VERB_CAS,
 	NM_VERB__COUNT
 };
 
@@ -33,18 +35,21 @@ enum nm_verb {
 #define NM_VERBS_CONDITIONAL                                                                       \
 	(NM_VERB_BIT(NM_VERB_ADD) | NM_VERB_BIT(NM_VERB_REPLACE) | NM_VERB_BIT(NM_VERB_APPEND) |   \
 	 NM_VERB_BIT(NM_VERB_PREPEND) | NM_VERB_BIT(NM_VERB_INCR) | NM_VERB_BIT(NM_VERB_DECR) |    \
-	 NM_VERB_BIT(NM_VERB_TOUCH))
+	 NM_VERB_BIT(NM_VERB_TOUCH) | NM_VERB_BIT(NM_VERB_CAS))
+/* Those that are answered with the value of a key. */
+#define NM_VERBS_READING (NM_VERB_BIT(NM_VERB_GET) | NM_VERB_BIT(NM_VERB_GAT))
 /* And all whose answer is a hit or a miss. */
 #define NM_VERBS_LOOKING_UP                                                                        \
-	(NM_VERB_BIT(NM_VERB_GET) | NM_VERB_BIT(NM_VERB_DELETE) | NM_VERB_BIT(NM_VERB_QUERY) |     \
+	(NM_VERBS_READING | NM_VERB_BIT(NM_VERB_DELETE) | NM_VERB_BIT(NM_VERB_QUERY) |             \
 	 NM_VERBS_CONDITIONAL)
 /* All that have a key. */
 #define NM_VERBS_KEYED                                                                             \
-	(NM_VERB_BIT(NM_VERB_GET) | NM_VERB_BIT(NM_VERB_SET) | NM_VERB_BIT(NM_VERB_DELETE) |       \
+	(NM_VERBS_READING | NM_VERB_BIT(NM_VERB_SET) | NM_VERB_BIT(NM_VERB_DELETE) |               \
 	 NM_VERBS_CONDITIONAL)
 
 /* Those that take away what a server has, or say when it goes. */
-#define NM_VERBS_DESTRUCTIVE (NM_VERB_BIT(NM_VERB_DELETE) | NM_VERB_BIT(NM_VERB_TOUCH))
+#define NM_VERBS_DESTRUCTIVE                                                                       \
+	(NM_VERB_BIT(NM_VERB_DELETE) | NM_VERB_BIT(NM_VERB_TOUCH) | NM_VERB_BIT(NM_VERB_GAT))
 
 /* What its flowop is called. */
 const char *nm_verb_name(enum nm_verb verb);

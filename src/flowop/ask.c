@@ -8,6 +8,7 @@
 
 #include "app/batch.h"
 #include "app/http.h"
+#include "app/memcache.h"
 #include "flowop/message.h"
 #include "host/clock.h"
 #include "transport/io.h"
@@ -237,10 +238,15 @@ static uint64_t turn_of(const struct nm_io *io, const struct nm_flow *flow,
 	return flow->index + asking->sites[instr->site].n_keys++ * io->apps.n_flows;
 }
 
-/* Where the keys of a batch are drawn from: nm_batch_key. */
-static uint64_t keys_of(const struct nm_io *io, const struct nm_flow *flow,
-			const struct nm_instr *instr, struct nm_asking *asking)
+/* Of a fill; of cas, which has that of the request before it; and of a batch, where its keys are
+ * drawn from (nm_batch_key). */
+static uint64_t own_key_of(const struct nm_io *io, const struct nm_flow *flow,
+			   const struct nm_instr *instr, struct nm_asking *asking)
 {
+	if (instr->ask.fills)
+		return key_of_fill(io, flow, instr);
+	if (!instr->ask.batch)
+		return asking->request.key;
 	return instr->ask.keyspace->law < NM_KEYS_SEQUENTIAL
 		       ? nm_rng(~nm_step_key(io, flow, instr), flow->repeated)
 		       : turn_of(io, flow, instr, asking) * instr->ask.batch;
@@ -251,10 +257,8 @@ static uint64_t key_of(const struct nm_io *io, const struct nm_flow *flow,
 {
 	const struct nm_keyspace *keyspace = instr->ask.keyspace;
 
-	if (instr->ask.fills)
-		return key_of_fill(io, flow, instr);
-	if (instr->ask.batch)
-		return keys_of(io, flow, instr, asking);
+	if (instr->ask.own_keys)
+		return own_key_of(io, flow, instr, asking);
 	return keyspace->law < NM_KEYS_SEQUENTIAL
 		       ? nm_keyspace_draw(keyspace, ~nm_step_key(io, flow, instr), flow->repeated)
 		       : nm_keyspace_turn(keyspace, turn_of(io, flow, instr, asking));
@@ -264,20 +268,25 @@ void nm_asking_take_options(const struct nm_io *io, const struct nm_instr *instr
 			    struct nm_asking *asking)
 {
 	const struct nm_opts_ask *opts = instr->opts;
+	const uint64_t key = asking->request.key;
 
 	asking->drawn_by = instr;
 	asking->request = (struct nm_app_request){
 		.verb = (enum nm_verb)instr->op->verb,
 		.verify = opts->verify,
+		.unique = opts->unique,
 		.flags = (uint32_t)opts->flags,
 		.ttl_s = (opts->ttl_ns + 999999999) / 1000000000,
 		.size = instr->size,
 		.pool = io->apps.pool,
 		.keyspace = instr->ask.keyspace,
+		.key = key,
 		.http = instr->ask.http,
 	};
 	if (opts->by)
 		asking->request.by = opts->by;
+	if (instr->op->verb == NM_VERB_CAS)
+		asking->request.by = nm_memcache_unique(&asking->parser);
 	if (instr->ask.batch) {
 		asking->request.batch =
 			(struct nm_batch *)(void *)((char *)asking + io->behind.app_bytes) - 1;

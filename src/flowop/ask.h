@@ -19,7 +19,7 @@ struct nm_opts_ask {
 	uint64_t ttl_ns, flags;
 	uint64_t by;	/* of incr and decr */
 	uint64_t batch; /* keys of one get */
-	bool verify;
+	bool verify, unique;
 	/* of http: */
 	char *path, *host, *expect;
 	int method; /* enum nm_http_method */

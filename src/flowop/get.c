@@ -5,10 +5,7 @@
 
 static const struct nm_opt get_opts[] = {
 	NM_OPT_KEYS,
-	{.name = "verify",
-	 .type = NM_TYPE_FLAG,
-	 .offset = offsetof(struct nm_opts_ask, verify),
-	 .help = "compare the value with the one that set stores"},
+	NM_OPT_VERIFY,
 	{.name = "batch",
 	 .type = NM_TYPE_COUNT,
 	 .offset = offsetof(struct nm_opts_ask, batch),
@@ -18,6 +15,11 @@ static const struct nm_opt get_opts[] = {
 	 .help = "so many keys are asked for with one request, each drawn "
 		 "by itself; of memcached alone. Each is a hit, a miss or "
 		 "refused, and the request has one latency"},
+	{.name = "unique",
+	 .type = NM_TYPE_FLAG,
+	 .offset = offsetof(struct nm_opts_ask, unique),
+	 .help = "memcached is to say the number of the value, too, which changes with it; a cas "
+		 "behind it sends that back"},
 	NM_OPT_END};
 
 NM_FLOWOP_OF_VERB(get, NM_VERB_GET, "asks for the value of a key");

@@ -12,6 +12,13 @@
 		.help = "the keyspace, by its name, of which each request has one key"             \
 	}
 
+#define NM_OPT_VERIFY                                                                              \
+	{                                                                                          \
+		.name = "verify", .type = NM_TYPE_FLAG,                                            \
+		.offset = offsetof(struct nm_opts_ask, verify),                                    \
+		.help = "compare the value with the one that set stores"                           \
+	}
+
 #define NM_OPT_VALUE_SIZE                                                                          \
 	{                                                                                          \
 		.name = "size", .type = NM_TYPE_SIZES,                                             \

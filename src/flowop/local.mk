@@ -24,6 +24,8 @@ FLOWOPS = \
 	src/flowop/incr.c \
 	src/flowop/decr.c \
 	src/flowop/touch.c \
+	src/flowop/gat.c \
+	src/flowop/cas.c \
 	src/flowop/http.c \
 	src/flowop/query.c \
 	src/flowop/command.c \

@@ -287,9 +287,12 @@ static void check_batch(struct nm_ir *ir, struct nm_ir_step *step)
 	if (step->op->verb != NM_VERB_GET || batch <= 1 || !step->ask.app || !step->ask.keyspace)
 		return;
 	step->ask.batch = (uint32_t)batch;
+	step->ask.own_keys = true;
 	if (step->ask.keyspace->law == NM_KEYS_RECORDED)
 		nm_option_error(ir, step, "batch",
 				" batch: not of a trace, whose requests have one key each");
+	else if (((const struct nm_opts_ask *)step->opts)->unique)
+		nm_option_error(ir, step, "batch", " batch: not with unique");
 	else if (!step->ask.app->batches)
 		nm_option_error(ir, step, "batch", " batch: app=%s asks for one key at a time",
 				step->ask.app->name);
@@ -297,6 +300,25 @@ static void check_batch(struct nm_ir *ir, struct nm_ir_step *step)
 		nm_option_error(ir, step, "batch",
 				" batch: needs server=... at the connect of line %u",
 				step->opened->line);
+}
+
+/* A cas stands behind the get whose value it replaces. */
+static void check_cas(struct nm_ir *ir, const struct nm_ir_transaction *t,
+		      const struct nm_ir_step *first, struct nm_ir_step *step)
+{
+	const struct nm_ir_step *get = step > first ? step - 1 : step;
+	const struct nm_opts_ask *opts = get->opts;
+
+	if (step->op->verb != NM_VERB_CAS)
+		return;
+	step->ask.own_keys = true;
+	if (get->op->verb != NM_VERB_GET || !opts->unique || get->slot != step->slot ||
+	    get->ask.keyspace != step->ask.keyspace || get->in.member != step->in.member ||
+	    get->in.sequence != step->in.sequence || step->common->count > 1 ||
+	    t->attrs.pipeline > 1)
+		nm_step_error(ir, step,
+			      ": must stand once behind a get with `unique`, of the same keys and "
+			      "connection, in a pass without `pipeline`");
 }
 
 /* Gives a step that asks the protocol of its connection. */
@@ -423,8 +445,13 @@ void nm_ir_check_apps(struct nm_ir *ir, struct nm_ir_group *group)
 				step->opened->line, step->opened->ask.app->name,
 				nm_app_verbs(step->opened->ask.app->verbs, list, sizeof list));
 	}
-	for (size_t k = 0; k < group->n_transactions; k++)
-		check_lives(ir, group, &group->transactions[k]);
+	for (size_t k = 0; k < group->n_transactions; k++) {
+		const struct nm_ir_transaction *t = &group->transactions[k];
+
+		check_lives(ir, group, t);
+		for (size_t i = t->first; i < t->first + t->n_steps; i++)
+			check_cas(ir, t, &group->steps[t->first], &group->steps[i]);
+	}
 	for (size_t k = 0; k < group->n_transactions; k++)
 		if (nm_ir_fills(&group->transactions[k]) && group->transactions[k].n_steps)
 			nm_ir_set_fill(ir, group, &group->transactions[k]);

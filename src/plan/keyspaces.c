@@ -174,7 +174,7 @@ void nm_ir_set_fill(struct nm_ir *ir, struct nm_ir_group *group, struct nm_ir_tr
 		nm_attr_error(ir, t->node, "fill", " fill=\"%s\": %s", t->attrs.fill, why);
 		return;
 	}
-	step->ask.fills = true;
+	step->ask.fills = step->ask.own_keys = true;
 	t->attrs.total = keyspace->keyspace.count * n_servers(step);
 	t->attrs.iterations = (t->attrs.total + group->attrs.nflows - 1) / group->attrs.nflows;
 }

@@ -126,6 +126,49 @@ def test_conditional_verbs(app: str, netmodel: Netmodel, profile: WriteProfile) 
     assert int(number.split(b"\r\n")[1]) > 1000
 
 
+@pytest.mark.parametrize("app", APPS)
+def test_what_was_read_is_replaced(app: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """By one flow always, as far as the key is there; several come in each other's way. A third of the keys are not there at all."""
+    flowops = '<flowop type="get" options="keys=k unique"/><flowop type="cas" options="keys=k size=9 flags=5"/>'
+    for flows in (1, 8):
+        with memcached() as server:
+            for key in (0, 1):
+                server.asked(f"set k:{key:010} 0 0 1\r\n7\r\nget x\r\n".encode())
+            body = asking(app, flowops, f"server={server.server}", f"nflows='{flows}'", 3).replace('duration="200ms"', 'iterations="200"')
+            document = netmodel.measure(profile(body))
+            stats = server.stats()
+            flags = server.asked(b"mg k:0000000001 f\r\nget x\r\n").split()[1]
+        assert_complete(document)
+        verbs = {verb["verb"]: verb["outcomes"] for verb in document["totals"]["verbs"]}
+        assert verbs["get"]["hits"] == stats["get_hits"] > 50 * flows
+        assert verbs["cas"]["hits"] == stats["cas_hits"] > 0
+        assert verbs["cas"]["misses"] == stats["cas_badval"] + stats["cas_misses"] == 200 * flows - stats["cas_hits"]
+        assert stats["cas_misses"] == verbs["get"]["misses"] > 20 * flows
+        assert (stats["cas_badval"] > 0) == (flows > 1)
+        assert flags == b"f5"
+
+
+@pytest.mark.parametrize("app", APPS)
+def test_a_value_that_is_read_lives_on(app: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    with memcached() as server:
+        body = asking(app, '<flowop type="gat" options="keys=k ttl=3600s verify"/>', f"server={server.server}", count=1, fill="size=9 ttl=60s")
+        document = netmodel.measure(profile(body), "--yes-destroy")
+        stats = server.stats()
+        ttl = int(server.asked(b"mg k:0000000000 t\r\nget x\r\n").split()[1][1:])
+        refused = netmodel.run("-m", profile(body), code=1)
+    assert_complete(document)
+    assert counts(document)["hits"] == stats["touch_hits"] == stats["cmd_touch"] > 10
+    assert 3000 < ttl <= 3600
+    assert "--yes-destroy" in refused.err
+
+
+def test_cas_needs_what_was_read(netmodel: Netmodel, profile: WriteProfile) -> None:
+    for before in ("", '<flowop type="get" options="keys=k"/>', '<flowop type="get" options="keys=k unique"/><flowop type="get" options="keys=k"/>'):
+        path = profile(asking("memcache", f'{before}\n<flowop type="cas" options="keys=k size=9"/>', "server=127.0.0.1:1"))
+        result = netmodel.run("-m", path, code=1)
+        assert f"{path}:{line_of(path, 'cas')}: error: <flowop cas>: must stand once behind a get with `unique`" in result.err
+
+
 def test_only_memcached_has_them(netmodel: Netmodel, profile: WriteProfile) -> None:
     text = asking("memcache", '\n<flowop type="touch" options="keys=k ttl=1s"/>')
     path = profile(text)
