@@ -42,7 +42,7 @@ struct nm_app_request {
 		const struct nm_http_lines *http; /* of the verb http (app/http.h) */
 		const struct nm_command *command; /* of the verb command (app/command.h) */
 		uint64_t by;			  /* of incr and decr; of cas: what get has found */
-		struct nm_batch *batch;		  /* of a get of several keys (app/batch.h) */
+		struct nm_batch *batch; /* of a get or set of several keys (app/batch.h) */
 	};
 	uint32_t check;	 /* the protocol's own: `encode` notes it for `parse` */
 	uint32_t number; /* the one before it on its connection had one less */
@@ -153,6 +153,7 @@ struct nm_app {
 	const char *name;
 	const char *help;  /* one sentence for --describe and the manual */
 	uint64_t verbs;	   /* NM_VERB_BIT of each that it has */
+	uint64_t batches;  /* those of them that may have several keys at once */
 	uint64_t unserved; /* those of them that netmodel's own server does not have */
 	uint16_t port;	   /* where its servers listen when nothing is said */
 	uint16_t tls_port; /* and over TLS; 0: there is none */
@@ -162,7 +163,6 @@ struct nm_app {
 	enum nm_answer usual, missed;
 	bool stores;	/* its server keeps values */
 	bool has_flags; /* each value has a number beside it */
-	bool batches;	/* a get may ask for several keys */
 	/* The most bytes of a request's head, and of the text of an answer. */
 	uint16_t head_bytes, answer_bytes;
 	bool echoes; /* the text of an answer has the payload of its request, too */

@@ -10,6 +10,12 @@ uint64_t nm_batch_key(const struct nm_app_request *request, uint32_t i)
 						   : nm_keyspace_draw(keyspace, request->key, i);
 }
 
+char *nm_batch_put_value(const struct nm_app_request *request, uint64_t key, char *at)
+{
+	nm_pool_copy(request->pool->bytes, nm_pool_at(key), at, (size_t)request->size);
+	return at + request->size;
+}
+
 static bool is_answered(const struct nm_batch *batch, uint32_t i)
 {
 	return batch->answered[i / 64] >> i % 64 & 1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several keys that one request asks for, each drawn by itself, so that one may be there twice. A
- * server leaves out those that it does not have, and may answer in any order. */
+/* Several keys of one request, each drawn by itself, so that one may be there twice. Of a get a
+ * server leaves out those that it does not have, and may answer in any order. Of a set it answers
+ * those alone that it refuses; what ends the answer tells that it has taken all. */
 #ifndef NM_APP_BATCH_H
 #define NM_APP_BATCH_H
 
@@ -35,6 +36,9 @@ static inline uint32_t nm_batch_number(const struct nm_app_request *request, uin
 {
 	return request->number * NM_BATCH_MAX + i;
 }
+
+/* Writes the value of a key: its end. */
+char *nm_batch_put_value(const struct nm_app_request *request, uint64_t key, char *at);
 
 /* The value of a key has come, by its text or by the number that was sent with it: it begins there
  * in the pool. False: it was not asked for, or has come already. */

@@ -16,27 +16,29 @@ static char *put_number(char *at, uint64_t number)
 	return nm_number_put(number, at);
 }
 
-/* All keys of a get, of which there are several. */
-static void put_keys(const struct nm_app_request *request, char *at, char *buf,
-		     struct nm_app_encoded *ret)
+/* A get of several keys: how many bytes. */
+static size_t put_keys(const struct nm_app_request *request, char *buf)
 {
+	char *at = nm_line_put("get", buf);
+
 	for (uint32_t i = 0; i < request->batch->count; i++) {
 		*at++ = ' ';
 		at = nm_keyspace_put(request->keyspace, nm_batch_key(request, i), at);
 	}
-	ret->head = (size_t)(nm_line_put("\r\n", at) - buf);
+	return (size_t)(nm_line_put("\r\n", at) - buf);
 }
 
 static void memcache_encode(struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
 {
 	const struct nm_memcache_verb *verb = &nm_memcache_verbs[request->verb];
-	char *at = nm_line_put(request->unique ? "gets" : nm_verb_name(request->verb), buf);
+	char *at = buf;
 
 	ret->payload = ret->tail = 0;
 	if (nm_memcache_is_batch(request)) {
-		put_keys(request, at, buf, ret);
+		ret->head = put_keys(request, buf);
 		return;
 	}
+	at = nm_line_put(request->unique ? "gets" : nm_verb_name(request->verb), at);
 	if (request->verb == NM_VERB_GAT)
 		at = put_number(at, request->ttl_s);
 	*at++ = ' ';
@@ -222,6 +224,7 @@ const struct nm_app nm_app_memcache = {
 	.name = "memcache",
 	.help = "the text protocol of memcached",
 	NM_MEMCACHE_MEMBERS,
+	.batches = NM_VERB_BIT(NM_VERB_GET),
 	.encode = memcache_encode,
 	.parse = memcache_parse,
 	.session = &nm_memcache_session,

@@ -14,9 +14,9 @@
 /* The members that the descriptors of these protocols have alike. */
 #define NM_MEMCACHE_MEMBERS                                                                        \
 	.verbs = NM_VERBS_KEYED, .unserved = NM_VERBS_CONDITIONAL | NM_VERB_BIT(NM_VERB_GAT),      \
-	.port = 11211, .stores = true, .has_flags = true, .batches = true,                         \
-	.head_bytes = NM_MEMCACHE_HEAD_BYTES, .answer_bytes = NM_MEMCACHE_ANSWER_BYTES,            \
-	.take = nm_memcache_take, .usual = NM_ANSWER_OK, .fail = nm_memcache_fail
+	.port = 11211, .stores = true, .has_flags = true, .head_bytes = NM_MEMCACHE_HEAD_BYTES,    \
+	.answer_bytes = NM_MEMCACHE_ANSWER_BYTES, .take = nm_memcache_take, .usual = NM_ANSWER_OK, \
+	.fail = nm_memcache_fail
 
 /* What connections to a server with users begin with, where its protocol is text. */
 extern const struct nm_app_session nm_memcache_session;
@@ -48,7 +48,7 @@ static inline bool nm_memcache_reads(enum nm_verb verb)
 
 static inline bool nm_memcache_is_batch(const struct nm_app_request *request)
 {
-	return request->verb == NM_VERB_GET && request->batch;
+	return (request->verb == NM_VERB_GET || request->verb == NM_VERB_SET) && request->batch;
 }
 
 /* The number of a value, for cas, is noted behind what the lines that come next have. */

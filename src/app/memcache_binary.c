@@ -27,25 +27,37 @@ static void put_extras(const struct nm_app_request *request, unsigned extras, ch
 		(void)nm_binary_put(at, (uint32_t)request->ttl_s);
 }
 
-/* A get of several keys: those that are not there are not answered, and a no-op ends the answer. */
+static uint8_t quiet_opcode(const struct nm_app_request *request)
+{
+	return request->verb == NM_VERB_SET ? NM_BINARY_SETQ : NM_BINARY_GETQ;
+}
+
+/* Several keys: a get is answered where the key is there, a set where it is refused, and a no-op
+ * ends the answer. */
 static void put_keys(const struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
 {
+	const bool sets = request->verb == NM_VERB_SET;
+	const uint32_t extras = sets ? NM_BINARY_SET_EXTRAS : 0;
 	const struct nm_binary_header end = {
 		.magic = NM_BINARY_REQUEST, .opcode = NM_BINARY_NOOP, .opaque = request->number};
 	char *at = buf;
 
 	for (uint32_t i = 0; i < request->batch->count; i++) {
-		char *const behind = nm_keyspace_put(request->keyspace, nm_batch_key(request, i),
-						     at + NM_BINARY_HEADER);
-		const uint32_t key = (uint32_t)(behind - at) - NM_BINARY_HEADER;
+		const uint64_t number = nm_batch_key(request, i);
+		char *const at_key = at + NM_BINARY_HEADER + extras;
+		char *const behind = nm_keyspace_put(request->keyspace, number, at_key);
+		const uint32_t key = (uint32_t)(behind - at_key);
+		const struct nm_binary_header header = {
+			.magic = NM_BINARY_REQUEST,
+			.opcode = quiet_opcode(request),
+			.extras = (uint8_t)extras,
+			.key = (uint16_t)key,
+			.body = extras + key + (uint32_t)request->size,
+			.opaque = nm_batch_number(request, i),
+		};
 
-		(void)nm_binary_write(
-			at, &(struct nm_binary_header){.magic = NM_BINARY_REQUEST,
-						       .opcode = NM_BINARY_GETQ,
-						       .key = (uint16_t)key,
-						       .body = key,
-						       .opaque = nm_batch_number(request, i)});
-		at = behind;
+		put_extras(request, extras, nm_binary_write(at, &header));
+		at = sets ? nm_batch_put_value(request, number, behind) : behind;
 	}
 	ret->payload = ret->tail = 0;
 	ret->head = (size_t)(nm_binary_write(at, &end) - buf);
@@ -172,7 +184,7 @@ static enum nm_parsed take_head(struct nm_app_parser *parser, const struct nm_me
 	return parser->left || parser->state == BEFORE_VALUE ? NM_PARSED_MORE : NM_PARSED_DONE;
 }
 
-/* The header of one of the answers to a get of several keys. */
+/* The header of one of the answers to a request with several keys. */
 static enum nm_parsed take_header_of_key(struct nm_app_parser *parser,
 					 const struct nm_app_request *request)
 {
@@ -186,10 +198,11 @@ static enum nm_parsed take_header_of_key(struct nm_app_parser *parser,
 		return header.opaque == request->number && !header.body && !header.status
 			       ? nm_app_parsed(parser, NM_CLASS_OK)
 			       : NM_PARSED_BAD;
-	if (header.opcode != NM_BINARY_GETQ)
+	if (header.opcode != quiet_opcode(request))
 		return NM_PARSED_BAD;
 	if (header.status == NM_BINARY_OK) {
-		if (header.extras != NM_BINARY_GET_EXTRAS || header.body < NM_BINARY_GET_EXTRAS ||
+		if (request->verb != NM_VERB_GET || header.extras != NM_BINARY_GET_EXTRAS ||
+		    header.body < NM_BINARY_GET_EXTRAS ||
 		    !nm_batch_take_number(parser, request, header.opaque, &value_at))
 			return NM_PARSED_BAD;
 		nm_value_begin(parser, value_at, header.body - NM_BINARY_GET_EXTRAS);
@@ -355,6 +368,7 @@ const struct nm_app nm_app_memcache_binary = {
 	.name = "memcache_binary",
 	.help = "the binary protocol of memcached",
 	NM_MEMCACHE_MEMBERS,
+	.batches = NM_VERB_BIT(NM_VERB_GET) | NM_VERB_BIT(NM_VERB_SET),
 	.encode = binary_encode,
 	.parse = binary_parse,
 	.tell = binary_tell,

@@ -16,16 +16,28 @@ static char *put_flag(char *at, char flag, uint64_t number)
 	return nm_number_put(number, at);
 }
 
-/* A get of several keys: those that are not there are not answered, and "mn" ends the answer. */
+/* Several keys: a get is answered where the key is there, a set where it is refused, and "mn" ends
+ * the answer. */
 static void put_keys(const struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
 {
+	const bool sets = request->verb == NM_VERB_SET;
 	char *at = buf;
 
 	ret->payload = ret->tail = 0;
 	for (uint32_t i = 0; i < request->batch->count; i++) {
-		at = nm_keyspace_put(request->keyspace, nm_batch_key(request, i),
-				     nm_line_put("mg ", at));
-		at = nm_line_put(" v q\r\n", put_flag(at, 'O', nm_batch_number(request, i)));
+		const uint64_t key = nm_batch_key(request, i);
+
+		at = nm_line_put(sets ? "ms " : "mg ", at);
+		at = nm_keyspace_put(request->keyspace, key, at);
+		if (sets) {
+			*at++ = ' ';
+			at = nm_number_put(request->size, at);
+			at = put_flag(put_flag(at, 'F', request->flags), 'T', request->ttl_s);
+		}
+		at = put_flag(at, 'O', nm_batch_number(request, i));
+		at = nm_line_put(sets ? " q\r\n" : " v q\r\n", at);
+		if (sets)
+			at = nm_line_put("\r\n", nm_batch_put_value(request, key, at));
 	}
 	ret->head = (size_t)(nm_line_put("mn\r\n", at) - buf);
 }
@@ -140,18 +152,20 @@ static enum nm_parsed take_line(struct nm_app_parser *parser, const struct nm_ap
 	return nm_memcache_take_error(parser, request, line);
 }
 
-/* A line of the answer to a get of several keys. */
+/* A line of the answer to a request with several keys. */
 static enum nm_parsed take_line_of_keys(struct nm_app_parser *parser,
 					const struct nm_app_request *request,
 					const struct nm_line_text *line)
 {
-	if (nm_line_begins(line, "VA "))
+	if (request->verb == NM_VERB_GET && nm_line_begins(line, "VA "))
 		return begin_value(parser, request, line);
 	if (nm_line_is(line, "MN"))
 		return nm_app_parsed(parser, NM_CLASS_OK);
-	return nm_memcache_take_error(parser, request, line) == NM_PARSED_BAD
-		       ? NM_PARSED_BAD
-		       : nm_batch_refuse(parser, request);
+	if (nm_line_begins(line, "NS "))
+		parser->answer = NM_ANSWER_MEMCACHE_NOT_STORED;
+	else if (nm_memcache_take_error(parser, request, line) == NM_PARSED_BAD)
+		return NM_PARSED_BAD;
+	return nm_batch_refuse(parser, request);
 }
 
 static enum nm_parsed meta_parse(struct nm_app_parser *parser, const struct nm_app_request *request,
@@ -166,6 +180,7 @@ const struct nm_app nm_app_memcache_meta = {
 	.name = "memcache_meta",
 	.help = "the meta commands of memcached",
 	NM_MEMCACHE_MEMBERS,
+	.batches = NM_VERB_BIT(NM_VERB_GET) | NM_VERB_BIT(NM_VERB_SET),
 	.encode = meta_encode,
 	.parse = meta_parse,
 	.session = &nm_memcache_session,

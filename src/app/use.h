@@ -37,7 +37,7 @@ struct nm_app_use {
 	bool lives;	/* its connection is replaced when its life is over (flowop/life.h) */
 	uint16_t verb;	/* of those of the plan (plan/plan.h) */
 	uint64_t times; /* requests of a pass */
-	uint32_t batch; /* keys that a get asks for at once, if there are several; otherwise 0 */
+	uint32_t batch; /* keys that a get or set has at once, if there are several; otherwise 0 */
 	/* of what serves whoever connects, the same by enum nm_verb; otherwise NULL */
 	const uint16_t *verbs;
 };

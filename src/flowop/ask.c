@@ -405,8 +405,12 @@ static void count_batch(struct nm_verb_tally *verb, const struct nm_instr *instr
 	const uint32_t hits = nm_batch_hits(check), left = instr->ask.batch - hits;
 	const uint32_t refused = class == NM_CLASS_REFUSED ? left : nm_batch_refused(check);
 
-	nm_counter_add(&verb->outcomes.hits, hits);
-	nm_counter_add(&verb->outcomes.misses, left - refused);
+	if (instr->op->verb == NM_VERB_SET) {
+		nm_counter_add(&verb->outcomes.ok, left - refused);
+	} else {
+		nm_counter_add(&verb->outcomes.hits, hits);
+		nm_counter_add(&verb->outcomes.misses, left - refused);
+	}
 	for (uint32_t i = 0; i < refused; i++)
 		nm_verb_count_named(verb, answer, true);
 }

@@ -18,7 +18,7 @@ struct nm_opts_ask {
 	char *keys;	    /* the name of a keyspace */
 	uint64_t ttl_ns, flags;
 	uint64_t by;	/* of incr and decr */
-	uint64_t batch; /* keys of one get */
+	uint64_t batch; /* keys of one get or set */
 	bool verify, unique;
 	/* of http: */
 	char *path, *host, *expect;

@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* get: the value of a key. */
-#include "app/batch.h"
 #include "flowop/key_opts.h"
 
 static const struct nm_opt get_opts[] = {
 	NM_OPT_KEYS,
 	NM_OPT_VERIFY,
-	{.name = "batch",
-	 .type = NM_TYPE_COUNT,
-	 .offset = offsetof(struct nm_opts_ask, batch),
-	 .min = 1,
-	 .max = NM_BATCH_MAX,
-	 .def = "1",
-	 .help = "so many keys are asked for with one request, each drawn "
-		 "by itself; of memcached alone. Each is a hit, a miss or "
-		 "refused, and the request has one latency"},
+	NM_OPT_BATCH(
+		"so many keys are asked for with one request, each drawn by itself; of memcached "
+		"alone. Each is a hit, a miss or refused, and the request has one latency"),
 	{.name = "unique",
 	 .type = NM_TYPE_FLAG,
 	 .offset = offsetof(struct nm_opts_ask, unique),

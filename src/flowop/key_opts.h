@@ -3,6 +3,7 @@
 #ifndef NM_FLOWOP_KEY_OPTS_H
 #define NM_FLOWOP_KEY_OPTS_H
 
+#include "app/batch.h"
 #include "flowop/ask.h"
 
 #define NM_OPT_KEYS                                                                                \
@@ -17,6 +18,13 @@
 		.name = "verify", .type = NM_TYPE_FLAG,                                            \
 		.offset = offsetof(struct nm_opts_ask, verify),                                    \
 		.help = "compare the value with the one that set stores"                           \
+	}
+
+#define NM_OPT_BATCH(sentence)                                                                     \
+	{                                                                                          \
+		.name = "batch", .type = NM_TYPE_COUNT,                                            \
+		.offset = offsetof(struct nm_opts_ask, batch), .min = 1, .max = NM_BATCH_MAX,      \
+		.def = "1", .help = sentence                                                       \
 	}
 
 #define NM_OPT_VALUE_SIZE                                                                          \

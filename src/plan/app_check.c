@@ -279,12 +279,15 @@ void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step)
 		check_servers(ir, step);
 }
 
+/* The most bytes of values of one request, which is put together in one piece. */
+#define BATCH_BYTES (256u << 10)
+
 /* Several keys of one request. */
 static void check_batch(struct nm_ir *ir, struct nm_ir_step *step)
 {
 	const uint64_t batch = ((const struct nm_opts_ask *)step->opts)->batch;
 
-	if (step->op->verb != NM_VERB_GET || batch <= 1 || !step->ask.app || !step->ask.keyspace)
+	if (batch <= 1 || !step->ask.app || !step->ask.keyspace)
 		return;
 	step->ask.batch = (uint32_t)batch;
 	step->ask.own_keys = true;
@@ -293,9 +296,16 @@ static void check_batch(struct nm_ir *ir, struct nm_ir_step *step)
 				" batch: not of a trace, whose requests have one key each");
 	else if (((const struct nm_opts_ask *)step->opts)->unique)
 		nm_option_error(ir, step, "batch", " batch: not with unique");
-	else if (!step->ask.app->batches)
-		nm_option_error(ir, step, "batch", " batch: app=%s asks for one key at a time",
-				step->ask.app->name);
+	else if (batch * step->size > BATCH_BYTES)
+		nm_option_error(ir, step, "batch",
+				" batch: the values of one request would have %llu bytes; must be "
+				"%u at most",
+				(unsigned long long)(batch * step->size), BATCH_BYTES);
+	else if (!(step->ask.app->batches & NM_VERB_BIT(step->op->verb)))
+		nm_option_error(ir, step, "batch",
+				" batch: app=%s has none of %s; of get there is one with those of "
+				"memcached, and of set with memcache_meta and memcache_binary",
+				step->ask.app->name, step->op->name);
 	else if (!nm_ir_is_to_server(step->opened))
 		nm_option_error(ir, step, "batch",
 				" batch: needs server=... at the connect of line %u",

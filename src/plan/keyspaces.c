@@ -174,6 +174,8 @@ void nm_ir_set_fill(struct nm_ir *ir, struct nm_ir_group *group, struct nm_ir_tr
 		nm_attr_error(ir, t->node, "fill", " fill=\"%s\": %s", t->attrs.fill, why);
 		return;
 	}
+	if (step->ask.batch)
+		nm_option_error(ir, step, "batch", " batch: a fill sets one key with each request");
 	step->ask.fills = step->ask.own_keys = true;
 	t->attrs.total = keyspace->keyspace.count * n_servers(step);
 	t->attrs.iterations = (t->attrs.total + group->attrs.nflows - 1) / group->attrs.nflows;

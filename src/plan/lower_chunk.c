@@ -37,7 +37,8 @@ uint64_t nm_chunk_of(const struct nm_ir_group *group)
 		if (step->op->flags & NM_FLOWOP_FILES)
 			most = CHUNK_FILES;
 		if (step->ask.app && (step->op->flags & NM_FLOWOP_ASKS)) {
-			uint64_t head = nm_request_head_bytes(&step->ask, step->op->verb);
+			uint64_t head =
+				nm_request_head_bytes(&step->ask, step->op->verb, step->size);
 
 			most += head;
 			head = head > CHUNK_MIN ? head : CHUNK_MIN;

@@ -10,11 +10,11 @@
 #include "plan/plan.h"
 #include "plan/shape.h"
 
-uint32_t nm_request_head_bytes(const struct nm_app_use *ask, int verb)
+uint32_t nm_request_head_bytes(const struct nm_app_use *ask, int verb, uint64_t size)
 {
 	const uint32_t one = verb == NM_VERB_COMMAND ? NM_COMMAND_HEAD_MAX : ask->app->head_bytes;
 
-	return (ask->batch ? ask->batch * one : one) + NM_APP_TAIL_MAX;
+	return (ask->batch ? ask->batch * (one + (uint32_t)size) : one) + NM_APP_TAIL_MAX;
 }
 
 /* The same of all requests of a phase, which has so many instructions. */
@@ -23,7 +23,8 @@ static uint32_t most_head_bytes(const struct nm_instr *first, uint32_t count)
 	uint32_t most = 0;
 
 	for (const struct nm_instr *i = first; i < first + count; i++) {
-		uint32_t bytes = nm_instr_asks(i) ? nm_request_head_bytes(&i->ask, i->op->verb) : 0;
+		uint32_t bytes =
+			nm_instr_asks(i) ? nm_request_head_bytes(&i->ask, i->op->verb, i->size) : 0;
 
 		most = bytes > most ? bytes : most;
 	}

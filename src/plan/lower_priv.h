@@ -37,8 +37,9 @@ bool nm_mix_lower(struct nm_mix_lowering *at, const struct nm_ir_group *from,
 void nm_pipeline_lower(struct nm_group *group, const struct nm_ir_group *from,
 		       const struct nm_ir_transaction *t, struct nm_phase *phase);
 
-/* The most bytes of a request of a verb, but for its payload. */
-uint32_t nm_request_head_bytes(const struct nm_app_use *ask, int verb);
+/* The most bytes of a request of a verb, but for its payload of `size` bytes; of a batch, with
+ * those of all keys. */
+uint32_t nm_request_head_bytes(const struct nm_app_use *ask, int verb, uint64_t size);
 
 /* --- one call --- */
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gets of several keys with one request, beside what memcached counts."""
+"""Several keys with one request, beside what memcached counts."""
 
 from __future__ import annotations
 
@@ -60,11 +60,33 @@ def test_keys_that_are_drawn(attributes: str, app: str, netmodel: Netmodel, prof
 
 
 def test_mistakes(netmodel: Netmodel, profile: WriteProfile) -> None:
-    for app, where, batch, said in (
-        ("redis", "server=127.0.0.1:1", 2, "batch: app=redis asks for one key at a time"),
-        ("memcache", "", 2, "batch: needs server=... at the connect of line"),
-        ("memcache", "server=127.0.0.1:1", 129, "must be 1 to 128"),
+    away = "server=127.0.0.1:1"
+    for app, where, verb, options, said in (
+        ("redis", away, "get", "batch=2", "batch: app=redis has none of get"),
+        ("memcache", away, "set", "batch=2", "batch: app=memcache has none of set; of get"),
+        ("memcache", "", "get", "batch=2", "batch: needs server=... at the connect of line"),
+        ("memcache", away, "get", "batch=129", "must be 1 to 128"),
+        ("memcache", away, "get", "batch=2 unique", "batch: not with unique"),
+        ("memcache_meta", away, "set", "batch=100 size=10k", "batch: the values of one request would have 1024000 bytes; must be 262144 at most"),
     ):
-        path = profile(asking(app, f'\n<flowop type="get" options="keys=k batch={batch}"/>', where))
+        path = profile(asking(app, f'\n<flowop type="{verb}" options="keys=k {options}"/>', where))
         result = netmodel.run("-m", path, code=1)
-        assert f"{path}:{line_of(path, 'batch')}: error: <flowop get>" in result.err and said in result.err, result.err
+        assert f"{path}:{line_of(path, 'batch')}: error: <flowop {verb}>" in result.err and said in result.err, result.err
+
+
+@pytest.mark.parametrize("app", APPS[1:])
+@pytest.mark.parametrize("pipeline", ["", 'pipeline="4"'])
+def test_quiet_sets_at_a_full_server(pipeline: str, app: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """What it has no room for is refused, and the rest is found, and right: no answer is taken for that to another key."""
+    sets = asking(app, '<flowop type="set" options="keys=k size=2000 batch=50"/>', "server={server}", "nflows='2'", 5000, "sequential")
+    gets = asking(app, '<flowop type="get" options="keys=k verify batch=50"/>', "server={server}", "nflows='2'", 5000, "sequential")
+    with memcached("-M", "-m", "4") as server:
+        results = []
+        for body in (sets, gets):
+            path = profile(body.replace("{server}", server.server).replace('duration="200ms"', f'iterations="50" {pipeline}'))
+            results.append(counts(asked(netmodel, path, server)[0]))
+        stats = server.stats()
+    stored, found = results
+    assert stored["ok"] + stored["refused"] == 5000 == found["requests"]
+    assert stored["ok"] == stats["curr_items"] == found["hits"] == stats["get_hits"]
+    assert stored["refused"] == found["misses"] > 1000

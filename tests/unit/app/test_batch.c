@@ -13,20 +13,26 @@
 /* Of the binary protocol: the last byte is that of the opaque. */
 #define HEADER(magic, opcode, key, extras, status, body, opaque)                                   \
 	magic opcode "\0" key extras "\0" status "\0\0\0" body "\0\0" opaque "\0\0\0\0\0\0\0\0"
-#define VALUE(opaque)  HEADER("\x81", "\x09", "\0", "\4", "\0\0", "\5", "\x32" opaque) "\0\0\0\0v"
-#define FAILED(opaque) HEADER("\x81", "\x09", "\0", "\0", "\0\x82", "\2", "\x32" opaque) "no"
-#define NOOP	       HEADER("\x81", "\x0a", "\0", "\0", "\0\0", "\0", "\0\x64")
+#define VALUE(opaque) HEADER("\x81", "\x09", "\0", "\4", "\0\0", "\5", "\x32" opaque) "\0\0\0\0v"
+#define REFUSED(opcode, opaque)                                                                    \
+	HEADER("\x81", opcode, "\0", "\0", "\0\x82", "\2", "\x32" opaque) "no"
+#define NOOP HEADER("\x81", "\x0a", "\0", "\0", "\0\0", "\0", "\0\x64")
 
 static const struct {
 	const char *app, *said;
 	size_t n;
+	enum nm_verb verb;
 	enum nm_parsed parsed;
 	enum nm_class class;
 	uint32_t hits, refused;
 } answers[] = {
 #define CASE(app, said, ...)                                                                       \
 	{                                                                                          \
-		"memcache" app, said, sizeof(said) - 1, __VA_ARGS__                                \
+		"memcache" app, said, sizeof(said) - 1, NM_VERB_GET, __VA_ARGS__                   \
+	}
+#define SETS(app, said, ...)                                                                       \
+	{                                                                                          \
+		"memcache" app, said, sizeof(said) - 1, NM_VERB_SET, __VA_ARGS__                   \
 	}
 	CASE("", "END\r\n", NM_PARSED_DONE, NM_CLASS_MISS, 0, 0),
 	CASE("", "VALUE k0000001 0 5\r\nEND\r\n\r\nEND\r\n", NM_PARSED_DONE, NM_CLASS_OK, 1, 0),
@@ -49,12 +55,21 @@ static const struct {
 	     4),
 	CASE("_binary", NOOP, NM_PARSED_DONE, NM_CLASS_OK, 0, 0),
 	CASE("_binary", VALUE("\3") VALUE("\0") NOOP, NM_PARSED_DONE, NM_CLASS_OK, 2, 0),
-	CASE("_binary", VALUE("\1") FAILED("\2") VALUE("\3") NOOP, NM_PARSED_DONE, NM_CLASS_OK, 2,
-	     1),
+	CASE("_binary", VALUE("\1") REFUSED("\x09", "\2") VALUE("\3") NOOP, NM_PARSED_DONE,
+	     NM_CLASS_OK, 2, 1),
 	CASE("_binary", VALUE("\1") VALUE("\1") NOOP, NM_PARSED_BAD, 0, 1, 0),
 	CASE("_binary", VALUE("\4") NOOP, NM_PARSED_BAD, 0, 0, 0),
 	CASE("_binary", HEADER("\x81", "\x0a", "\0", "\0", "\0\0", "\0", "\0\x65"), NM_PARSED_BAD,
 	     0, 0, 0),
+	SETS("_meta", "MN\r\n", NM_PARSED_DONE, NM_CLASS_OK, 0, 0),
+	SETS("_meta", "NS O12801\r\nSERVER_ERROR out of memory\r\nMN\r\n", NM_PARSED_DONE,
+	     NM_CLASS_OK, 0, 2),
+	SETS("_meta", "CLIENT_ERROR bad data chunk\r\nMN\r\n", NM_PARSED_BAD, 0, 0, 0),
+	SETS("_meta", "VA 0 O12801\r\n\r\nMN\r\n", NM_PARSED_BAD, 0, 0, 0),
+	SETS("_binary", REFUSED("\x11", "\1") REFUSED("\x11", "\2") NOOP, NM_PARSED_DONE,
+	     NM_CLASS_OK, 0, 2),
+	SETS("_binary", VALUE("\1") NOOP, NM_PARSED_BAD, 0, 0, 0),
+#undef SETS
 #undef CASE
 };
 
@@ -76,8 +91,10 @@ static struct nm_app_request a_get(void)
 START_TEST(keys_are_told_apart)
 {
 	const struct nm_app *app = nm_app_find(answers[_i].app);
-	const struct nm_app_request request = a_get();
+	struct nm_app_request request = a_get();
 	const size_t n = answers[_i].n;
+
+	request.verb = answers[_i].verb;
 
 	for (size_t i = 0; i < 2 * n; i++) {
 		const struct cut cut = {.first = i % n + 1, .piece = i < n ? i + 1 : n};
