@@ -68,7 +68,8 @@
 #define NM_SETTING_YES_DESTROY                                                                     \
 	.name = "yes-destroy", .type = NM_TYPE_FLAG,                                               \
 	.help = "let flowops take away what servers have that netmodel has not started, or say "   \
-		"when it goes: delete, touch, http with DELETE, and command with DEL, EXPIRE, "    \
+		"when it goes: delete, touch, gat, http with DELETE, and command with DEL, "       \
+		"EXPIRE, "                                                                         \
 		"FLUSHALL, EVAL and the like"
 #define NM_SETTING_TIMEOUT                                                                         \
 	.name = "timeout", .type = NM_TYPE_DURATION, .min = 400000000,                             \
