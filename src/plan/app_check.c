@@ -331,6 +331,19 @@ static void check_cas(struct nm_ir *ir, const struct nm_ir_transaction *t,
 			      "connection, in a pass without `pipeline`");
 }
 
+/* What numbers its values has cas, too. */
+static void check_unique(struct nm_ir *ir, const struct nm_ir_step *step)
+{
+	if (!(step->ask.app->verbs & NM_VERB_BIT(NM_VERB_CAS)))
+		nm_option_error(ir, step, "unique", " unique: app=%s has no numbers of values",
+				step->ask.app->name);
+	else if (!nm_ir_is_to_server(step->opened))
+		nm_option_error(ir, step, "unique",
+				" unique: needs server=... at the connect of line %u: netmodel's "
+				"own server of app=%s does not number its values",
+				step->opened->line, step->ask.app->name);
+}
+
 /* Gives a step that asks the protocol of its connection. */
 static void check_verb(struct nm_ir *ir, struct nm_ir_step *step)
 {
@@ -365,6 +378,8 @@ static void check_verb(struct nm_ir *ir, struct nm_ir_step *step)
 	if (((const struct nm_opts_ask *)step->opts)->flags && !step->ask.app->has_flags)
 		nm_option_error(ir, step, "flags", " flags: app=%s has no number beside a value",
 				step->ask.app->name);
+	if (((const struct nm_opts_ask *)step->opts)->unique)
+		check_unique(ir, step);
 	if (step->common->can_fail)
 		nm_option_error(
 			ir, step, "canfail",

@@ -41,7 +41,8 @@ def test_hits_misses_and_deletes(app: str, protocol: str, netmodel: Netmodel, pr
     )
     with memcached(path=str(tmp_path / "socket") if protocol == "unix" else "") as server:
         where = f"server={server.server} protocol={protocol}"
-        document = netmodel.measure(profile(asking(app, flowops, where, "nflows='3'", 20, "zipf(1.1)")), "--yes-destroy")
+        body = asking(app, flowops, where, "nflows='3'", 20, "zipf(1.1)").replace('duration="200ms"', 'iterations="20"')
+        document = netmodel.measure(profile(body), "--yes-destroy")
         stats = server.stats()
     assert_complete(document)
     own = counts(document)
@@ -167,6 +168,16 @@ def test_cas_needs_what_was_read(netmodel: Netmodel, profile: WriteProfile) -> N
         path = profile(asking("memcache", f'{before}\n<flowop type="cas" options="keys=k size=9"/>', "server=127.0.0.1:1"))
         result = netmodel.run("-m", path, code=1)
         assert f"{path}:{line_of(path, 'cas')}: error: <flowop cas>: must stand once behind a get with `unique`" in result.err
+
+
+def test_only_memcached_numbers_its_values(netmodel: Netmodel, profile: WriteProfile) -> None:
+    for app, where, why in (
+        ("redis", "server=127.0.0.1:1", "app=redis has no numbers of values"),
+        *((app, "", "needs server=... at the connect of line ") for app in APPS),
+    ):
+        path = profile(asking(app, '\n<flowop type="get" options="keys=k unique"/>', where))
+        result = netmodel.run("-m", path, code=1)
+        assert f"{path}:{line_of(path, 'unique')}: error: <flowop get> unique: {why}" in result.err, result.err
 
 
 def test_only_memcached_has_them(netmodel: Netmodel, profile: WriteProfile) -> None:
