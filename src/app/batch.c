@@ -73,10 +73,13 @@ bool nm_batch_take_number(struct nm_app_parser *parser, const struct nm_app_requ
 	return true;
 }
 
-enum nm_parsed nm_batch_refuse(struct nm_app_parser *parser, const struct nm_app_request *request)
+enum nm_parsed nm_batch_refuse(struct nm_app_parser *parser, const struct nm_app_request *request,
+			       uint8_t before)
 {
 	if (nm_batch_hits(parser->check) + nm_batch_refused(parser->check) == request->batch->count)
 		return NM_PARSED_BAD;
+	if (nm_batch_refused(parser->check) > 0 && parser->answer != before)
+		parser->answer = NM_ANSWER_OTHER;
 	parser->check += NM_BATCH_REFUSED;
 	return NM_PARSED_MORE;
 }

@@ -46,7 +46,9 @@ bool nm_batch_take(struct nm_app_parser *parser, const struct nm_app_request *re
 		   const char *key, size_t n, uint64_t *ret_at);
 bool nm_batch_take_number(struct nm_app_parser *parser, const struct nm_app_request *request,
 			  uint32_t number, uint64_t *ret_at);
-/* One of them was refused, with parser->answer. BAD: all have been answered. */
-enum nm_parsed nm_batch_refuse(struct nm_app_parser *parser, const struct nm_app_request *request);
+/* One of them was refused, with parser->answer, which was that one before: those that were refused
+ * for different reasons have no name of their own. BAD: all have been answered. */
+enum nm_parsed nm_batch_refuse(struct nm_app_parser *parser, const struct nm_app_request *request,
+			       uint8_t before);
 
 #endif

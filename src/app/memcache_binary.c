@@ -189,6 +189,7 @@ static enum nm_parsed take_header_of_key(struct nm_app_parser *parser,
 					 const struct nm_app_request *request)
 {
 	const struct nm_binary_header header = nm_binary_read(parser->line.kept);
+	const uint8_t before = parser->answer;
 	uint64_t value_at;
 
 	parser->line.length = 0; /* of the next one */
@@ -214,7 +215,7 @@ static enum nm_parsed take_header_of_key(struct nm_app_parser *parser,
 	parser->left = header.body;
 	parser->state = header.body ? IN_TEXT : AT_HEADER;
 	return header.extras || header.body > NM_LINE_MAX ? NM_PARSED_BAD
-							  : nm_batch_refuse(parser, request);
+							  : nm_batch_refuse(parser, request, before);
 }
 
 static enum nm_parsed parse_keys(struct nm_app_parser *parser, const struct nm_app_request *request,

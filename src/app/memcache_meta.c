@@ -157,6 +157,8 @@ static enum nm_parsed take_line_of_keys(struct nm_app_parser *parser,
 					const struct nm_app_request *request,
 					const struct nm_line_text *line)
 {
+	const uint8_t before = parser->answer;
+
 	if (request->verb == NM_VERB_GET && nm_line_begins(line, "VA "))
 		return begin_value(parser, request, line);
 	if (nm_line_is(line, "MN"))
@@ -165,7 +167,7 @@ static enum nm_parsed take_line_of_keys(struct nm_app_parser *parser,
 		parser->answer = NM_ANSWER_MEMCACHE_NOT_STORED;
 	else if (nm_memcache_take_error(parser, request, line) == NM_PARSED_BAD)
 		return NM_PARSED_BAD;
-	return nm_batch_refuse(parser, request);
+	return nm_batch_refuse(parser, request, before);
 }
 
 static enum nm_parsed meta_parse(struct nm_app_parser *parser, const struct nm_app_request *request,

@@ -114,6 +114,30 @@ START_TEST(keys_are_told_apart)
 }
 END_TEST
 
+START_TEST(different_refusals_have_no_name)
+{
+	static const struct {
+		const char *said;
+		enum nm_answer answer;
+	} cases[] = {{"NS O12801\r\nNS O12800\r\nMN\r\n", NM_ANSWER_MEMCACHE_NOT_STORED},
+		     {"SERVER_ERROR no\r\nNS O12801\r\nMN\r\n", NM_ANSWER_OTHER},
+		     {"NS O12801\r\nERROR\r\nERROR\r\nMN\r\n", NM_ANSWER_OTHER}};
+	struct nm_app_request request = a_get();
+
+	request.verb = NM_VERB_SET;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct nm_app_parser parser;
+		size_t taken;
+
+		ck_assert_int_eq(parse_into(&parser, nm_app_find("memcache_meta"), &request,
+					    cases[i].said, strlen(cases[i].said),
+					    (struct cut){.first = 1, .piece = 7}, &taken),
+				 NM_PARSED_DONE);
+		ck_assert_int_eq(parser.answer, cases[i].answer);
+	}
+}
+END_TEST
+
 START_TEST(values_are_compared)
 {
 	struct nm_app_request request = a_get();
@@ -169,6 +193,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, begin_pieces, end_pieces);
 	tcase_add_loop_test(tests, keys_are_told_apart, 0, sizeof answers / sizeof *answers);
+	tcase_add_test(tests, different_refusals_have_no_name);
 	tcase_add_test(tests, values_are_compared);
 	tcase_add_test(tests, all_keys_are_asked_for);
 	suite_add_tcase(suite, tests);
