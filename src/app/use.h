@@ -37,9 +37,15 @@ struct nm_app_use {
 	bool lives;	/* its connection is replaced when its life is over (flowop/life.h) */
 	uint16_t verb;	/* of those of the plan (plan/plan.h) */
 	uint64_t times; /* requests of a pass */
-	uint32_t batch; /* keys that a get or set has at once, if there are several; otherwise 0 */
+	uint32_t batch; /* keys of one request of get or set, if there are several; otherwise 0 */
 	/* of what serves whoever connects, the same by enum nm_verb; otherwise NULL */
 	const uint16_t *verbs;
 };
+
+/* As how many a request counts: each of its keys is one. */
+static inline uint32_t nm_app_use_keys(const struct nm_app_use *use)
+{
+	return use->batch ? use->batch : 1;
+}
 
 #endif

@@ -56,7 +56,8 @@ bool nm_ask_drop(const struct nm_io *io, const struct nm_flow *flow, const struc
 	bool again = asking->again;
 
 	asking->again = false;
-	nm_counter_add(&nm_app_outcomes(io, flow, instr)->lost, again);
+	nm_counter_add(&nm_app_outcomes(io, flow, instr)->lost,
+		       again ? nm_app_use_keys(&instr->ask) : 0);
 	return again;
 }
 
@@ -98,9 +99,9 @@ static enum nm_step end_of_connection(struct nm_flow *flow, ssize_t n)
 	return nm_flow_failed(flow, n);
 }
 
-void nm_asking_give_up(struct nm_flow *flow, _Atomic uint64_t *class)
+void nm_asking_give_up(struct nm_flow *flow, const struct nm_instr *instr, _Atomic uint64_t *class)
 {
-	nm_counter_add(class, 1);
+	nm_counter_add(class, nm_app_use_keys(&instr->ask));
 	flow->request.outcome = NM_UNANSWERED;
 }
 
@@ -118,7 +119,7 @@ enum nm_step nm_asking_lose(const struct nm_io *io, struct nm_flow *flow,
 {
 	if (asking->any || !nm_asking_is_safe(&asking->request) ||
 	    !(flow->conn->traits & NM_CONN_ANSWERED)) {
-		nm_asking_give_up(flow, &nm_app_outcomes(io, flow, instr)->lost);
+		nm_asking_give_up(flow, instr, &nm_app_outcomes(io, flow, instr)->lost);
 		return nm_flow_failed(flow, n);
 	}
 	asking->again = true;
@@ -128,7 +129,7 @@ enum nm_step nm_asking_lose(const struct nm_io *io, struct nm_flow *flow,
 static void give_up_malformed(const struct nm_io *io, struct nm_flow *flow,
 			      const struct nm_instr *instr)
 {
-	nm_asking_give_up(flow, &nm_app_outcomes(io, flow, instr)->malformed);
+	nm_asking_give_up(flow, instr, &nm_app_outcomes(io, flow, instr)->malformed);
 }
 
 static enum nm_step mistake(const struct nm_io *io, struct nm_flow *flow,

@@ -57,7 +57,7 @@ static enum nm_step end_late_message(struct nm_io *io, struct nm_flow *flow,
 {
 	struct nm_outcome_counters *outcomes = nm_app_outcomes(io, flow, instr);
 
-	nm_asking_give_up(flow, asking->refused ? &outcomes->lost : &outcomes->timed_out);
+	nm_asking_give_up(flow, instr, asking->refused ? &outcomes->lost : &outcomes->timed_out);
 	nm_counter_add(&io->count->timeouts, 1);
 	nm_datagram_give_up(flow->conn);
 	flow->request.outcome = NM_TIMEOUT;

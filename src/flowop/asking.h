@@ -82,8 +82,8 @@ static inline enum nm_step nm_asking_end(const struct nm_io *io, struct nm_flow 
 	return nm_asking_end_as(io, flow, instr, asking, (enum nm_class)asking->parser.class,
 				(enum nm_answer)asking->parser.answer);
 }
-/* The request is over without an answer. */
-void nm_asking_give_up(struct nm_flow *flow, _Atomic uint64_t *class);
+/* The request of the instruction is over without an answer. */
+void nm_asking_give_up(struct nm_flow *flow, const struct nm_instr *instr, _Atomic uint64_t *class);
 
 /* On streams. FAIL: the connection is of no more use. */
 

@@ -93,8 +93,10 @@ static _Atomic uint64_t *class_of(const struct nm_queued *one, struct nm_outcome
 
 static void give_up(const struct nm_queue *queue, const struct nm_queued *one)
 {
-	nm_asking_give_up(queue->flow, class_of(one, nm_app_outcomes(queue->io, queue->flow,
-								     nm_queued_instr(queue, one))));
+	const struct nm_instr *instr = nm_queued_instr(queue, one);
+
+	nm_asking_give_up(queue->flow, instr,
+			  class_of(one, nm_app_outcomes(queue->io, queue->flow, instr)));
 	if (!is_timed_out(one))
 		return;
 	nm_counter_add(&queue->io->count->timeouts, 1);

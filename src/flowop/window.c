@@ -99,7 +99,7 @@ static void give_up(const struct window *window, struct place *place)
 
 	take_out(window, place);
 	/* As the network has told of one, nobody is reached there until an answer comes. */
-	nm_asking_give_up(window->flow,
+	nm_asking_give_up(window->flow, window->query,
 			  window->asking->refused ? &outcomes->lost : &outcomes->timed_out);
 	nm_counter_add(&window->io->count->timeouts, 1);
 	window->flow->request.outcome = NM_TIMEOUT;

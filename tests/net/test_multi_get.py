@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from keyed import asking, counts
-from nmtest import Json, Netmodel, assert_complete, line_of
+from nmtest import Json, Netmodel, assert_complete, line_of, phase_of
 from partners import Memcached, memcached
+from scripted import server_of
 
 WriteProfile = Callable[..., Path]
 
@@ -57,6 +59,33 @@ def test_keys_that_are_drawn(attributes: str, app: str, netmodel: Netmodel, prof
         assert counts(document)["misses"] == 0
         assert counts(document)["hits"] == stats["get_hits"] == stats["cmd_get"] > 100
         assert len(server.asked(b"get k:0000000000\r\n").split(b"\r\n")[1]) == 200
+
+
+@pytest.mark.parametrize("pipeline", ["", 'pipeline="4"'])
+@pytest.mark.parametrize(
+    ("bad", "which"), [(b"VALUE {key} 0 1\r\n7\r\n", "lost"), (b"VALUE x 0 1\r\n7\r\nEND\r\n", "malformed"), (b"", "timed_out")]
+)
+def test_each_key_of_a_bad_answer_counts(bad: bytes, which: str, pipeline: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """The last of four answers of a connection is bad; the others have no values. One that is cut has the value of its first key."""
+
+    def serve(conn: socket.socket, _number: int) -> None:
+        with conn.makefile("rb") as lines:
+            for number, line in enumerate(lines):
+                conn.sendall(bad.replace(b"{key}", line.split()[1]) if number % 4 == 3 else b"END\r\n")
+                if number % 4 == 3 and which == "lost":
+                    return
+
+    limit = "200ms" if which == "timed_out" else "20s"
+    with server_of(serve) as place:
+        body = asking("memcache", f'<flowop type="get" options="keys=k batch=10 timeout={limit}"/>', f"server={place} reconnect=5s")
+        document = netmodel.measure(profile(body.replace('duration="200ms"', f'iterations="20" {pipeline}')), "-f")
+    assert_complete(document)
+    own = counts(document)
+    assert own["requests"] == own["misses"] + own[which] + own["lost"] * (which != "lost") == 200
+    assert own[which] >= 40
+    assert own[which] % 10 == 0
+    (flowop,) = (one["outcomes"] for one in phase_of(document, "ask")["flowops"] if one["flowop"] == "get")
+    assert {name: flowop[name] for name in ("requests", "misses", which)} == {name: own[name] for name in ("requests", "misses", which)}
 
 
 def test_mistakes(netmodel: Netmodel, profile: WriteProfile) -> None:

@@ -61,7 +61,8 @@ void nm_flows_time_out(struct nm_worker *worker, const struct nm_flow *flow)
 	struct nm_outcome_counters *outcomes = nm_app_outcomes(&worker->io, flow, flow->at);
 	const bool lost = nm_ask_is_lost(&worker->io, flow);
 
-	nm_counter_add(lost ? &outcomes->lost : &outcomes->timed_out, 1);
+	nm_counter_add(lost ? &outcomes->lost : &outcomes->timed_out,
+		       nm_app_use_keys(&flow->at->ask));
 	if (worker->observe.stats)
 		nm_flowop_stats_outcome(worker, flow->at,
 					lost ? offsetof(struct nm_outcome_counters, lost)
