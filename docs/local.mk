@@ -25,5 +25,5 @@ EXTRA_DIST += docs/netmodel.1.in docs/netmodel-profile.5.in docs/libnetmodel.3.i
 	docs/embedding.md docs/adding-a-figure.md docs/adding-a-report.md \
 	docs/adding-a-flowop.md docs/adding-a-transport.md docs/adding-a-streaming-output.md docs/adding-an-arrival-law.md \
 	docs/adding-an-app.md docs/applications.md \
-	docs/control-protocol.md docs/kubernetes.md docs/lab.md docs/metrics.md docs/neper.md docs/packaging.md docs/profiles.md docs/reliability.md \
+	docs/control-protocol.md docs/kubernetes.md docs/lab.md docs/memcached.md docs/metrics.md docs/neper.md docs/packaging.md docs/profiles.md docs/reliability.md \
 	docs/scaling-study.md docs/systemd.md docs/testing.md docs/uperf.md docs/words.md docs/decisions docs/examples docs/images
