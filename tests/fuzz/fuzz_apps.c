@@ -3,12 +3,14 @@
  * as much is taken of it and it is found to be the same; and no answer has more bytes than it has
  * room for. The first line says what the rest is for, "PROTOCOL END NUMBER PIECE": the rest comes
  * to that end of the protocol, PIECE bytes at a time, and NUMBER says how long the payload of the
- * request is, and which key it has. An end is "server"; "greeting", the client that has begun a
- * connection; "message", where messages may be lost; or a verb, whose answers come. */
+ * request is, which key it has, and whether it has several. An end is "server"; "greeting", the
+ * client that has begun a connection; "message", where messages may be lost; or a verb, whose
+ * answers come. */
 #include <stdio.h>
 #include <string.h>
 
 #include "app/app.h"
+#include "app/batch.h"
 #include "app/command.h"
 #include "app/http.h"
 #include "app/question.h"
@@ -18,6 +20,8 @@
 #define MAX_SIZE    255u
 #define MAX_PIECE   255u
 #define KEYS	    10u
+#define BATCH_FROM  250u /* from that number on requests have several keys, where an app has such */
+#define BATCH	    4u
 #define SENT_BYTES  2048u
 #define TEXT_BYTES  (MAX_SIZE + 400u)
 #define SAID_BYTES  8192u
@@ -63,6 +67,7 @@ static struct nm_pool *pool;
 static struct nm_keyspace keyspace;
 static struct nm_http_lines *lines[2 * METHODS]; /* by method, without and with its end */
 static struct nm_command command;
+static struct nm_batch batch = {.count = BATCH};
 static const struct nm_question question = {
 	.length = 17, .wire = (const unsigned char *)"\7example\3com\0\0\1\0\1"};
 static struct nm_questions questions = {
@@ -115,6 +120,8 @@ static struct nm_app_request request_of(const struct nm_app *app, enum nm_verb v
 		request.http = lines[number % (2 * METHODS)];
 	if (verb == NM_VERB_COMMAND)
 		request.command = &command;
+	if ((app->batches & NM_VERB_BIT(verb)) && number >= BATCH_FROM)
+		request.batch = &batch;
 	if (request.keyspace) {
 		request.key = number % request.keyspace->count;
 		request.at = nm_pool_at(request.key);
@@ -346,7 +353,8 @@ static bool ask(const struct input *input, const uint8_t *sent, size_t n, struct
 {
 	struct input asked = *input;
 
-	if (input->app->unserved & NM_VERB_BIT(input->request.verb))
+	if (input->app->unserved & NM_VERB_BIT(input->request.verb) ||
+	    input->request.batch == &batch)
 		return false;
 	asked.data = sent;
 	asked.size = n;
