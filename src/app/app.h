@@ -29,8 +29,9 @@ struct nm_store;
 
 struct nm_app_request {
 	enum nm_verb verb;
-	bool verify; /* what comes back is compared with what was stored */
-	bool unique; /* a get asks for the number of its value, too, which cas sends */
+	bool verify;  /* what comes back is compared with what was stored */
+	bool unique;  /* a get asks for the number of its value, too, which cas sends */
+	bool several; /* it has the keys of `batch`, and not one */
 	uint32_t flags;
 	uint64_t ttl_s; /* 0: for ever */
 	uint64_t size;	/* bytes of its payload; 0: it has none */

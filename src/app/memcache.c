@@ -34,7 +34,7 @@ static void memcache_encode(struct nm_app_request *request, char *buf, struct nm
 	char *at = buf;
 
 	ret->payload = ret->tail = 0;
-	if (nm_memcache_is_batch(request)) {
+	if (request->several) {
 		ret->head = put_keys(request, buf);
 		return;
 	}
@@ -67,7 +67,7 @@ static void memcache_encode(struct nm_app_request *request, char *buf, struct nm
 static bool take_key(struct nm_app_parser *parser, const struct nm_app_request *request,
 		     const char *key, size_t n, uint64_t *ret_at)
 {
-	if (nm_memcache_is_batch(request))
+	if (request->several)
 		return nm_batch_take(parser, request, key, n, ret_at);
 	*ret_at = request->at;
 	return !parser->check++ && nm_keyspace_is(request->keyspace, request->key, key, n);

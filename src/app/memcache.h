@@ -43,12 +43,7 @@ static inline bool nm_memcache_counts(enum nm_verb verb)
 /* Whether a value answers it. */
 static inline bool nm_memcache_reads(enum nm_verb verb)
 {
-	return NM_VERBS_READING >> verb & 1;
-}
-
-static inline bool nm_memcache_is_batch(const struct nm_app_request *request)
-{
-	return (request->verb == NM_VERB_GET || request->verb == NM_VERB_SET) && request->batch;
+	return __builtin_expect(verb == NM_VERB_GET, 1) || (NM_VERBS_READING >> verb & 1);
 }
 
 /* The number of a value, for cas, is noted behind what the lines that come next have. */

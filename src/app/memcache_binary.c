@@ -65,7 +65,7 @@ static void put_keys(const struct nm_app_request *request, char *buf, struct nm_
 
 static void binary_encode(struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
 {
-	if (nm_memcache_is_batch(request)) {
+	if (request->several) {
 		put_keys(request, buf, ret);
 		return;
 	}
@@ -214,8 +214,9 @@ static enum nm_parsed take_header_of_key(struct nm_app_parser *parser,
 	parser->answer = answer_of(header.status);
 	parser->left = header.body;
 	parser->state = header.body ? IN_TEXT : AT_HEADER;
-	return header.extras || header.body > NM_LINE_MAX ? NM_PARSED_BAD
-							  : nm_batch_refuse(parser, request, before);
+	return header.extras || header.body > NM_LINE_MAX
+		       ? NM_PARSED_BAD
+		       : nm_batch_refuse(parser, request, before);
 }
 
 static enum nm_parsed parse_keys(struct nm_app_parser *parser, const struct nm_app_request *request,
@@ -266,7 +267,7 @@ static enum nm_parsed binary_parse(struct nm_app_parser *parser,
 				   const struct nm_app_request *request, const char *data, size_t n,
 				   size_t *ret_taken)
 {
-	if (nm_memcache_is_batch(request))
+	if (request->several)
 		return parse_keys(parser, request, data, n, ret_taken);
 	enum nm_parsed parsed = take_head(parser, &nm_memcache_verbs[request->verb],
 					  request->number, data, n, ret_taken);

@@ -47,7 +47,7 @@ static void meta_encode(struct nm_app_request *request, char *buf, struct nm_app
 	const struct nm_memcache_verb *verb = &nm_memcache_verbs[request->verb];
 	char *at = nm_line_put(verb->meta, buf);
 
-	if (nm_memcache_is_batch(request)) {
+	if (request->several) {
 		put_keys(request, buf, ret);
 		return;
 	}
@@ -118,9 +118,9 @@ static enum nm_parsed begin_value(struct nm_app_parser *parser,
 	size_t digits = nm_line_number(line->text + from, line->there - from, INT64_MAX, &bytes);
 	size_t end = digits ? take_flag(line, from + digits, " O", UINT32_MAX, &number) : 0;
 
-	if (!end || !(nm_memcache_is_batch(request)
-			      ? nm_batch_take_number(parser, request, (uint32_t)number, &value_at)
-			      : number == request->number))
+	if (!end ||
+	    !(request->several ? nm_batch_take_number(parser, request, (uint32_t)number, &value_at)
+			       : number == request->number))
 		return NM_PARSED_BAD;
 	if (request->unique) {
 		end = take_flag(line, end, " c", UINT64_MAX, &unique);
@@ -173,7 +173,7 @@ static enum nm_parsed take_line_of_keys(struct nm_app_parser *parser,
 static enum nm_parsed meta_parse(struct nm_app_parser *parser, const struct nm_app_request *request,
 				 const char *data, size_t n, size_t *ret_taken)
 {
-	if (nm_memcache_is_batch(request))
+	if (request->several)
 		return nm_values_parse(parser, request, take_line_of_keys, data, n, ret_taken);
 	return nm_value_parse(parser, request, take_line, data, n, ret_taken);
 }

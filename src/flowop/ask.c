@@ -292,6 +292,7 @@ void nm_asking_take_options(const struct nm_io *io, const struct nm_instr *instr
 		asking->request.batch =
 			(struct nm_batch *)(void *)((char *)asking + io->behind.app_bytes) - 1;
 		asking->request.batch->count = instr->ask.batch;
+		asking->request.several = true;
 	}
 }
 

@@ -120,8 +120,10 @@ static struct nm_app_request request_of(const struct nm_app *app, enum nm_verb v
 		request.http = lines[number % (2 * METHODS)];
 	if (verb == NM_VERB_COMMAND)
 		request.command = &command;
-	if ((app->batches & NM_VERB_BIT(verb)) && number >= BATCH_FROM)
+	if ((app->batches & NM_VERB_BIT(verb)) && number >= BATCH_FROM) {
+		request.several = true;
 		request.batch = &batch;
+	}
 	if (request.keyspace) {
 		request.key = number % request.keyspace->count;
 		request.at = nm_pool_at(request.key);
@@ -353,8 +355,7 @@ static bool ask(const struct input *input, const uint8_t *sent, size_t n, struct
 {
 	struct input asked = *input;
 
-	if (input->app->unserved & NM_VERB_BIT(input->request.verb) ||
-	    input->request.batch == &batch)
+	if (input->app->unserved & NM_VERB_BIT(input->request.verb) || input->request.several)
 		return false;
 	asked.data = sent;
 	asked.size = n;

@@ -256,8 +256,7 @@ void nm_flowop_stats_outcome(struct nm_worker *worker, const struct nm_instr *in
 	struct nm_flowop_stats *stats = worker->observe.stats;
 	struct nm_outcome_counters *outcomes = &stats->outcomes[instr - stats->instrs];
 
-	nm_counter_add(&outcomes->hits + member / sizeof(uint64_t),
-		       nm_app_use_keys(&instr->ask));
+	nm_counter_add(&outcomes->hits + member / sizeof(uint64_t), nm_app_use_keys(&instr->ask));
 }
 
 void nm_flowop_stats_drained(struct nm_worker *worker, const struct nm_conn *conn, uint64_t bytes)

@@ -84,6 +84,7 @@ static struct nm_app_request a_get(void)
 	return (struct nm_app_request){.verb = NM_VERB_GET,
 				       .pool = pool,
 				       .keyspace = &keyspace,
+				       .several = true,
 				       .number = NUMBER,
 				       .batch = &batch};
 }
