@@ -17,7 +17,7 @@ static char *put_wide(char *at, uint64_t value)
 	return nm_binary_put(nm_binary_put(at, (uint32_t)(value >> 32)), (uint32_t)value);
 }
 
-static void put_extras(const struct nm_app_request *request, unsigned extras, char *at)
+static inline void put_extras(const struct nm_app_request *request, unsigned extras, char *at)
 {
 	if (extras == NM_BINARY_COUNT_EXTRAS)
 		(void)nm_binary_put(put_wide(put_wide(at, request->by), 0), NM_BINARY_NEVER);
@@ -34,7 +34,8 @@ static uint8_t quiet_opcode(const struct nm_app_request *request)
 
 /* Several keys: a get is answered where the key is there, a set where it is refused, and a no-op
  * ends the answer. */
-static void put_keys(const struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
+static __attribute__((noinline)) void put_keys(const struct nm_app_request *request, char *buf,
+					       struct nm_app_encoded *ret)
 {
 	const bool sets = request->verb == NM_VERB_SET;
 	const uint32_t extras = sets ? NM_BINARY_SET_EXTRAS : 0;
@@ -219,8 +220,10 @@ static enum nm_parsed take_header_of_key(struct nm_app_parser *parser,
 		       : nm_batch_refuse(parser, request, before);
 }
 
-static enum nm_parsed parse_keys(struct nm_app_parser *parser, const struct nm_app_request *request,
-				 const char *data, size_t n, size_t *ret_taken)
+static __attribute__((noinline)) enum nm_parsed parse_keys(struct nm_app_parser *parser,
+							   const struct nm_app_request *request,
+							   const char *data, size_t n,
+							   size_t *ret_taken)
 {
 	enum nm_parsed parsed = NM_PARSED_MORE;
 	size_t taken = 0, some;

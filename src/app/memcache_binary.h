@@ -85,7 +85,8 @@ static inline struct nm_binary_header nm_binary_read(const char *at)
 }
 
 /* Its end: NM_BINARY_HEADER bytes behind. */
-static inline char *nm_binary_write(char *at, const struct nm_binary_header *header)
+static inline __attribute__((always_inline)) char *
+nm_binary_write(char *at, const struct nm_binary_header *header)
 {
 	at = nm_binary_put(at, (uint32_t)header->magic << 24 | (uint32_t)header->opcode << 16 |
 				       header->key);

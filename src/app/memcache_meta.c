@@ -9,7 +9,7 @@
 
 /* --- requests --- */
 
-static char *put_flag(char *at, char flag, uint64_t number)
+static inline char *put_flag(char *at, char flag, uint64_t number)
 {
 	*at++ = ' ';
 	*at++ = flag;
@@ -18,7 +18,8 @@ static char *put_flag(char *at, char flag, uint64_t number)
 
 /* Several keys: a get is answered where the key is there, a set where it is refused, and "mn" ends
  * the answer. */
-static void put_keys(const struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
+static __attribute__((noinline)) void put_keys(const struct nm_app_request *request, char *buf,
+					       struct nm_app_encoded *ret)
 {
 	const bool sets = request->verb == NM_VERB_SET;
 	char *at = buf;
@@ -68,7 +69,9 @@ static void meta_encode(struct nm_app_request *request, char *buf, struct nm_app
 		*at++ = verb->mode;
 	}
 	if (nm_memcache_reads(request->verb))
-		at = nm_line_put(request->unique ? " c v" : " v", at);
+		at = nm_line_put(" v", at);
+	if (request->unique)
+		at = nm_line_put(" c", at);
 	if (request->verb == NM_VERB_CAS)
 		at = put_flag(at, 'C', request->by);
 	if (request->flags)
@@ -84,8 +87,8 @@ static void meta_encode(struct nm_app_request *request, char *buf, struct nm_app
 /* --- answers --- */
 
 /* The end of a flag with a number, from `from` on; 0: it is another one. */
-static size_t take_flag(const struct nm_line_text *line, size_t from, const char flag[3],
-			uint64_t most, uint64_t *ret)
+static inline size_t take_flag(const struct nm_line_text *line, size_t from, const char flag[3],
+			       uint64_t most, uint64_t *ret)
 {
 	if (line->there <= from + 2 || memcmp(line->text + from, flag, 2) != 0)
 		return 0;
@@ -109,9 +112,9 @@ static bool is_ours(const struct nm_app_request *request, const struct nm_line_t
 }
 
 /* "VA BYTES ONUMBER": the value follows. */
-static enum nm_parsed begin_value(struct nm_app_parser *parser,
-				  const struct nm_app_request *request,
-				  const struct nm_line_text *line)
+static inline enum nm_parsed begin_value(struct nm_app_parser *parser,
+					 const struct nm_app_request *request,
+					 const struct nm_line_text *line)
 {
 	const size_t from = strlen("VA ");
 	uint64_t bytes, number, unique, value_at = request->at;
@@ -170,11 +173,19 @@ static enum nm_parsed take_line_of_keys(struct nm_app_parser *parser,
 	return nm_batch_refuse(parser, request, before);
 }
 
+static __attribute__((noinline)) enum nm_parsed parse_keys(struct nm_app_parser *parser,
+							   const struct nm_app_request *request,
+							   const char *data, size_t n,
+							   size_t *ret_taken)
+{
+	return nm_values_parse(parser, request, take_line_of_keys, data, n, ret_taken);
+}
+
 static enum nm_parsed meta_parse(struct nm_app_parser *parser, const struct nm_app_request *request,
 				 const char *data, size_t n, size_t *ret_taken)
 {
 	if (request->several)
-		return nm_values_parse(parser, request, take_line_of_keys, data, n, ret_taken);
+		return parse_keys(parser, request, data, n, ret_taken);
 	return nm_value_parse(parser, request, take_line, data, n, ret_taken);
 }
 
