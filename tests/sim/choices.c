@@ -76,11 +76,11 @@ struct sim_choices sim_choices_of(uint64_t seed, size_t profile, bool fails)
 /* The engines of both ends, or a whole run, half of which have a fault. */
 struct sim_choices sim_choices_of_seed(uint64_t seed)
 {
-	uint64_t half = seed / 2;
+	const uint64_t half = seed / 2, n_whole = sim_n_profiles - sim_n_ends;
 
 	if (seed % 2)
 		return sim_choices_of(seed, half % sim_n_ends, false);
-	return sim_choices_of(seed, sim_n_ends + half % (sim_n_profiles - sim_n_ends), half % 2);
+	return sim_choices_of(seed, sim_n_ends + half % n_whole, half / n_whole % 2);
 }
 
 void sim_choices_print(const struct sim_choices *choices, char line[SIM_LINE_BYTES])
