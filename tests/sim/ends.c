@@ -266,8 +266,6 @@ void sim_run_ends(const struct sim_choices *choices, struct sim_outcome *ret)
 	ret->time_ns = sim_now() - ends.begin_ns;
 	ret->hash = sim_trace_hash();
 	sim_kernel_end(&ret->kernel);
-	if (ret->kernel.descriptors)
-		(void)wrong("%u descriptors are left open", ret->kernel.descriptors);
 	sim_end();
 	nm_diags_fini(&ends.diags);
 }

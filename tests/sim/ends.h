@@ -21,7 +21,7 @@ struct sim_outcome {
 	struct sim_kernel_state kernel;
 };
 
-/* Runs the profile once. */
+/* Runs the profile once; what is left at its end, sim_run judges (run.h). */
 void sim_run_ends(const struct sim_choices *choices, struct sim_outcome *ret);
 
 #endif

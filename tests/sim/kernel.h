@@ -27,6 +27,7 @@ struct sim_kernel_state {
 	uint64_t carried_bytes; /* but for control: of datagrams those that are read */
 	uint64_t connections;	/* that were accepted, but for control */
 	uint64_t calls;
+	uint64_t late_ns; /* by which a timer fired later than allowed, at most (lateness.c) */
 };
 
 _Noreturn void sim_unknown(const char *what, long detail);

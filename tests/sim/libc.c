@@ -305,8 +305,10 @@ int clock_gettime(clockid_t clock, struct timespec *ret)
 	if (!sim_runs())
 		return (int)answer(MACHINE(clock_gettime, clock, ret));
 	sim_spend(CLOCK_READ_NS);
-	*ret = (struct timespec){.tv_sec = (time_t)(sim_clock_ns() / 1000000000),
-				 .tv_nsec = (long)(sim_clock_ns() % 1000000000)};
+	const uint64_t ns = sim_clock_at(sim_now());
+
+	*ret = (struct timespec){.tv_sec = (time_t)(ns / 1000000000),
+				 .tv_nsec = (long)(ns % 1000000000)};
 	return 0;
 }
 
@@ -315,7 +317,7 @@ int nanosleep(const struct timespec *time, struct timespec *left)
 	(void)left;
 	if (!sim_runs())
 		return (int)answer(MACHINE(nanosleep, time, left));
-	(void)sim_block(NULL, NULL, sim_now() + (uint64_t)ns_of(time), "nanosleep");
+	(void)sim_block(NULL, NULL, sim_until(ns_of(time)), "nanosleep");
 	return 0;
 }
 

@@ -33,6 +33,7 @@ SIM = \
 	tests/sim/fault.h \
 	tests/sim/kernel.c \
 	tests/sim/kernel.h \
+	tests/sim/lateness.c \
 	tests/sim/libc.c \
 	tests/sim/libc.h \
 	tests/sim/machine.c \
@@ -81,7 +82,8 @@ EXTRA_PROGRAMS = tests/sim/sim
 
 SIM_TESTS = tests/sim/test_run tests/sim/test_ends tests/sim/test_conform
 tests/sim/sim $(SIM_TESTS): LINK = $(link)
-tests/sim/sim $(SIM_TESTS): LDADD = -Wl,--whole-archive,tests/sim/libsim.a,--no-whole-archive \
+tests/sim/sim $(SIM_TESTS): LDADD = -Wl,--wrap=nm_timers_add,--wrap=nm_timers_take \
+	-Wl,--whole-archive,tests/sim/libsim.a,--no-whole-archive \
 	$(CHECK_LIBS) $(call archives,$(LIB_LIBS))
 tests/sim/sim $(SIM_TESTS): tests/sim/libsim.a $(filter %.la,$(LIB_LIBS))
 

@@ -212,15 +212,28 @@ static struct sim_process *find(pid_t pid)
 	return at;
 }
 
-uint64_t sim_clock_ns(void)
+/* By how much the clock of its host is too fast, of one. */
+static double drift(void)
 {
 	const unsigned host = sim_process()->host;
-	const uint64_t now_ns = sim_now();
-	const uint64_t drift_ns = now_ns * sim_kernel.config.drift_ppm / 1000000;
+	const double drift = (double)sim_kernel.config.drift_ppm / 1e6;
 
 	if (!host)
-		return now_ns;
-	return now_ns + host * sim_kernel.config.ahead_ns + (host % 2 ? drift_ns : -drift_ns);
+		return 0;
+	return host % 2 ? drift : -drift;
+}
+
+uint64_t sim_clock_at(uint64_t ns)
+{
+	return ns + sim_process()->host * sim_kernel.config.ahead_ns +
+	       (uint64_t)(int64_t)((double)ns * drift());
+}
+
+uint64_t sim_until(int64_t timeout_ns)
+{
+	if (timeout_ns < 0)
+		return SIM_NEVER;
+	return sim_now() + (uint64_t)((double)timeout_ns / (1 + drift()));
 }
 
 unsigned sim_n_descriptors(pid_t pid)

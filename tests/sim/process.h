@@ -40,8 +40,10 @@ bool sim_has_sessions(void);
 
 /* That of the present task. */
 struct sim_process *sim_process(void);
-/* What the clock of its host says. */
-uint64_t sim_clock_ns(void);
+/* What the clock of its host says at a time of the world. */
+uint64_t sim_clock_at(uint64_t ns);
+/* The world's time when so much will have passed by that clock, from now on; negative: never. */
+uint64_t sim_until(int64_t timeout_ns);
 /* How many descriptors the process has; pid 0: the present one. */
 unsigned sim_n_descriptors(pid_t pid);
 /* Starts run(arg) as a child of the present process, on another host. It has its turn at once. */

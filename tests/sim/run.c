@@ -345,17 +345,24 @@ static void run_whole(const struct sim_choices *choices, struct sim_outcome *ret
 		ret->time_ns = sim_now() - begin_ns;
 		ret->hash = sim_trace_hash();
 		sim_kernel_end(&ret->kernel);
-		if (ret->kernel.descriptors)
-			(void)wrong("%u descriptors are left open", ret->kernel.descriptors);
-		if (ret->kernel.left_bytes)
-			(void)wrong("%llu bytes of memory were left",
-				    (unsigned long long)ret->kernel.left_bytes);
-		if (ret->kernel.processes)
-			(void)wrong("a process has not ended");
 		sim_end();
 	}
 	nm_loaded_fini(&world.loaded);
 	nm_diags_fini(&world.diags);
+}
+
+/* What holds in every world. */
+static void judge_kernel(const struct sim_kernel_state *kernel)
+{
+	if (kernel->descriptors)
+		(void)wrong("%u descriptors are left open", kernel->descriptors);
+	if (kernel->left_bytes)
+		(void)wrong("%llu bytes of memory were left",
+			    (unsigned long long)kernel->left_bytes);
+	if (kernel->processes)
+		(void)wrong("a process has not ended");
+	if (kernel->late_ns)
+		(void)wrong("a timer fired %llu ns late", (unsigned long long)kernel->late_ns);
 }
 
 void sim_warm_up(void)
@@ -380,4 +387,6 @@ void sim_run(const struct sim_choices *choices, struct sim_outcome *ret)
 		run_whole(choices, ret);
 	else
 		sim_run_ends(choices, ret);
+	world.outcome = ret;
+	judge_kernel(&ret->kernel);
 }

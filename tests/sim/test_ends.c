@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "../unit/suite.h"
-#include "ends.h"
 #include "profile.h"
+#include "run.h"
 
 #define SEEDS 40
 
@@ -15,7 +15,7 @@ START_TEST(invariants_hold)
 		struct sim_outcome outcome;
 		const struct sim_choices choices = sim_choices_of(seed, (size_t)_i, false);
 
-		sim_run_ends(&choices, &outcome);
+		sim_run(&choices, &outcome);
 		ck_assert_msg(!*outcome.why, "profile %d, seed %llu: %s", _i,
 			      (unsigned long long)seed, outcome.why);
 	}
@@ -28,9 +28,9 @@ START_TEST(a_seed_is_a_run)
 	const struct sim_choices eight = sim_choices_of(8, (size_t)_i, false);
 	struct sim_outcome one, again, other;
 
-	sim_run_ends(&seven, &one);
-	sim_run_ends(&seven, &again);
-	sim_run_ends(&eight, &other);
+	sim_run(&seven, &one);
+	sim_run(&seven, &again);
+	sim_run(&eight, &other);
 	ck_assert_uint_eq(one.hash, again.hash);
 	ck_assert_uint_eq(one.time_ns, again.time_ns);
 	ck_assert_uint_ne(one.hash, other.hash);
@@ -46,7 +46,7 @@ START_TEST(a_request_takes_two_delays)
 	slow.profile = 1;
 	slow.delay_ns = 1000000;
 	slow.time_ms = 20;
-	sim_run_ends(&slow, &outcome);
+	sim_run(&slow, &outcome);
 	ck_assert_str_eq(outcome.why, "");
 	ck_assert_uint_ge(outcome.iterations, 9);
 	/* The stop is seen some milliseconds later, and the request under way ends. */

@@ -136,9 +136,7 @@ int sim_epoll_wait(int epoll_fd, struct epoll_event *events, int room, int64_t t
 	if (!epoll)
 		return sim_object_of(epoll_fd, FREE) ? -EINVAL : -EBADF;
 	if (timeout_ns != 0 && !sim_has_due(epoll))
-		(void)sim_block(has_due, epoll,
-				timeout_ns < 0 ? SIM_NEVER : sim_now() + (uint64_t)timeout_ns,
-				"epoll_wait");
+		(void)sim_block(has_due, epoll, sim_until(timeout_ns), "epoll_wait");
 	do
 		n = take_due(epoll, events, room);
 	while (n == 0 && sim_has_due(epoll));
@@ -187,9 +185,7 @@ int sim_poll(struct pollfd *fds, size_t n_fds, int64_t timeout_ns, bool takes_si
 	if (fault)
 		return fault;
 	if (timeout_ns != 0 && !look_at(&polled))
-		(void)sim_block(is_ready, &polled,
-				timeout_ns < 0 ? SIM_NEVER : sim_now() + (uint64_t)timeout_ns,
-				"poll");
+		(void)sim_block(is_ready, &polled, sim_until(timeout_ns), "poll");
 	if (takes_signals && sim_signal_handle())
 		return -EINTR;
 	return look_at(&polled);

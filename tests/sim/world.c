@@ -41,7 +41,7 @@ struct sim_task {
 
 static struct {
 	bool runs;
-	uint64_t seed, drawn, now_ns, n_events, hash;
+	uint64_t seed, drawn, now_ns, idle_until_ns, n_events, hash;
 	struct event *heap;
 	size_t count, room;
 	struct sim_task *tasks, *current, *leaving;
@@ -85,6 +85,11 @@ uint64_t sim_trace_hash(void)
 uint64_t sim_now(void)
 {
 	return world.now_ns;
+}
+
+uint64_t sim_idle_until(void)
+{
+	return world.idle_until_ns;
 }
 
 void sim_spend(uint64_t ns)
@@ -187,7 +192,7 @@ static void pass_time(void)
 	if (next_ns == SIM_NEVER)
 		report_deadlock();
 	if (next_ns > world.now_ns)
-		world.now_ns = next_ns;
+		world.now_ns = world.idle_until_ns = next_ns;
 }
 
 /* One of the tasks that can run has its turn. */

@@ -25,6 +25,8 @@ void sim_end(void);
 bool sim_runs(void);
 
 uint64_t sim_now(void);
+/* Until when no task could go on, the last time that none could. */
+uint64_t sim_idle_until(void);
 /* The present task computes for so long. */
 void sim_spend(uint64_t ns);
 /* A number from 0 to bound - 1. */
