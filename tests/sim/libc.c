@@ -24,6 +24,10 @@
 
 #define CLOCK_READ_NS 20
 
+int __poll_chk(struct pollfd *fds, nfds_t n_fds, int timeout_ms, size_t room);
+ssize_t __read_chk(int fd, void *data, size_t size, size_t room);
+ssize_t __recv_chk(int fd, void *data, size_t size, size_t room, int flags);
+
 static long machine(long number, long a, long b, long c, long d, long e, long f)
 {
 	long result;
@@ -290,6 +294,25 @@ int poll(struct pollfd *fds, nfds_t n_fds, int timeout_ms)
 {
 	return (int)answer(sim_runs() ? sim_poll(fds, n_fds, (int64_t)timeout_ms * 1000000, false)
 				      : MACHINE(poll, fds, n_fds, timeout_ms));
+}
+
+/* As others call them whose room the compiler knows. */
+int __poll_chk(struct pollfd *fds, nfds_t n_fds, int timeout_ms, size_t room)
+{
+	(void)room;
+	return poll(fds, n_fds, timeout_ms);
+}
+
+ssize_t __read_chk(int fd, void *data, size_t size, size_t room)
+{
+	(void)room;
+	return read(fd, data, size);
+}
+
+ssize_t __recv_chk(int fd, void *data, size_t size, size_t room, int flags)
+{
+	(void)room;
+	return recv(fd, data, size, flags);
 }
 
 int ppoll(struct pollfd *fds, nfds_t n_fds, const struct timespec *limit, const sigset_t *mask)

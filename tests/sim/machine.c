@@ -21,6 +21,7 @@
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "kernel.h"
 #include "libc.h"
@@ -178,6 +179,15 @@ FILE *fopen(const char *path, const char *mode)
 	return NULL;
 }
 
+/* The library's own calls do not come here. */
+gzFile gzopen(const char *path, const char *mode)
+{
+	if (!sim_runs())
+		return SIM_REAL(gzopen)(path, mode);
+	errno = ENOENT;
+	return NULL;
+}
+
 DIR *opendir(const char *path)
 {
 	if (!sim_runs())
@@ -195,6 +205,21 @@ int uname(struct utsname *ret)
 	*ret = (struct utsname){.sysname = "Linux", .release = "6.12", .machine = "simulated"};
 	(void)snprintf(ret->nodename, sizeof ret->nodename, "host%u", sim_process()->host);
 	return 0;
+}
+
+/* Two CPUs, and 4 GiB. */
+long sysconf(int what)
+{
+	switch (sim_runs() ? what : -1) {
+	case _SC_NPROCESSORS_ONLN:
+	case _SC_NPROCESSORS_CONF:
+		return 2;
+	case _SC_PHYS_PAGES:
+	case _SC_AVPHYS_PAGES:
+		return 1 << 20;
+	default:
+		return SIM_REAL(sysconf)(what);
+	}
 }
 
 int getrusage(__rusage_who_t who, struct rusage *ret)

@@ -51,6 +51,7 @@ START_TEST(a_request_takes_two_delays)
 	ck_assert_uint_ge(outcome.iterations, 9);
 	/* The stop is seen some milliseconds later, and the request under way ends. */
 	ck_assert_uint_le(outcome.iterations, 14);
+	ck_assert_uint_le(outcome.kernel.calls, 1000); /* it sleeps between its looks */
 }
 END_TEST
 
