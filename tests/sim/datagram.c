@@ -28,7 +28,7 @@ static unsigned find_taker(const struct sim_datagram *datagram)
 {
 	unsigned any = 0;
 
-	for (unsigned i = 1; i < SIM_MOST; i++) {
+	for (unsigned i = 1; i < sim_kernel.n_places; i++) {
 		const struct object *object = sim_kernel.objects[i];
 
 		if (!object || object->kind != DATAGRAM || object->host != datagram->host ||

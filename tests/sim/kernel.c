@@ -74,13 +74,15 @@ unsigned sim_make(enum kind kind, unsigned refs, bool blocks)
 		.kind = kind, .refs = refs, .blocks = blocks, .host = sim_process()->host};
 	sim_kernel.objects[at] = object;
 	sim_kernel.lives[at]++;
+	if (at >= sim_kernel.n_places)
+		sim_kernel.n_places = at + 1;
 	return at;
 }
 
 /* Takes it from each epoll's list. */
 static void forget(unsigned at)
 {
-	for (unsigned i = 1; i < SIM_MOST; i++) {
+	for (unsigned i = 1; i < sim_kernel.n_places; i++) {
 		struct item **item = sim_kernel.objects[i] ? &sim_kernel.objects[i]->items : NULL;
 
 		while (item && *item) {
@@ -259,7 +261,7 @@ static void close_pipe(const struct object *object, unsigned at)
 		out->fin_in = true;
 		out->edges[EDGE_ANY]++;
 	}
-	for (unsigned i = 1; !object->peer && i < SIM_MOST; i++)
+	for (unsigned i = 1; !object->peer && i < sim_kernel.n_places; i++)
 		if (sim_kernel.objects[i] && sim_kernel.objects[i]->kind == PIPE &&
 		    sim_kernel.objects[i]->peer == at)
 			sim_kernel.objects[i]->edges[EDGE_ANY]++;
@@ -529,7 +531,7 @@ void sim_kernel_end(struct sim_kernel_state *ret_state)
 {
 	*ret_state = sim_kernel.state;
 	ret_state->processes = !sim_processes_end();
-	for (unsigned i = 1; i < SIM_MOST; i++)
+	for (unsigned i = 1; i < sim_kernel.n_places; i++)
 		if (sim_kernel.objects[i])
 			sim_discard(i);
 }

@@ -3,6 +3,7 @@
 #include "memory.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <malloc.h>
 #include <openssl/crypto.h>
 #include <stdlib.h>
@@ -43,6 +44,7 @@ _Static_assert(sizeof(struct block) % 16 == 0, "blocks are aligned for anything"
 
 /* The C library's own functions, behind those that are defined here. */
 void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 void __libc_free(void *memory);
 
@@ -55,11 +57,12 @@ static void *take(size_t alignment, size_t size, bool zeros)
 		return NULL;
 	}
 	char *base = alignment > 16 ? __libc_memalign(alignment, before + size)
+		     : zeros	    ? __libc_calloc(1, before + size)
 				    : __libc_malloc(before + size);
 
 	if (!base || size > SIZE_MAX / 2)
 		return NULL;
-	if (zeros)
+	if (zeros && alignment > 16)
 		memset(base, 0, before + size);
 	struct block *block = (struct block *)(void *)(base + before) - 1;
 
@@ -212,8 +215,12 @@ static void library_free(void *memory, const char *file, int line)
 	free(memory);
 }
 
-__attribute__((constructor)) static void spare_library(void)
+__attribute__((constructor)) static void begin(void)
 {
+	/* The next world has the memory of this one, without asking the machine for it. */
+	(void)mallopt(M_MMAP_THRESHOLD, INT_MAX);
+	(void)mallopt(M_TRIM_THRESHOLD, INT_MAX);
+	(void)mallopt(M_TOP_PAD, 1 << 20);
 	(void)CRYPTO_set_mem_functions(library_malloc, library_realloc, library_free);
 }
 

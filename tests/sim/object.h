@@ -84,6 +84,7 @@ struct sim_kernel {
 	struct sim_choices config;
 	struct sim_kernel_state state;
 	struct object *objects[SIM_MOST]; /* [0] is not used */
+	unsigned n_places;		  /* of them have been used, and [0] */
 	uint64_t lives[SIM_MOST];	  /* how many objects a place has had */
 	uint16_t next_port;
 	uint64_t n_bound;

@@ -81,7 +81,7 @@ int sim_socket(int family, int type, int protocol)
 
 static bool is_taken(const struct object *by, uint16_t port)
 {
-	for (unsigned i = 1; i < SIM_MOST; i++) {
+	for (unsigned i = 1; i < sim_kernel.n_places; i++) {
 		const struct object *object = sim_kernel.objects[i];
 
 		if (object && object != by && object->kind == DATAGRAM &&

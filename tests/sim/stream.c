@@ -210,7 +210,7 @@ static unsigned find_listener(unsigned host, uint16_t port)
 {
 	unsigned found = 0, n = 0;
 
-	for (unsigned i = 1; i < SIM_MOST; i++) {
+	for (unsigned i = 1; i < sim_kernel.n_places; i++) {
 		struct object *object = sim_kernel.objects[i];
 
 		if (object && object->kind == LISTENER && object->host == host &&
