@@ -11,13 +11,19 @@ SIM_PRODUCT = \
 	src/engine/wait/poll.c \
 	src/engine/wait/uring.c \
 	src/flowop/abandoned.c \
+	src/flowop/ask.c \
+	src/flowop/ask_message.c \
 	src/flowop/connect.c \
 	src/flowop/copy_modes.c \
 	src/flowop/datagram.c \
 	src/flowop/exchange.c \
+	src/flowop/greet.c \
+	src/flowop/queue.c \
 	src/flowop/read.c \
 	src/flowop/recvfile.c \
 	src/flowop/sendfile.c \
+	src/flowop/serve.c \
+	src/flowop/window.c \
 	src/flowop/write.c \
 	src/transport/errqueue.c \
 	src/transport/handshake.c \

@@ -29,6 +29,10 @@
 	"<flowop type=\"read\" options=\"size=20\"/></transaction>"                                \
 	"<transaction iterations=\"1\"><flowop type=\"disconnect\"/></transaction></group>"
 
+#define OPEN(arrivals)                                                                             \
+	GROUP("nflows=\"3\"", ONCE(OP("connect", "remotehost=" FIRST_SLAVE))                       \
+				      FOR("30ms", arrivals, ASK) ONCE(CLOSE))
+
 #define ENDS 20
 
 const struct sim_profile sim_profiles[] = {
@@ -90,6 +94,16 @@ const struct sim_profile sim_profiles[] = {
 		     {"request_size", "64"},
 		     {"response_size", "64"},
 		     {"arrivals", "poisson(1k/s)"}}},
+	{.text = OPEN("arrivals=\"poisson(20k/s)\" queue=\"4\""), .n_slaves = 1},
+	{.text = OPEN("arrivals=\"const(20k/s)\" late=\"drop(1ms)\""), .n_slaves = 1},
+	{.stock = "memcache",
+	 .n_slaves = 1,
+	 .defines = {{"host", FIRST_SLAVE},
+		     {"test_length", "30ms"},
+		     {"num_flows", "3"},
+		     {"keys", "20"},
+		     {"pipeline", "4"},
+		     {"arrivals", "poisson(20k/s)"}}},
 };
 const size_t sim_n_profiles = sizeof sim_profiles / sizeof *sim_profiles;
 const size_t sim_n_ends = ENDS;

@@ -112,12 +112,36 @@ static bool compare_times(const struct nm_result_group *group)
 	return true;
 }
 
+/* A pass that was due is done, has failed, or has never begun; and its response has its service in
+ * it. */
+static bool compare_passes(const struct nm_result_group *group, size_t number)
+{
+	const struct nm_window *whole = &group->phases[number].whole;
+	const struct nm_counts *counts = &whole->counts;
+	uint64_t ended = counts->iterations + counts->unanswered + counts->errors;
+
+	if (counts->arrivals != ended)
+		return wrong("group %s, phase %zu: %llu passes that were due have begun, and %llu "
+			     "have ended",
+			     group->name, number, (unsigned long long)counts->arrivals,
+			     (unsigned long long)ended);
+	if (whole->response.count && (whole->response.min_s < whole->latency.min_s ||
+				      whole->response.mean_s < whole->latency.mean_s))
+		return wrong("group %s, phase %zu: a response of %.9f s, and a service of %.9f s",
+			     group->name, number, whole->response.mean_s, whole->latency.mean_s);
+	return true;
+}
+
 static bool compare_loads(const struct nm_result *result, const struct nm_result_group *group)
 {
 	for (size_t p = 0; p < group->n_phases; p++) {
 		struct nm_load load;
 
-		if (nm_phase_judge(result, group, &group->phases[p], &load) && !load.keeps_law)
+		if (!nm_phase_judge(result, group, &group->phases[p], &load))
+			continue;
+		if (!compare_passes(group, p))
+			return false;
+		if (!load.keeps_law)
 			return wrong("group %s, phase %zu: %.6g passes outstanding, and %.6g by "
 				     "Little's law",
 				     group->name, p, load.outstanding_mean,
