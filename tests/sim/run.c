@@ -30,7 +30,8 @@ static struct {
 	bool struck;		  /* the fault has, in the present run */
 	struct nm_result *result; /* of the last run */
 	enum nm_run_status status;
-	bool told; /* the run has told of an error */
+	bool told;    /* the run has told of an error */
+	uint64_t due; /* passes, of an open loop, in a run before with the same seed */
 	struct sim_outcome *outcome;
 } world;
 
@@ -141,6 +142,12 @@ static bool compare_loads(const struct nm_result *result, const struct nm_result
 			continue;
 		if (!compare_passes(group, p))
 			return false;
+		if (world.due && load.due != world.due)
+			return wrong("group %s, phase %zu: %llu passes were due, and %llu in the "
+				     "run before",
+				     group->name, p, (unsigned long long)load.due,
+				     (unsigned long long)world.due);
+		world.due = load.due;
 		if (!load.keeps_law)
 			return wrong("group %s, phase %zu: %.6g passes outstanding, and %.6g by "
 				     "Little's law",
