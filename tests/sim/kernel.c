@@ -312,19 +312,23 @@ int sim_close(int fd)
 
 void sim_append(struct object *object, const void *data, size_t size)
 {
-	if (object->rx_size + size > object->rx_room) {
-		object->rx_room = 2 * (object->rx_size + size);
+	if (object->rx_begin + object->rx_size + size > object->rx_room) {
+		if (object->rx_size)
+			memmove(object->rx, object->rx + object->rx_begin, object->rx_size);
+		object->rx_begin = 0;
+	}
+	if (object->rx_size + size > object->rx_room / 2) {
+		object->rx_room = 4 * (object->rx_size + size);
 		object->rx = sim_grow(object->rx, object->rx_room);
 	}
-	memcpy(object->rx + object->rx_size, data, size);
+	memcpy(object->rx + object->rx_begin + object->rx_size, data, size);
 	object->rx_size += size;
 }
 
 void sim_consume(struct object *object, size_t size)
 {
 	object->rx_size -= size;
-	if (object->rx_size)
-		memmove(object->rx, object->rx + size, object->rx_size);
+	object->rx_begin = object->rx_size ? object->rx_begin + size : 0;
 }
 
 void sim_hold(unsigned at)
@@ -429,7 +433,7 @@ static ssize_t read_pipe(struct object *object, void *data, size_t size)
 	size_t n = size < object->rx_size ? size : object->rx_size;
 
 	if (n)
-		memcpy(data, object->rx, n);
+		memcpy(data, object->rx + object->rx_begin, n);
 	sim_consume(object, n);
 	return (ssize_t)n;
 }

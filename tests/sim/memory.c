@@ -45,26 +45,27 @@ _Static_assert(sizeof(struct block) % 16 == 0, "blocks are aligned for anything"
 /* The C library's own functions, behind those that are defined here. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
-void *__libc_memalign(size_t alignment, size_t size);
 void __libc_free(void *memory);
 
 static void *take(size_t alignment, size_t size, bool zeros)
 {
 	struct sim_process *owner = sim_runs() && !of_nobody ? sim_process() : NULL;
-	size_t before = alignment > sizeof(struct block) ? alignment : sizeof(struct block);
+	const size_t room = sizeof(struct block) + alignment + size;
+
 	if (owner && !of_library && sim_fault_of_memory()) {
 		errno = ENOMEM;
 		return NULL;
 	}
-	char *base = alignment > 16 ? __libc_memalign(alignment, before + size)
-		     : zeros	    ? __libc_calloc(1, before + size)
-				    : __libc_malloc(before + size);
+	/* Great blocks of zeros cost nothing until they are used, as those that are mapped. */
+	char *base = size > SIZE_MAX / 2 ? NULL
+		     : zeros		 ? __libc_calloc(1, room)
+					 : __libc_malloc(room);
 
-	if (!base || size > SIZE_MAX / 2)
+	if (!base)
 		return NULL;
-	if (zeros && alignment > 16)
-		memset(base, 0, before + size);
-	struct block *block = (struct block *)(void *)(base + before) - 1;
+	uintptr_t unaligned = (uintptr_t)base + sizeof(struct block);
+	struct block *block =
+		(struct block *)(void *)(base + sizeof(struct block) + -unaligned % alignment) - 1;
 
 	*block = (struct block){.base = base, .size = size, .magic = MAGIC};
 	if (owner) {
@@ -218,7 +219,7 @@ static void library_free(void *memory, const char *file, int line)
 __attribute__((constructor)) static void begin(void)
 {
 	/* The next world has the memory of this one, without asking the machine for it. */
-	(void)mallopt(M_MMAP_THRESHOLD, INT_MAX);
+	(void)mallopt(M_MMAP_THRESHOLD, 8 << 20);
 	(void)mallopt(M_TRIM_THRESHOLD, INT_MAX);
 	(void)mallopt(M_TOP_PAD, 1 << 20);
 	(void)CRYPTO_set_mem_functions(library_malloc, library_realloc, library_free);

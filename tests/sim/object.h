@@ -50,8 +50,8 @@ struct object {
 	bool fin_in, fin_out, reset;
 	bool fin_waits; /* behind bytes for which there is no room */
 	bool aborts;	/* SO_LINGER of 0 */
-	char *rx;	/* bytes that have come */
-	size_t rx_size, rx_room;
+	char *rx;	/* has the bytes that have come, from rx_begin on */
+	size_t rx_begin, rx_size, rx_room;
 	uint64_t held;	    /* bytes that this end has sent and the other has not read */
 	bool has_sent;	    /* the first bytes of a connection always have room together */
 	bool stuffed;	    /* there is no room until the other end has read something */

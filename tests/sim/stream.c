@@ -46,14 +46,14 @@ static void arrive(void *arg)
 static struct segment *new_segment(unsigned from, unsigned to, uint64_t to_life, size_t size,
 				   void (*what)(struct segment *segment))
 {
-	struct segment *segment = sim_new(sizeof *segment + size);
+	struct segment *segment = sim_grow(NULL, sizeof *segment + size);
 
-	segment->arrive = what;
-	segment->from = from;
-	segment->to = to;
-	segment->from_life = sim_kernel.lives[from];
-	segment->to_life = to_life;
-	segment->size = size;
+	*segment = (struct segment){.arrive = what,
+				    .from = from,
+				    .to = to,
+				    .from_life = sim_kernel.lives[from],
+				    .to_life = to_life,
+				    .size = size};
 	return segment;
 }
 
@@ -455,7 +455,7 @@ ssize_t sim_stream_recv(int fd, void *data, size_t size, int flags)
 	size_t n = size < object->rx_size ? size : object->rx_size;
 
 	if (!(flags & MSG_TRUNC))
-		memcpy(data, object->rx, n);
+		memcpy(data, object->rx + object->rx_begin, n);
 	if (flags & MSG_PEEK)
 		return (ssize_t)n;
 	sim_consume(object, n);
