@@ -126,7 +126,7 @@ static void servers_fini(struct nm_servers *servers)
 /* Has the transports of a group release the means that connections share. */
 static void stop_group(struct nm_engine_group *group)
 {
-	for (uint32_t i = 0; i < group->plan->n_instrs; i++) {
+	for (uint32_t i = 0; group->started && i < group->plan->n_instrs; i++) {
 		const struct nm_instr *instr = &group->plan->instrs[i];
 
 		if (!nm_instr_opens(instr) || !group->started[instr->opening])
@@ -154,7 +154,7 @@ struct nm_engine *nm_engine_free(struct nm_engine *engine)
 		for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
 			struct nm_engine_group *group = &engine->groups[g];
 
-			if (group->started)
+			if (group->plan)
 				stop_group(group);
 			if (group->workers)
 				nm_engine_release(group->workers,
