@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "../unit/sanitized.h"
 #include "base/rng.h"
 #include "memory.h"
 #include "process.h"
@@ -68,7 +69,7 @@ void sim_fault_choose(struct sim_choices *choices)
 	case SIM_NO_FAULT:
 		break;
 	case SIM_KILL:
-#ifdef SIM_SANITIZED /* what the process had would count as leaked */
+#ifdef NM_SANITIZED /* what the process had would count as leaked */
 		choices->fault = SIM_NO_FAULT;
 #endif
 		choices->nth = number_to(key, 3000);

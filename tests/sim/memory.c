@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "../unit/sanitized.h"
 #include "fault.h"
 #include "libc.h"
 #include "process.h"
@@ -17,7 +18,7 @@
 
 static bool of_nobody; /* the world allocates for itself */
 
-#ifdef SIM_SANITIZED
+#ifdef NM_SANITIZED
 
 uint64_t sim_memory_leave(const struct sim_process *process, bool frees)
 {

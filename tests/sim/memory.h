@@ -9,14 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SIM_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SIM_SANITIZED 1
-#endif
-#endif
-
 struct sim_process;
 
 /* Memory of the world itself, zeroed; free(3) frees it. It aborts when there is none. */

@@ -8,10 +8,11 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "../unit/sanitized.h"
 #include "base/rng.h"
 #include "memory.h"
 
-#ifdef SIM_SANITIZED
+#ifdef NM_SANITIZED
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -155,12 +156,12 @@ static void switch_to(struct sim_task *to)
 		world.change(from->owner, to->owner);
 	world.leaving = from;
 	world.current = to;
-#ifdef SIM_SANITIZED
+#ifdef NM_SANITIZED
 	__sanitizer_start_switch_fiber(from->ended ? NULL : &from->fake_stack, to->stack,
 				       to->stack_bytes);
 #endif
 	(void)swapcontext(&from->context, &to->context);
-#ifdef SIM_SANITIZED
+#ifdef NM_SANITIZED
 	__sanitizer_finish_switch_fiber(world.current->fake_stack, NULL, NULL);
 #endif
 }
@@ -219,7 +220,7 @@ static void begin_task(void)
 {
 	struct sim_task *self = world.current;
 
-#ifdef SIM_SANITIZED
+#ifdef NM_SANITIZED
 	const void *bottom;
 	size_t bytes;
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A sanitizer on a busy machine takes its time: what hangs is ended all the same.
 AM_TESTS_ENVIRONMENT = CK_DEFAULT_TIMEOUT=60; export CK_DEFAULT_TIMEOUT;
-EXTRA_DIST += tests/unit/suite.h
+EXTRA_DIST += tests/unit/sanitized.h tests/unit/suite.h
 
 # The unit tests of a room: each is a program of one source, linked with the rooms that its room may use
 # (LDADD of its list), so that a call to any other room does not link. Programs of the check are linked without

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* NM_SANITIZED: the address sanitizer watches, which has an allocator of its own, and is slow. */
+#ifndef NM_TESTS_UNIT_SANITIZED_H
+#define NM_TESTS_UNIT_SANITIZED_H
+
+#if defined(__SANITIZE_ADDRESS__)
+#define NM_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define NM_SANITIZED 1
+#endif
+#endif
+
+#endif
