@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sampler that reads nothing: looks for lost resets are due by the clock. */
+/* A sampler that reads nothing: looks for lost resets are due by the clock, and more often where
+ * some have been lost. */
 #include "control/ends.h"
+
+/* Looks without a lost reset after which they are as rare as at first. */
+#define EAGER_LOOKS 32u
 
 static struct nm_end_sampler *sampler_of(struct nm_sampler *base)
 {
@@ -11,8 +15,12 @@ static void begin(struct nm_sampler *base, const struct nm_phase_order *order, u
 {
 	struct nm_end_sampler *sampler = sampler_of(base);
 
-	sampler->every_ns = nm_engine_ends_ns(sampler->engine, order->phase);
-	sampler->next_ns = sampler->every_ns ? begin_ns + sampler->every_ns : UINT64_MAX;
+	sampler->phase = order->phase;
+	sampler->asked = nm_engine_ends_asked(sampler->engine);
+	sampler->eager = 0;
+	uint64_t every_ns = nm_engine_ends_ns(sampler->engine, sampler->phase, false);
+
+	sampler->next_ns = every_ns ? begin_ns + every_ns : UINT64_MAX;
 }
 
 static uint64_t next_ns(const struct nm_sampler *base)
@@ -26,8 +34,16 @@ static void run(struct nm_sampler *base, uint64_t now_ns)
 
 	if (now_ns < sampler->next_ns)
 		return;
-	nm_engine_look_for_ends(sampler->engine);
-	sampler->next_ns = now_ns + sampler->every_ns;
+	uint64_t asked = nm_engine_ends_asked(sampler->engine);
+
+	if (asked != sampler->asked)
+		sampler->eager = EAGER_LOOKS;
+	else if (sampler->eager)
+		sampler->eager--;
+	sampler->asked = asked;
+	nm_engine_look_for_ends(sampler->engine, sampler->eager);
+	sampler->next_ns =
+		now_ns + nm_engine_ends_ns(sampler->engine, sampler->phase, sampler->eager);
 }
 
 static void end(struct nm_sampler *base, uint64_t now_ns)

@@ -9,7 +9,10 @@
 struct nm_end_sampler {
 	struct nm_sampler base;
 	struct nm_engine *engine; /* borrowed */
-	uint64_t every_ns, next_ns;
+	uint64_t next_ns;
+	uint64_t asked; /* of all connections, at the last look */
+	uint32_t phase;
+	uint32_t eager; /* looks that are still eager */
 };
 
 /* Makes the sampler, for a list of samplers. */

@@ -38,6 +38,7 @@ struct nm_commands {
 	_Atomic uint32_t reconnect;
 	_Atomic uint32_t places;  /* how often the control thread has asked where the flows are */
 	_Atomic uint32_t ends;	  /* how often it has had lost resets looked for */
+	_Atomic bool ends_eager;  /* at the last time: some have just been lost; written before */
 	_Atomic bool has_command; /* a command has come */
 	_Atomic bool quit;
 };
@@ -51,6 +52,7 @@ struct nm_answers {
 	_Atomic bool failed; /* error is written before */
 	struct nm_engine_error error;
 	_Atomic uint64_t n_failed;
+	_Atomic uint64_t asked; /* connections that were asked whether they are over; not told */
 	struct nm_worker_places places;
 };
 

@@ -542,9 +542,15 @@ static bool awaits_resets(const struct nm_engine_group *group, uint32_t phase)
 	       group->plan->phases[phase].waits.resets;
 }
 
-uint64_t nm_engine_ends_ns(const struct nm_engine *engine, uint32_t phase)
+static uint64_t at_least(uint64_t ns, uint64_t least_ns)
 {
-	uint64_t think_ns = 0, n_workers = 0;
+	return ns < least_ns ? least_ns : ns;
+}
+
+uint64_t nm_engine_ends_ns(const struct nm_engine *engine, uint32_t phase, bool eager)
+{
+	uint64_t look_ns = eager ? NM_TUNE_ENDS_EAGER_NS : NM_TUNE_ENDS_LOOK_NS;
+	uint64_t think_ns = 0, n_workers = 0, least_ns = 0;
 
 	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
 		const struct nm_engine_group *group = &engine->groups[g];
@@ -552,23 +558,24 @@ uint64_t nm_engine_ends_ns(const struct nm_engine *engine, uint32_t phase)
 		if (!awaits_resets(group, phase))
 			continue;
 		n_workers += group->n_workers;
-		if (group->plan->phases[phase].waits.think_ns > think_ns)
-			think_ns = group->plan->phases[phase].waits.think_ns;
+		least_ns = at_least(least_ns, (uint64_t)group->workers[0].n_flows *
+						      NM_TUNE_ENDS_FLOW_NS);
+		think_ns = at_least(think_ns, group->plan->phases[phase].waits.think_ns);
 	}
 	if (!n_workers)
 		return 0;
-	uint64_t look_ns = n_workers * NM_TUNE_ENDS_WORKER_NS;
-
-	return think_ns + (look_ns < NM_TUNE_ENDS_LOOK_NS ? NM_TUNE_ENDS_LOOK_NS : look_ns);
+	least_ns = at_least(least_ns, n_workers * NM_TUNE_ENDS_WORKER_NS);
+	return think_ns + at_least(look_ns, least_ns);
 }
 
-static void look_for_ends(struct nm_worker *worker)
+static void look_for_ends(struct nm_worker *worker, bool eager)
 {
+	atomic_store_explicit(&worker->commands.ends_eager, eager, memory_order_relaxed);
 	atomic_fetch_add_explicit(&worker->commands.ends, 1, memory_order_relaxed);
 	nm_worker_wake(worker);
 }
 
-void nm_engine_look_for_ends(struct nm_engine *engine)
+void nm_engine_look_for_ends(struct nm_engine *engine, bool eager)
 {
 	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
 		struct nm_engine_group *group = &engine->groups[g];
@@ -576,6 +583,17 @@ void nm_engine_look_for_ends(struct nm_engine *engine)
 		for (uint32_t w = 0; engine->begun && awaits_resets(group, engine->begun - 1) &&
 				     w < group->n_workers;
 		     w++)
-			look_for_ends(&group->workers[w]);
+			look_for_ends(&group->workers[w], eager);
 	}
+}
+
+uint64_t nm_engine_ends_asked(const struct nm_engine *engine)
+{
+	uint64_t asked = 0;
+
+	for (uint32_t g = 0; g < engine->plan->n_groups; g++)
+		for (uint32_t w = 0; w < engine->groups[g].n_workers; w++)
+			asked += atomic_load_explicit(&engine->groups[g].workers[w].answers.asked,
+						      memory_order_relaxed);
+	return asked;
 }

@@ -138,9 +138,12 @@ uint32_t nm_engine_reconnects(const struct nm_engine *engine, uint32_t group);
  * that are open now are replaced where their passes begin. */
 void nm_engine_reconnect(struct nm_engine *engine, uint32_t group);
 /* How often nm_engine_look_for_ends is to be called in the phase; 0: never. */
-uint64_t nm_engine_ends_ns(const struct nm_engine *engine, uint32_t phase);
-/* Looks for flows that wait for the end of a connection in vain, as the peer's reset was lost. */
-void nm_engine_look_for_ends(struct nm_engine *engine);
+uint64_t nm_engine_ends_ns(const struct nm_engine *engine, uint32_t phase, bool eager);
+/* Looks for flows that wait for the end of a connection in vain, as the peer's reset was lost.
+ * eager: some have just been lost, so that it is likely that others are, too. */
+void nm_engine_look_for_ends(struct nm_engine *engine, bool eager);
+/* How many connections were found so, and asked. */
+uint64_t nm_engine_ends_asked(const struct nm_engine *engine);
 /* Whether the group has made its last pass of the phase that began last. */
 bool nm_engine_group_passed(const struct nm_engine *engine, uint32_t group);
 /* How much open senders have sent beyond the passes, in bytes; bytes[n_workers], copied. Only to a

@@ -176,10 +176,13 @@ void nm_conn_linger(struct nm_conn *conn, uint64_t ns);
 bool nm_conn_is_acknowledged(const struct nm_conn *conn);
 
 /* The other end of conn, whose socket is one of tcp(7), is to reset it, which nobody repeats when
- * it is lost. If nothing has come for so long that TCP would send a segment again, asks whether the
- * other end still has the connection: its kernel answers with a reset if not. From then on this end
- * sends no more: NM_CONN_FINISHED. */
-void nm_conn_ask_end(struct nm_conn *conn);
+ * it is lost. If nothing has come for so long that TCP would send a segment again, or, eagerly, for
+ * two round trips, asks whether the other end still has the connection: its kernel answers with a
+ * reset if not. From then on this end sends no more: NM_CONN_FINISHED. Whether it has asked. */
+bool nm_conn_ask_end(struct nm_conn *conn, bool eager);
+
+/* Acknowledges at once what has come over a socket of tcp(7), where the kernel would wait. */
+void nm_conn_acknowledge(const struct nm_conn *conn);
 
 /* Adds up the parameters of two sets of connections. */
 void nm_conn_tls_add(struct nm_conn_tls *into, const struct nm_conn_tls *from);

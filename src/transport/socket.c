@@ -131,9 +131,22 @@ bool nm_conn_is_acknowledged(const struct nm_conn *conn)
 	return ioctl(conn->fd, SIOCOUTQ, &left) < 0 || left == 0;
 }
 
-/* Whether the connection is not over, nothing is to be acknowledged, and nothing has come for as
- * long as the kernel would wait before it sends a segment again. */
-static bool is_silent(int fd)
+/* The least silence of a peer that may only be busy: jiffies count it. */
+#define EAGER_MS 10u
+
+/* How long nothing has come when the connection may be asked. */
+static uint32_t patience_ms(const struct tcp_info *info, bool eager)
+{
+	uint32_t wait_ms = info->tcpi_rto / 1000, two_ms = info->tcpi_rtt / 500;
+
+	if (two_ms < EAGER_MS)
+		two_ms = EAGER_MS;
+	return eager && two_ms < wait_ms ? two_ms : wait_ms;
+}
+
+/* Whether the connection is not over, nothing is to be acknowledged, and nothing has come for
+ * long. */
+static bool is_silent(int fd, bool eager)
 {
 	struct tcp_info info;
 	socklen_t len = sizeof info;
@@ -146,20 +159,26 @@ static bool is_silent(int fd)
 				    ? info.tcpi_last_data_recv
 				    : info.tcpi_last_ack_recv;
 
-	return heard_ms >= info.tcpi_rto / 1000;
+	return heard_ms >= patience_ms(&info, eager);
 }
 
 /* The end of what this end sends is the question: the kernel repeats it until there is an answer.
  * When that is an acknowledgement, as the other end has not closed yet, the kernel goes on to ask
  * every second. */
-void nm_conn_ask_end(struct nm_conn *conn)
+bool nm_conn_ask_end(struct nm_conn *conn, bool eager)
 {
-	if (!is_silent(conn->fd))
-		return;
+	if (!is_silent(conn->fd, eager))
+		return false;
 	(void)nm_socket_set(conn->fd, IPPROTO_TCP, TCP_KEEPIDLE, 1);
 	(void)nm_socket_set(conn->fd, IPPROTO_TCP, TCP_KEEPINTVL, 1);
 	(void)nm_socket_set(conn->fd, SOL_SOCKET, SO_KEEPALIVE, 1);
 	nm_socket_finish(conn);
+	return true;
+}
+
+void nm_conn_acknowledge(const struct nm_conn *conn)
+{
+	(void)nm_socket_set(conn->fd, IPPROTO_TCP, TCP_QUICKACK, 1);
 }
 
 int nm_socket_established(struct nm_conn *conn)

@@ -71,6 +71,16 @@ def test_over_tls_and_where_a_connection_says_which_flow_it_is_for(
         check(measured(netmodel, near, far, path))
 
 
+def test_where_one_was_lost_others_are_asked_for_soon(netmodel: Netmodel, nodes: MakeNodes, profile: WriteProfile) -> None:
+    """TCP would wait for 200 ms at least before it sends anything again."""
+    passes = 40
+    path = profile(group(times(passes, connect("$far"), ask(9, 7), op("disconnect", "close=rst by=server"))))
+    with two_nodes(netmodel, nodes, 0, ABORTS) as (near, far):
+        document = check(measured(netmodel, near, far, path))
+    assert unseen(document) == (passes, 0)
+    assert document["totals"]["seconds"] < passes * 0.2 / 2
+
+
 def test_a_level_triggered_worker_asks(netmodel: Netmodel, nodes: MakeNodes, profile: WriteProfile) -> None:
     body = times(PASSES, connect("$far"), ask(9, 7), op("disconnect", "close=rst"))
     path = profile(group(body, strands=3, kind='nthreads="1" edge_trigger="no" nflows'))

@@ -278,6 +278,7 @@ FAKED_LIBS = src/libnm_control.la src/libnm_result.la $(PLAN_LIBS) $(JANSSON_LIB
 FAKED_TESTS = \
 	tests/unit/control/test_late_flows \
 	tests/unit/control/test_run \
+	tests/unit/control/test_ends \
 	tests/unit/control/test_flows \
 	tests/unit/control/test_progress \
 	tests/unit/control/test_responses \
@@ -293,6 +294,7 @@ tests_unit_control_test_run_SOURCES = tests/unit/control/test_run.c $(FAKE_ENGIN
 tests_unit_control_test_slave_SOURCES = tests/unit/control/test_slave.c $(FAKE_ENGINE)
 tests_unit_control_test_snapshot_SOURCES = tests/unit/control/test_snapshot.c $(FAKE_ENGINE)
 SAMPLED = tests/unit/control/sampled.h $(FAKE_ENGINE)
+tests_unit_control_test_ends_SOURCES = tests/unit/control/test_ends.c $(SAMPLED)
 tests_unit_control_test_flows_SOURCES = tests/unit/control/test_flows.c $(SAMPLED)
 tests_unit_control_test_progress_SOURCES = tests/unit/control/test_progress.c $(SAMPLED)
 tests_unit_control_test_responses_SOURCES = tests/unit/control/test_responses.c $(SAMPLED)

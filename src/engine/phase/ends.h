@@ -2,7 +2,8 @@
 /* Ends of connections that a flow waits for in vain: the peer has reset its end, and the reset was
  * lost, which nobody repeats. The control thread has the worker look from time to time, so that
  * the waits themselves cost nothing more; the connection of a flow that has waited since the look
- * before is asked. On the worker's thread. */
+ * before is asked. Where resets are being lost it looks eagerly: as soon as so many passes are done
+ * as flows have waited, and it does not wait as long as TCP would. On the worker's thread. */
 #ifndef NM_ENGINE_PHASE_ENDS_H
 #define NM_ENGINE_PHASE_ENDS_H
 
@@ -14,6 +15,7 @@ struct nm_ends {
 	uint32_t told;	 /* how many of the control thread's commands are carried out */
 	uint64_t looked; /* passes that were done at the last look */
 	uint64_t seen;	 /* and when there was a command last */
+	uint32_t waiting; /* flows that waited for a reset at the last look */
 };
 
 /* The phase begins. */

@@ -274,17 +274,24 @@ void nm_engine_reconnect(struct nm_engine *engine, uint32_t group)
 	(void)group;
 }
 
-/* No reset is lost. */
-uint64_t nm_engine_ends_ns(const struct nm_engine *engine, uint32_t phase)
+uint64_t nm_engine_ends_ns(const struct nm_engine *engine, uint32_t phase, bool eager)
 {
 	(void)engine;
 	(void)phase;
-	return 0;
+	if (!fake_script.awaits_resets)
+		return 0;
+	return eager ? 10000000 : 100000000;
 }
 
-void nm_engine_look_for_ends(struct nm_engine *engine)
+void nm_engine_look_for_ends(struct nm_engine *engine, bool eager)
 {
-	(void)engine;
+	engine->ends_looks++;
+	engine->ends_eager += eager;
+}
+
+uint64_t nm_engine_ends_asked(const struct nm_engine *engine)
+{
+	return engine->ends_asked;
 }
 
 bool nm_engine_group_passed(const struct nm_engine *engine, uint32_t group)

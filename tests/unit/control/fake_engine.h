@@ -41,6 +41,8 @@ struct nm_engine {
 	size_t n_execs;
 	uint64_t lost_execs;
 	size_t n_endpoints; /* that were set */
+	uint64_t ends_asked;
+	unsigned ends_looks, ends_eager; /* how often lost resets were looked for; eagerly */
 };
 
 /* How engines behave that are made from now on; all zero: they wait for the test. */
@@ -55,6 +57,7 @@ struct fake_script {
 	int no_start;	      /* errno of the slave's workers, or 0 */
 	uint32_t reconnects;  /* of the first group, on the slave, from the first phase on */
 	uint64_t slave_sends; /* bytes that the slave counts too many */
+	bool awaits_resets;   /* lost ones are looked for ten times a second; eagerly, 100 times */
 };
 extern struct fake_script fake_script;
 
