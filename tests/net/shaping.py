@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import subprocess
 import tempfile
@@ -56,12 +57,13 @@ class Meter:
         at, _, before = self.samples[first - 1]
         return max((b - before) * 8 / (t - at) for _, t, b in self.samples[first:] if t - at >= least_s)
 
-    def after(self, seconds: float) -> tuple[int, int]:
-        """The least and the most that the stream may have had when it had lasted so long."""
+    def after(self, seconds: float) -> tuple[int, float]:
+        """The least and the most that the stream may have had when it had lasted so long. Where the counter was read so
+        rarely that it was not read after that any more, there is no most."""
         first = self.begins(5_000)
         earliest, latest = self.samples[first - 1][0] - BEGINS_S + seconds, self.samples[first][1] + seconds
         least = max(b for _, t, b in self.samples if t <= earliest)
-        return least, next(b for t, _, b in self.samples if t >= latest)
+        return least, next((b for t, _, b in self.samples if t >= latest), math.inf)
 
 
 BEGINS_S = 0.2  # a stream begins no earlier before its first 5 kB

@@ -6,6 +6,7 @@ A run takes some seconds, as what fills the buffers must go over the link when t
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 from compose import connect, group, lasting, once, op, opened, read, times, write
 from loss import losing_long
 from nmtest import Json, Netmodel, Node, Result, assert_complete, defines, inside, slaves_of, slaves_on, wait_until
-from shaping import IN_ORDER, Setting, carried, metered, over_link, shape
+from shaping import IN_ORDER, Meter, Setting, carried, metered, over_link, shape
 
 WriteProfile = Callable[..., Path]
 
@@ -30,6 +31,13 @@ def shaped(nodes: Callable[[int], list[Node]]) -> tuple[Node, Node]:
     for node in (near, far):
         shape(node, RATE, BURST)
     return near, far
+
+
+def test_a_counter_that_was_read_rarely_tells_no_most() -> None:
+    """A run may end before what a busy machine has read last is as old as the stream."""
+    meter = Meter([(0.0, 0.1, 0), (2.0, 2.1, 9_000), (4.2, 4.3, 90_000)])
+    assert meter.after(2.0) == (0, 90_000)
+    assert meter.after(4.0) == (9_000, math.inf)
 
 
 def way_of(document: Json, name: str) -> Json:
