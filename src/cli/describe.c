@@ -199,6 +199,28 @@ static bool tell_type(const char *name, FILE *out)
 	return true;
 }
 
+/* A law, in its form for each type of which it draws values. */
+static bool tell_law(const char *name, FILE *out)
+{
+	size_t length = strlen(name);
+	char form[512];
+	bool any = false;
+
+	for (enum nm_type type = 0; type < NM_TYPE__COUNT; type++) {
+		enum nm_law_of of;
+
+		for (size_t n = 0; nm_type_is_law(type, &of) &&
+				   nm_law_form(n, of, form, sizeof form);
+		     n++) {
+			if (strncmp(form, name, length) != 0 || form[length] != '(')
+				continue;
+			fprintf(out, "law %s, type %s: %s\n", name, nm_type_name(type), form);
+			any = true;
+		}
+	}
+	return any;
+}
+
 /* Of the standard parameters. */
 static bool tell_parameter(const char *name, FILE *out)
 {
@@ -276,6 +298,18 @@ static const char *type_at(size_t i, const char **ret_help)
 	return nm_type_name((enum nm_type)i);
 }
 
+/* Its help is its form for durations, which each law has. */
+static const char *law_at(size_t i, const char **ret_help)
+{
+	static char name[32], form[512];
+
+	if (!nm_law_form(i, NM_LAW_OF_NS, form, sizeof form))
+		return NULL;
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(form, "("), form);
+	*ret_help = form;
+	return name;
+}
+
 static const struct kind {
 	const char *name;
 	bool (*tell)(const char *name, FILE *out);
@@ -292,6 +326,7 @@ static const struct kind {
 	{"app", tell_app, false, "application protocols (app of connect)", app_at},
 	{"option", tell_option, true, NULL, NULL},
 	{"type", tell_type, false, "types of values", type_at},
+	{"law", tell_law, true, "laws (of types that draw their values)", law_at},
 	{"parameter", tell_parameter, true, NULL, NULL},
 	{"figure", tell_figure, true, NULL, NULL},
 };

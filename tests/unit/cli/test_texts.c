@@ -139,6 +139,12 @@ START_TEST(each_part_of_profiles_is_described)
 	ck_assert_int_eq(describe("sizes", NULL), NM_EXIT_OK);
 	ck_assert_has(text, "lognormal(MEDIAN,S;..MAX)");
 	free(text);
+	ck_assert_int_eq(describe("lognormal", NULL), NM_EXIT_OK);
+	ck_assert_has(text, "law lognormal, type durations: lognormal(MEDIAN,S) with durations");
+	free(text);
+	ck_assert_int_eq(describe("laws", NULL), NM_EXIT_OK);
+	ck_assert_has(text, "bimodal(A,B,P)");
+	free(text);
 	ck_assert_int_eq(describe("size", NULL), NM_EXIT_OK);
 	free(text);
 	ck_assert_int_eq(describe("group", NULL), NM_EXIT_OK);
