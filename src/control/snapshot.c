@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "control/peer.h"
 #include "flowop/flowop.h"
@@ -105,6 +106,13 @@ static const char *meaning_of(int error)
 	return NULL;
 }
 
+/* Whether a connection to an address that is good on one link alone could not be begun. */
+static bool lacks_interface(const struct nm_engine_error *error, const struct nm_instr *instr)
+{
+	return instr && nm_instr_opens(instr) && error->error == EINVAL && error->port &&
+	       strncasecmp(nm_data_host(instr->opts, ""), "fe80:", 5) == 0;
+}
+
 /* Why the flow has failed, in the words of its transport, of its flowop, or of the system. buf is
  * room for it. */
 static const char *cause_of(const struct nm_engine_error *error, const struct nm_instr *instr,
@@ -115,6 +123,9 @@ static const char *cause_of(const struct nm_engine_error *error, const struct nm
 		return "a file has become shorter while it was sent";
 	if (*error->why)
 		return error->why;
+	if (lacks_interface(error, instr))
+		return "data_host is an address of each link, so an interface of the host that "
+		       "connects must stand behind it, as in fe80::1%eth0";
 	if (instr && error->error == ETIMEDOUT && nm_instr_limit_ns(instr)) {
 		timeout_text(instr, buf, size);
 		return buf;

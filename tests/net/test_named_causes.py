@@ -62,6 +62,8 @@ def test_a_link_local_address_needs_its_interface(netmodel: Netmodel, nodes: Mak
     form = "as in fe80::1%eth0"
     assert form in fails(netmodel, near, "tcp_rr", host="fe80::1:2:3")
     assert form in netmodel.run("-s", "--bind", "fe80::1:2:3", prefix=near.prefix, code=2).err
+    for address in ("fe80::1:2:3", "fe80::1:2:3%eth7"):
+        assert form in fails(netmodel, near, "tcp_rr", data_host=address)
 
 
 NO_INTERFACE = "this host has no interface of that name"
