@@ -209,9 +209,8 @@ static bool tell_law(const char *name, FILE *out)
 	for (enum nm_type type = 0; type < NM_TYPE__COUNT; type++) {
 		enum nm_law_of of;
 
-		for (size_t n = 0; nm_type_is_law(type, &of) &&
-				   nm_law_form(n, of, form, sizeof form);
-		     n++) {
+		for (size_t n = 0;
+		     nm_type_is_law(type, &of) && nm_law_form(n, of, form, sizeof form); n++) {
 			if (strncmp(form, name, length) != 0 || form[length] != '(')
 				continue;
 			fprintf(out, "law %s, type %s: %s\n", name, nm_type_name(type), form);

@@ -558,8 +558,8 @@ uint64_t nm_engine_ends_ns(const struct nm_engine *engine, uint32_t phase, bool 
 		if (!awaits_resets(group, phase))
 			continue;
 		n_workers += group->n_workers;
-		least_ns = at_least(least_ns, (uint64_t)group->workers[0].n_flows *
-						      NM_TUNE_ENDS_FLOW_NS);
+		least_ns = at_least(least_ns,
+				    (uint64_t)group->workers[0].n_flows * NM_TUNE_ENDS_FLOW_NS);
 		think_ns = at_least(think_ns, group->plan->phases[phase].waits.think_ns);
 	}
 	if (!n_workers)

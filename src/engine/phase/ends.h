@@ -12,9 +12,9 @@
 struct nm_worker;
 
 struct nm_ends {
-	uint32_t told;	 /* how many of the control thread's commands are carried out */
-	uint64_t looked; /* passes that were done at the last look */
-	uint64_t seen;	 /* and when there was a command last */
+	uint32_t told;	  /* how many of the control thread's commands are carried out */
+	uint64_t looked;  /* passes that were done at the last look */
+	uint64_t seen;	  /* and when there was a command last */
 	uint32_t waiting; /* flows that waited for a reset at the last look */
 };
 
