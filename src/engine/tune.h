@@ -45,9 +45,8 @@
 /* --- lost resets --- */
 
 /* How often flows are looked at that wait for a reset: as often as TCP would send a lost packet
- * again, which it first does after 200 ms. Where resets are being lost it is more often: a flow does
- * not wait for as long there. With many workers fewer are woken in a second, and one with many
- * flows is woken less often. */
+ * again, which it first does after 200 ms; more often where resets are being lost. With many
+ * workers fewer are woken in a second, and one with many flows is woken less often. */
 #define NM_TUNE_ENDS_LOOK_NS   100000000u
 #define NM_TUNE_ENDS_EAGER_NS  10000000u
 #define NM_TUNE_ENDS_WORKER_NS 1000000u
