@@ -189,10 +189,9 @@ void nm_verdicts_print(const struct nm_runs *series, FILE *out)
 
 	if (!verdicts)
 		return;
-	fprintf(out, "\n  requirements: %zu of %zu met%s\n", verdicts->n_met, verdicts->count,
-		series->n_runs > 1
-			? "; means of the complete runs, and percentiles of all their times"
-			: "");
+	fprintf(out, "\n  requirements: %zu of %zu met\n", verdicts->n_met, verdicts->count);
+	if (series->n_runs > 1)
+		fputs("  (percentiles of all runs' times, else means)\n", out);
 	for (size_t i = 0; i < verdicts->count; i++) {
 		const struct nm_verdict *verdict = &verdicts->items[i];
 
