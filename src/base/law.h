@@ -50,6 +50,9 @@ int nm_law_parse(const char *text, enum nm_law_of of, enum nm_reading reading, u
 /* A law of zeros has nothing to give up. */
 void nm_law_fini(struct nm_law *law);
 
+/* The name of the n-th law; NULL: the one before was the last. */
+const char *nm_law_name(size_t n);
+
 /* How the n-th law is written, with its arguments, into buf, which it returns; NULL: there are no
  * more. */
 const char *nm_law_form(size_t n, enum nm_law_of of, char *buf, size_t size);

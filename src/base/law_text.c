@@ -76,6 +76,11 @@ const struct nm_law_form nm_law_forms[] = {
 	 .bounded = true},
 	{.name = NULL}};
 
+const char *nm_law_name(size_t n)
+{
+	return nm_law_forms[n].name;
+}
+
 const char *nm_law_form(size_t n, enum nm_law_of of, char *buf, size_t size)
 {
 	const struct nm_law_form *form = &nm_law_forms[n];

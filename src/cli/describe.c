@@ -10,6 +10,7 @@
 #include "base/ascii.h"
 #include "base/law.h"
 #include "cli/args.h"
+#include "flowop/arrival_law/arrival_law.h"
 #include "flowop/common.h"
 #include "flowop/flowop.h"
 #include "plan/elements.h"
@@ -199,23 +200,34 @@ static bool tell_type(const char *name, FILE *out)
 	return true;
 }
 
-/* A law, in its form for each type of which it draws values. */
+static void tell_value_law(size_t n, const char *name, FILE *out)
+{
+	enum nm_law_of of;
+	char form[512];
+
+	for (enum nm_type type = 0; type < NM_TYPE__COUNT; type++)
+		if (nm_type_is_law(type, &of))
+			fprintf(out, "law %s, type %s: %s\n", name, nm_type_name(type),
+				nm_law_form(n, of, form, sizeof form));
+}
+
+/* A law, in its form for each type of which it draws values, and for arrivals. */
 static bool tell_law(const char *name, FILE *out)
 {
-	size_t length = strlen(name);
-	char form[512];
+	const char *other;
 	bool any = false;
 
-	for (enum nm_type type = 0; type < NM_TYPE__COUNT; type++) {
-		enum nm_law_of of;
-
-		for (size_t n = 0;
-		     nm_type_is_law(type, &of) && nm_law_form(n, of, form, sizeof form); n++) {
-			if (strncmp(form, name, length) != 0 || form[length] != '(')
-				continue;
-			fprintf(out, "law %s, type %s: %s\n", name, nm_type_name(type), form);
-			any = true;
-		}
+	for (size_t n = 0; (other = nm_law_name(n)); n++) {
+		if (strcmp(other, name) != 0)
+			continue;
+		tell_value_law(n, name, out);
+		any = true;
+	}
+	for (size_t i = 0; nm_arrival_laws[i]; i++) {
+		if (strcmp(nm_arrival_laws[i]->name, name) != 0)
+			continue;
+		fprintf(out, "law %s, arrivals: %s\n", name, nm_arrival_laws[i]->form);
+		any = true;
 	}
 	return any;
 }
@@ -297,16 +309,21 @@ static const char *type_at(size_t i, const char **ret_help)
 	return nm_type_name((enum nm_type)i);
 }
 
-/* Its help is its form for durations, which each law has. */
+/* Those that draw values, whose help is the form for durations, which each has; then those of
+ * arrivals, of which some have the same name. */
 static const char *law_at(size_t i, const char **ret_help)
 {
-	static char name[32], form[512];
+	static char form[512];
+	size_t n = 0;
 
-	if (!nm_law_form(i, NM_LAW_OF_NS, form, sizeof form))
-		return NULL;
-	snprintf(name, sizeof name, "%.*s", (int)strcspn(form, "("), form);
-	*ret_help = form;
-	return name;
+	while (n < i && nm_law_name(n))
+		n++;
+	if (nm_law_form(n, NM_LAW_OF_NS, form, sizeof form)) {
+		*ret_help = form;
+		return nm_law_name(n);
+	}
+	*ret_help = nm_arrival_laws[i - n] ? nm_arrival_laws[i - n]->form : NULL;
+	return nm_arrival_laws[i - n] ? nm_arrival_laws[i - n]->name : NULL;
 }
 
 static const struct kind {
@@ -325,7 +342,7 @@ static const struct kind {
 	{"app", tell_app, false, "application protocols (app of connect)", app_at},
 	{"option", tell_option, true, NULL, NULL},
 	{"type", tell_type, false, "types of values", type_at},
-	{"law", tell_law, true, "laws (of types that draw their values)", law_at},
+	{"law", tell_law, true, "laws (of types that draw their values, and of arrivals)", law_at},
 	{"parameter", tell_parameter, true, NULL, NULL},
 	{"figure", tell_figure, true, NULL, NULL},
 };
@@ -373,7 +390,7 @@ static void add_word(struct words *words, const char *word)
 static void add_words(void *words, const char *kind, const char *owner, const struct nm_opt *opts)
 {
 	(void)kind;
-	add_word(words, owner);
+	(void)owner;
 	for (; opts && opts->name; opts++)
 		add_word(words, opts->name);
 }
@@ -382,6 +399,7 @@ static int unknown(const char *word, const char *what, struct nm_diags *diags)
 {
 	struct words words = {.count = 0};
 	const struct nm_arg *arg;
+	const char *name, *help;
 
 	for (size_t i = 0; (arg = nm_arg_at(i)); i++) {
 		if (!nm_ascii_equals(arg->opt.name, word))
@@ -395,9 +413,10 @@ static int unknown(const char *word, const char *what, struct nm_diags *diags)
 
 	for (size_t i = 0; i < N_KINDS; i++)
 		add_word(&words, kinds[i].name);
+	for (size_t i = 0; i < N_KINDS; i++)
+		for (size_t n = 0; kinds[i].at && (name = kinds[i].at(n, &help)); n++)
+			add_word(&words, name);
 	walk_options(add_words, &words);
-	for (size_t i = 0; nm_apps[i]; i++)
-		add_word(&words, nm_apps[i]->name);
 	const char *nearest = nm_nearest(word, words.items, words.count);
 	if (nearest && strcmp(nearest, word) != 0)
 		nm_diag_error(diags, NULL, 0, "--describe %s: no such %s; did you mean %s?", word,
@@ -410,8 +429,23 @@ static int unknown(const char *word, const char *what, struct nm_diags *diags)
 	return NM_EXIT_USAGE;
 }
 
+/* "element, flowop, ... or figure". */
+static void kind_names(char *buf, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < N_KINDS && used < size; i++)
+		used += (size_t)snprintf(buf + used, size - used, "%s%s",
+					 i == 0		    ? ""
+					 : i == N_KINDS - 1 ? " or "
+							    : ", ",
+					 kinds[i].name);
+}
+
 int nm_cli_describe(const char *const *words, size_t n_words, FILE *out, struct nm_diags *diags)
 {
+	char names[128], what[160];
+
 	if (n_words == 0) {
 		for (size_t i = 0; i < N_KINDS; i++)
 			if (kinds[i].at)
@@ -429,18 +463,14 @@ int nm_cli_describe(const char *const *words, size_t n_words, FILE *out, struct 
 	if (kind)
 		return kind->tell(words[1], out) ? NM_EXIT_OK
 						 : unknown(words[1], kind->name, diags);
-	if (n_words > 1)
-		return unknown(
-			words[0],
-			"kind of thing (element, flowop, transport, app, type, option, parameter "
-			"or figure)",
-			diags);
+	kind_names(names, sizeof names);
+	if (n_words > 1) {
+		snprintf(what, sizeof what, "kind of thing (%s)", names);
+		return unknown(words[0], what, diags);
+	}
 	bool found = false;
 	for (size_t i = 0; i < N_KINDS; i++)
 		if (!found || !kinds[i].is_last)
 			found = kinds[i].tell(words[0], out) || found;
-	return found ? NM_EXIT_OK
-		     : unknown(words[0],
-			       "element, flowop, transport, app, type, option, parameter or figure",
-			       diags);
+	return found ? NM_EXIT_OK : unknown(words[0], names, diags);
 }

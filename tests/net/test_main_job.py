@@ -398,6 +398,10 @@ def test_what_else_can_be_described(netmodel: Netmodel) -> None:
     assert "type host: a name, " in netmodel.run("--describe", "host", code=0).out
     assert "an option of the command line: --help all tells of --interval" in netmodel.run("--describe", "interval").err
     assert "recvfile, which no profile can name" in netmodel.run("--describe", "sendfile", code=0).out
+    assert netmodel.run("--describe", "steps", code=0).out.startswith("law steps, arrivals: steps(")
+    uniform = netmodel.run("--describe", "law", "uniform", code=0).out.splitlines()
+    assert any(line.startswith("law uniform, type sizes: ") for line in uniform)
+    assert any(line.startswith("law uniform, arrivals: ") for line in uniform)
 
 
 @pytest.mark.parametrize(
@@ -414,10 +418,12 @@ def test_second_names_of_options_are_told(netmodel: Netmodel, name: str, alias: 
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["raed"], "--describe raed: no such element, flowop, transport, app, type, option, parameter or figure; did you mean read?"),
+        (["wrte"], "--describe wrte: no such element, flowop, transport, app, option, type, law, parameter or figure; did you mean write?"),
         (["flowop", "wite"], "--describe wite: no such flowop; did you mean write?"),
         (["transport", "tpc"], "--describe tpc: no such transport; did you mean tcp?"),
         (["option", "no_delay"], "--describe no_delay: no such option; did you mean nodelay?"),
+        (["lognorml"], "--describe lognorml: no such element, flowop, transport, app, option, type, law, parameter or figure; did you mean lognormal?"),
+        (["law", "poison"], "--describe poison: no such law; did you mean poisson?"),
         (["a", "b", "c"], "c: too many words after --describe"),
     ],
 )
