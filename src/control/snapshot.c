@@ -115,8 +115,8 @@ static bool lacks_interface(const struct nm_engine_error *error, const struct nm
 
 /* Why the flow has failed, in the words of its transport, of its flowop, or of the system. buf is
  * room for it. */
-static const char *cause_of(const struct nm_engine_error *error, const struct nm_instr *instr,
-			    char *buf, size_t size)
+static const char *cause_of(const struct nm_engine_error *error, const struct nm_plan *plan,
+			    const struct nm_instr *instr, char *buf, size_t size)
 {
 	/* An error that only a flowop that sends files gives. */
 	if (error->error == ESTALE)
@@ -147,8 +147,12 @@ static const char *cause_of(const struct nm_engine_error *error, const struct nm
 		(void)nm_procfile_no_port(no_port, sizeof no_port);
 	if (!meaning && !*no_port)
 		return error->error ? strerror(error->error) : "it failed";
-	(void)snprintf(buf, size, "%s: %s%s", strerror(error->error), meaning ? meaning : "",
-		       no_port);
+	int used = snprintf(buf, size, "%s: %s%s", strerror(error->error), meaning ? meaning : "",
+			    no_port);
+
+	if (*no_port && used < (int)size)
+		(void)snprintf(buf + used, size - (size_t)used, "; the group has %u flows",
+			       plan->groups[error->group].n_flows);
 	return buf;
 }
 
@@ -157,7 +161,7 @@ void nm_failure_text(const struct nm_engine_error *error, const struct nm_plan *
 {
 	char count[192], room[384];
 	const struct nm_instr *instr = find_failed(plan, error);
-	const char *cause = cause_of(error, instr, room, sizeof room);
+	const char *cause = cause_of(error, plan, instr, room, sizeof room);
 	int used = snprintf(count, sizeof count, "%llu flow%s", (unsigned long long)error->count,
 			    error->count == 1 ? "" : "s");
 
