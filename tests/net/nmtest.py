@@ -412,15 +412,23 @@ def phase_of(document: Json, name: str, group: int = 0) -> Json:
 
 
 @dataclass(frozen=True)
-class Node:
-    """A host of its own: a network namespace with one address."""
+class Interface:
+    """An interface of a network namespace."""
 
     namespace: str
-    address: str
+    name: str
 
     @property
     def prefix(self) -> tuple[str, ...]:
         return ("ip", "netns", "exec", self.namespace)
+
+
+@dataclass(frozen=True)
+class Node(Interface):
+    """A host of its own: a network namespace with one interface and one address. `port` sends to it what the others send."""
+
+    address: str
+    port: Interface
 
 
 class Network:
@@ -439,8 +447,8 @@ class Network:
         return [self._node(hub, number, mtu) for number in range(1, count + 1)]
 
     def _node(self, hub: str, number: int, mtu: int) -> Node:
-        node = Node(self._add(f"n{number}"), f"10.77.0.{number}")
         port = f"port{number}"
+        node = Node(self._add(f"n{number}"), "eth0", f"10.77.0.{number}", Interface(hub, port))
         self._ip(hub, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", node.namespace)
         self._ip(hub, "link", "set", port, "master", "bridge", "mtu", str(mtu), "up")
         self._ip(node.namespace, "link", "set", "lo", "up")
