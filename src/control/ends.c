@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A sampler that reads nothing: looks for lost resets are due by the clock, and more often where
- * some have been lost. */
+ * some have been lost. What an eager look finds may be late, and does not prolong them; where some
+ * were late the peer is busy, and has to be waited for. */
 #include "control/ends.h"
 
-/* Looks without a lost reset after which they are as rare as at first. */
-#define EAGER_LOOKS 32u
+/* Eager looks after a lost reset: so many that the usual ones between them, which then take a third
+ * of a second to find another one, cost little. */
+#define EAGER_LOOKS 200u
+/* Usual looks after a late one. */
+#define CALM_LOOKS 32u
 
 static struct nm_end_sampler *sampler_of(struct nm_sampler *base)
 {
@@ -16,8 +20,8 @@ static void begin(struct nm_sampler *base, const struct nm_phase_order *order, u
 	struct nm_end_sampler *sampler = sampler_of(base);
 
 	sampler->phase = order->phase;
-	sampler->asked = nm_engine_ends_asked(sampler->engine);
-	sampler->eager = 0;
+	sampler->seen = nm_engine_ends(sampler->engine);
+	sampler->eager = sampler->calm = 0;
 	uint64_t every_ns = nm_engine_ends_ns(sampler->engine, sampler->phase, false);
 
 	sampler->next_ns = every_ns ? begin_ns + every_ns : UINT64_MAX;
@@ -28,19 +32,31 @@ static uint64_t next_ns(const struct nm_sampler *base)
 	return ((const struct nm_end_sampler *)base)->next_ns;
 }
 
+/* How the next looks are, by what the last ones have found. */
+static void judge(struct nm_end_sampler *sampler)
+{
+	struct nm_engine_ends ends = nm_engine_ends(sampler->engine);
+
+	if (ends.late != sampler->seen.late) {
+		sampler->calm = CALM_LOOKS;
+		sampler->eager = 0;
+	} else if (sampler->calm) {
+		sampler->calm--;
+	} else if (ends.lost != sampler->seen.lost) {
+		sampler->eager = EAGER_LOOKS;
+	} else if (sampler->eager) {
+		sampler->eager--;
+	}
+	sampler->seen = ends;
+}
+
 static void run(struct nm_sampler *base, uint64_t now_ns)
 {
 	struct nm_end_sampler *sampler = sampler_of(base);
 
 	if (now_ns < sampler->next_ns)
 		return;
-	uint64_t asked = nm_engine_ends_asked(sampler->engine);
-
-	if (asked != sampler->asked)
-		sampler->eager = EAGER_LOOKS;
-	else if (sampler->eager)
-		sampler->eager--;
-	sampler->asked = asked;
+	judge(sampler);
 	nm_engine_look_for_ends(sampler->engine, sampler->eager);
 	sampler->next_ns =
 		now_ns + nm_engine_ends_ns(sampler->engine, sampler->phase, sampler->eager);

@@ -10,9 +10,10 @@ struct nm_end_sampler {
 	struct nm_sampler base;
 	struct nm_engine *engine; /* borrowed */
 	uint64_t next_ns;
-	uint64_t asked; /* of all connections, at the last look */
+	struct nm_engine_ends seen; /* at the last look */
 	uint32_t phase;
 	uint32_t eager; /* looks that are still eager */
+	uint32_t calm;	/* looks that are not, whatever they find */
 };
 
 /* Makes the sampler, for a list of samplers. */

@@ -52,7 +52,7 @@ struct nm_answers {
 	_Atomic bool failed; /* error is written before */
 	struct nm_engine_error error;
 	_Atomic uint64_t n_failed;
-	_Atomic uint64_t asked; /* connections that were asked whether they are over; not told */
+	_Atomic uint64_t ends_lost, ends_late; /* resets, as nm_engine_ends tells; not notified */
 	struct nm_worker_places places;
 };
 

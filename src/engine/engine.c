@@ -587,13 +587,19 @@ void nm_engine_look_for_ends(struct nm_engine *engine, bool eager)
 	}
 }
 
-uint64_t nm_engine_ends_asked(const struct nm_engine *engine)
+struct nm_engine_ends nm_engine_ends(const struct nm_engine *engine)
 {
-	uint64_t asked = 0;
+	struct nm_engine_ends ends = {0};
 
-	for (uint32_t g = 0; g < engine->plan->n_groups; g++)
-		for (uint32_t w = 0; w < engine->groups[g].n_workers; w++)
-			asked += atomic_load_explicit(&engine->groups[g].workers[w].answers.asked,
-						      memory_order_relaxed);
-	return asked;
+	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
+		for (uint32_t w = 0; w < engine->groups[g].n_workers; w++) {
+			const struct nm_answers *answers = &engine->groups[g].workers[w].answers;
+
+			ends.lost +=
+				atomic_load_explicit(&answers->ends_lost, memory_order_relaxed);
+			ends.late +=
+				atomic_load_explicit(&answers->ends_late, memory_order_relaxed);
+		}
+	}
+	return ends;
 }

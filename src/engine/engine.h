@@ -142,8 +142,12 @@ uint64_t nm_engine_ends_ns(const struct nm_engine *engine, uint32_t phase, bool 
 /* Looks for flows that wait for the end of a connection in vain, as the peer's reset was lost.
  * eager: some have just been lost, so that it is likely that others are, too. */
 void nm_engine_look_for_ends(struct nm_engine *engine, bool eager);
-/* How many connections were found so, and asked. */
-uint64_t nm_engine_ends_asked(const struct nm_engine *engine);
+/* What became of the connections that were found so. */
+struct nm_engine_ends {
+	uint64_t lost; /* were over soon after looks that were not eager had asked for them */
+	uint64_t late; /* had been asked for, and the peer had not closed them; at each look */
+};
+struct nm_engine_ends nm_engine_ends(const struct nm_engine *engine);
 /* Whether the group has made its last pass of the phase that began last. */
 bool nm_engine_group_passed(const struct nm_engine *engine, uint32_t group);
 /* How much open senders have sent beyond the passes, in bytes; bytes[n_workers], copied. Only to a

@@ -181,6 +181,10 @@ bool nm_conn_is_acknowledged(const struct nm_conn *conn);
  * reset if not. From then on this end sends no more: NM_CONN_FINISHED. Whether it has asked. */
 bool nm_conn_ask_end(struct nm_conn *conn, bool eager);
 
+/* Whether a connection that was asked is one that the other end still has: its kernel has
+ * acknowledged the question, which takes it 40 ms or so. Its reset is late, and not lost. */
+bool nm_conn_has_peer(const struct nm_conn *conn);
+
 /* Acknowledges at once what has come over a socket of tcp(7), where the kernel would wait. */
 void nm_conn_acknowledge(const struct nm_conn *conn);
 

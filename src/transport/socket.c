@@ -176,6 +176,15 @@ bool nm_conn_ask_end(struct nm_conn *conn, bool eager)
 	return true;
 }
 
+bool nm_conn_has_peer(const struct nm_conn *conn)
+{
+	struct tcp_info info;
+	socklen_t len = sizeof info;
+
+	return getsockopt(conn->fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
+	       info.tcpi_state == TCP_FIN_WAIT2;
+}
+
 void nm_conn_acknowledge(const struct nm_conn *conn)
 {
 	(void)nm_socket_set(conn->fd, IPPROTO_TCP, TCP_QUICKACK, 1);

@@ -7,8 +7,7 @@
 
 void nm_ends_begin(struct nm_worker *worker)
 {
-	worker->run.ends.looked = worker->run.ends.seen = 0;
-	worker->run.ends.waiting = 0;
+	worker->run.ends = (struct nm_ends){.told = worker->run.ends.told};
 }
 
 /* Whether each of the flows may well have made a pass since the last look, or none is made any
@@ -31,11 +30,16 @@ static bool awaits_reset(const struct nm_flow *flow)
 }
 
 /* Looks at a flow that waits for a reset. */
-static void look_at(struct nm_worker *worker, struct nm_conn *conn, bool eager)
+static void look_at(struct nm_conn *conn, bool eager, struct nm_ends_found *found)
 {
+	if (conn->traits & NM_CONN_FINISHED) {
+		found->open++;
+		found->late += nm_conn_has_peer(conn);
+		return;
+	}
+	found->waiting++;
 	if (conn->flags & NM_CONN_LOOKED) {
-		if (nm_conn_ask_end(conn, eager))
-			atomic_fetch_add_explicit(&worker->answers.asked, 1, memory_order_relaxed);
+		found->asked += nm_conn_ask_end(conn, eager);
 		return;
 	}
 	conn->flags |= NM_CONN_LOOKED;
@@ -43,10 +47,22 @@ static void look_at(struct nm_worker *worker, struct nm_conn *conn, bool eager)
 		nm_conn_acknowledge(conn);
 }
 
+uint32_t nm_ends_lost(struct nm_ends *ends, const struct nm_ends_found *found, bool eager)
+{
+	uint32_t over = ends->asked > found->open ? ends->asked - found->open : 0;
+	uint32_t lost = ends->eager ? 0 : over;
+
+	ends->waiting = found->waiting;
+	ends->asked = found->open + found->asked;
+	ends->eager = eager;
+	return lost;
+}
+
 void nm_ends_command(struct nm_worker *worker)
 {
 	struct nm_ends *ends = &worker->run.ends;
 	uint32_t told = atomic_load_explicit(&worker->commands.ends, memory_order_relaxed);
+	struct nm_ends_found found = {0};
 
 	if (told == ends->told)
 		return;
@@ -56,16 +72,15 @@ void nm_ends_command(struct nm_worker *worker)
 	if (!worker->run.phase || !is_time(ends, nm_count_passes(worker->io.count),
 					   eager ? ends->waiting : worker->n_flows))
 		return;
-	ends->waiting = 0;
 	for (uint32_t i = 0; i < worker->n_flows; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
-		struct nm_conn *conn = flow->conn;
 
-		if (!awaits_reset(flow) || (conn->traits & NM_CONN_FINISHED))
-			continue;
-		ends->waiting++;
-		look_at(worker, conn, eager);
+		if (awaits_reset(flow))
+			look_at(flow->conn, eager, &found);
 	}
+	atomic_fetch_add_explicit(&worker->answers.ends_lost, nm_ends_lost(ends, &found, eager),
+				  memory_order_relaxed);
+	atomic_fetch_add_explicit(&worker->answers.ends_late, found.late, memory_order_relaxed);
 }
 
 uint64_t nm_ends_missed(const struct nm_worker *worker)

@@ -289,9 +289,9 @@ void nm_engine_look_for_ends(struct nm_engine *engine, bool eager)
 	engine->ends_eager += eager;
 }
 
-uint64_t nm_engine_ends_asked(const struct nm_engine *engine)
+struct nm_engine_ends nm_engine_ends(const struct nm_engine *engine)
 {
-	return engine->ends_asked;
+	return engine->ends;
 }
 
 bool nm_engine_group_passed(const struct nm_engine *engine, uint32_t group)

@@ -41,7 +41,7 @@ struct nm_engine {
 	size_t n_execs;
 	uint64_t lost_execs;
 	size_t n_endpoints; /* that were set */
-	uint64_t ends_asked;
+	struct nm_engine_ends ends;
 	unsigned ends_looks, ends_eager; /* how often lost resets were looked for; eagerly */
 };
 

@@ -36,36 +36,63 @@ END_TEST
 START_TEST(after_a_loss_it_is_more_often_for_a_while)
 {
 	run_until(100 * S + 300 * MS);
-	engine->ends_asked = 1;
+	engine->ends.lost = 1;
 	run_until(100 * S + 400 * MS);
 	ck_assert_uint_eq(engine->ends_eager, 1);
 	run_until(100 * S + 500 * MS);
 	ck_assert_uint_eq(engine->ends_eager, 11);
-	/* 32 without one, and then each 100 ms. */
-	run_until(102 * S);
-	ck_assert_uint_eq(engine->ends_eager, 32);
+	/* 200 without one, and then each 100 ms. */
+	run_until(103 * S);
+	ck_assert_uint_eq(engine->ends_eager, 200);
 	unsigned looks_by_then = engine->ends_looks;
 
-	run_until(103 * S);
+	run_until(104 * S);
 	ck_assert_uint_eq(engine->ends_looks - looks_by_then, 10);
 }
 END_TEST
 
-START_TEST(as_long_as_some_are_lost_it_stays_so)
+START_TEST(another_loss_prolongs_it)
 {
-	for (unsigned i = 0; i < 100; i++) {
-		engine->ends_asked++;
+	engine->ends.lost = 1;
+	run_until(101 * S);
+	engine->ends.lost = 2;
+	run_until(104 * S);
+	ck_assert_uint_eq(engine->ends_eager, 91 + 200);
+}
+END_TEST
+
+START_TEST(a_late_reset_ends_it)
+{
+	engine->ends.lost = 1;
+	run_until(100 * S + 200 * MS);
+	ck_assert_uint_eq(engine->ends_eager, 11);
+	engine->ends.lost = 2;
+	engine->ends.late = 1;
+	run_until(102 * S);
+	ck_assert_uint_eq(engine->ends_eager, 11);
+}
+END_TEST
+
+/* As on a host that is busy: some come late, and others just after they were asked for. */
+START_TEST(where_some_are_late_none_counts_as_lost_for_a_while)
+{
+	engine->ends.late = 1;
+	for (unsigned i = 0; i < 32; i++) {
+		engine->ends.lost++;
 		run_until(100 * S + 100 * MS + i * 100 * MS);
 	}
-	/* The first look of the phase found the first one already. */
-	ck_assert_uint_eq(engine->ends_eager, engine->ends_looks);
-	ck_assert_uint_eq(engine->ends_looks, 991);
+	ck_assert_uint_eq(engine->ends_eager, 0);
+	run_until(103 * S + 300 * MS);
+	ck_assert_uint_eq(engine->ends_eager, 0);
+	engine->ends.lost++;
+	run_until(103 * S + 400 * MS);
+	ck_assert_uint_eq(engine->ends_eager, 1);
 }
 END_TEST
 
 START_TEST(a_phase_begins_without_a_loss)
 {
-	engine->ends_asked = 1;
+	engine->ends.lost = 1;
 	run_until(100 * S + 150 * MS);
 	ck_assert_uint_gt(engine->ends_eager, 0);
 	nm_samplers_end(&samplers, true, 101 * S);
@@ -85,7 +112,9 @@ int main(void)
 	tcase_add_checked_fixture(looking, start_ends, end);
 	tcase_add_test(looking, without_losses_it_is_ten_times_a_second);
 	tcase_add_test(looking, after_a_loss_it_is_more_often_for_a_while);
-	tcase_add_test(looking, as_long_as_some_are_lost_it_stays_so);
+	tcase_add_test(looking, another_loss_prolongs_it);
+	tcase_add_test(looking, a_late_reset_ends_it);
+	tcase_add_test(looking, where_some_are_late_none_counts_as_lost_for_a_while);
 	tcase_add_test(looking, a_phase_begins_without_a_loss);
 	suite_add_tcase(suite, looking);
 	return run_suite(suite);

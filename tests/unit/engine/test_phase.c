@@ -9,6 +9,7 @@
 #include "../suite.h"
 #include "engine/loop/commands.h"
 #include "engine/loop/pacer.h"
+#include "engine/phase/ends.h"
 #include "engine/phase/reconnect.h"
 #include "one_worker.h"
 
@@ -213,6 +214,39 @@ START_TEST(a_connection_that_has_come_is_waited_for)
 }
 END_TEST
 
+/* --- lost resets --- */
+
+static uint32_t found(struct nm_ends *ends, uint32_t asked, uint32_t open, bool eager)
+{
+	const struct nm_ends_found look = {.waiting = asked, .asked = asked, .open = open};
+
+	return nm_ends_lost(ends, &look, eager);
+}
+
+START_TEST(what_is_over_when_it_was_asked_for_was_lost)
+{
+	struct nm_ends ends = {0};
+
+	ck_assert_uint_eq(found(&ends, 3, 0, false), 0);
+	ck_assert_uint_eq(found(&ends, 2, 1, false), 2);
+	ck_assert_uint_eq(found(&ends, 0, 3, false), 0);
+	/* The question after a usual look counts at the first eager one. */
+	ck_assert_uint_eq(found(&ends, 0, 0, true), 3);
+	ck_assert_uint_eq(found(&ends, 0, 1, false), 0);
+}
+END_TEST
+
+START_TEST(what_an_eager_look_has_asked_for_may_have_been_late)
+{
+	struct nm_ends ends = {0};
+
+	for (uint32_t i = 0; i < 5; i++)
+		ck_assert_uint_eq(found(&ends, 9, 0, true), 0);
+	ck_assert_uint_eq(found(&ends, 1, 0, false), 0);
+	ck_assert_uint_eq(found(&ends, 0, 0, false), 1);
+}
+END_TEST
+
 /* --- commands --- */
 
 START_TEST(a_leader_is_told_to_stop)
@@ -349,6 +383,8 @@ int main(void)
 	tcase_add_test(end, where_nothing_is_lost_nobody_looks);
 	tcase_add_test(end, a_connection_that_never_comes_is_not_waited_for);
 	tcase_add_test(end, a_connection_that_has_come_is_waited_for);
+	tcase_add_test(end, what_is_over_when_it_was_asked_for_was_lost);
+	tcase_add_test(end, what_an_eager_look_has_asked_for_may_have_been_late);
 	tcase_add_test(end, a_leader_is_told_to_stop);
 	tcase_add_test(end, a_follower_ends_after_the_passes_it_is_told);
 	tcase_add_test(due, a_flow_sleeps_until_its_pass_is_due);
