@@ -49,10 +49,12 @@ struct nm_traffic {
 	struct nm_counts counts;
 };
 
-/* How long passes have taken in one row of the time grid, or in the measured windows together. */
+/* One distribution of the passes in one row of the time grid, or in the measured windows
+ * together. */
 struct nm_interval_times {
 	const struct nm_hist_snap *hist;
-	uint64_t wall_ns; /* of the begin */
+	enum nm_time time; /* which one */
+	uint64_t wall_ns;  /* of the begin */
 	double seconds;
 	enum nm_part part;
 	bool total;
@@ -78,7 +80,8 @@ struct nm_run_events {
 	void (*waits)(void *arg, const char *line);
 	/* How far the run is, on the grid of the intervals. May be NULL. */
 	void (*progress)(void *arg, const struct nm_plan *plan, const struct nm_progress *progress);
-	/* After each row of the grid in which passes were measured, and once at the end. May be
+	/* After each row of the grid in which passes were measured, and once at the end: for each
+	 * distribution that is kept, the latency first, without those of measured flows. May be
 	 * NULL. */
 	void (*times)(void *arg, const struct nm_interval_times *times);
 	/* With samples_flows and samples_tcp: on the time grid, and at the end of measured phases;

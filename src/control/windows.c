@@ -256,16 +256,20 @@ static void tell_times(const struct nm_windows *windows, const struct nm_tally_s
 		       uint64_t from_ns, uint64_t length_ns, enum nm_part part, bool total)
 {
 	const struct nm_run_events *events = &windows->options->events;
-	const struct nm_interval_times times = {
-		.hist = &sample->latency,
+	struct nm_interval_times times = {
 		.wall_ns = from_ns + windows->result->wall.offset_ns,
 		.seconds = (double)length_ns / 1e9,
 		.part = part,
 		.total = total,
 	};
 
-	if (events->times && nm_tally_keeps(sample, NM_TIME_LATENCY))
+	for (enum nm_time i = 0; events->times && i < NM_TIME__SIZED; i++) {
+		if (!nm_tally_keeps(sample, i))
+			continue;
+		times.time = i;
+		times.hist = &sample->times[i];
 		events->times(events->arg, &times);
+	}
 }
 
 /* What each group has done since the last row, into its window, where rows have some, and into

@@ -152,21 +152,28 @@ static void tell_traffic(void *arg, const struct nm_traffic *traffic)
 }
 
 /* By their tags readers can leave out the times that are not measured, and the total, which would
- * be counted twice. */
-static const char *tag_of(const struct nm_interval_times *times)
+ * be counted twice, and tell the distributions apart: "", "warmup", "response", "response_warmup".
+ */
+static void put_tag(char *tag, size_t size, const struct nm_interval_times *times)
 {
-	if (times->total)
-		return "total";
-	return times->part == NM_PART_MEASURED ? NULL : nm_part_name(times->part);
+	const char *part = times->total			     ? "total"
+			   : times->part == NM_PART_MEASURED ? ""
+							     : nm_part_name(times->part);
+	const char *name = times->time == NM_TIME_LATENCY ? "" : nm_time_names[times->time];
+
+	(void)snprintf(tag, size, "%s%s%s", name, *name && *part ? "_" : "", part);
 }
 
 int nm_samples_hdr(FILE *out, uint64_t *begin_ns, const struct nm_interval_times *times)
 {
+	char tag[32];
+
+	put_tag(tag, sizeof(tag), times);
 	if (!*begin_ns) {
 		*begin_ns = times->wall_ns;
 		nm_hdr_head(out, *begin_ns);
 	}
-	return nm_hdr_line(out, tag_of(times), (double)(int64_t)(times->wall_ns - *begin_ns) / 1e9,
+	return nm_hdr_line(out, tag, (double)(int64_t)(times->wall_ns - *begin_ns) / 1e9,
 			   times->seconds, times->hist);
 }
 

@@ -156,7 +156,7 @@ int nm_hdr_line(FILE *out, const char *tag, double at_s, double seconds,
 
 	if (!text)
 		return -ENOMEM;
-	if (tag)
+	if (*tag)
 		fprintf(out, "Tag=%s,", tag);
 	fprintf(out, "%.3f,%.3f,%.3f,%s\n", at_s, seconds,
 		hist->count ? (double)hist->max_ns / MS : 0, text);

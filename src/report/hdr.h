@@ -16,7 +16,7 @@
 char *nm_hdr_encode(const struct nm_hist_snap *hist);
 /* The lines before the first histogram; wall_ns: the time that the log's times count from. */
 void nm_hdr_head(FILE *out, uint64_t wall_ns);
-/* One line with a histogram; tag NULL: none. Begins at `at_s` after the time of the head. 0 or
+/* One line with a histogram; tag "": none. Begins at `at_s` after the time of the head. 0 or
  * -ENOMEM. */
 int nm_hdr_line(FILE *out, const char *tag, double at_s, double seconds,
 		const struct nm_hist_snap *hist);

@@ -18,9 +18,11 @@ log = pytest.importorskip("hdrh.log", reason="hdrhistogram is not installed")
 DAY_NS = 86400 * 10**9
 
 
-def run_and_read(netmodel: Netmodel, path: Path, *args: str) -> tuple[Json, dict[str, list[Any]]]:
+def run_and_read(
+    netmodel: Netmodel, path: Path, *args: str, profile: str = "tcp_rr"
+) -> tuple[Json, dict[str, list[Any]]]:
     """The result, and the histograms of the log by their tags."""
-    document = netmodel.measure("tcp_rr", "--hdr-log", path, "--percentiles", "0,50,90,99,99.9,100", *args)
+    document = netmodel.measure(profile, "--hdr-log", path, "--percentiles", "0,50,90,99,99.9,100", *args)
     reader = log.HistogramLogReader(str(path), histogram.HdrHistogram(1, DAY_NS, 2))
     found: dict[str, list[Any]] = {}
     tags = [match[1] or "" for match in re.finditer(r"^(?:Tag=(\w+),)?\d", path.read_text(), re.MULTILINE)]
@@ -86,6 +88,24 @@ def test_what_is_not_measured_has_a_tag(netmodel: Netmodel, tmp_path: Path) -> N
     assert set(found) == {"", "warmup", "cooldown", "total"}
     assert len(found["warmup"]) == sum(row["part"] == "warmup" for row in document["intervals"])
     agree(found["total"][0], document["totals"]["latency_s"])
+
+
+def test_arrivals_have_lines_of_response_and_send_delay(netmodel: Netmodel, tmp_path: Path) -> None:
+    cut = ("--warmup", "200ms", "-i", "100ms")
+    arrivals = defines(test_length="600ms", rate="1k/s")
+    document, found = run_and_read(netmodel, tmp_path / "log", *cut, *arrivals, profile="poisson_rr")
+    rows = document["intervals"]
+    for prefix in "", "response", "send_delay":
+        tags = {part: "_".join(filter(None, (prefix, part))) for part in ("", "warmup", "total")}
+        name = f"{prefix or 'latency'}_s"
+        assert len(found[tags["warmup"]]) == sum(row["part"] == "warmup" for row in rows), name
+        measured = [row for row in rows if row["part"] == "measured"]
+        for read, row in zip(found.pop(tags[""]), measured, strict=True):
+            agree(read, row[name])
+        del found[tags["warmup"]]
+        (total,) = found.pop(tags["total"])
+        agree(total, document["totals"][name])
+    assert not found
 
 
 def test_long_times(netmodel: Netmodel, tmp_path: Path) -> None:
