@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +38,10 @@ static const struct {
 	[NM_TYPE_DURATIONS] = {"durations",
 			       "a duration, or a law that draws it: " LAWS "; as in exp(10ms), "
 			       "without blanks"},
+	[NM_TYPE_DURATION_RANGE] =
+		{"duration_range",
+		 "a duration, or two of them, as 10ms..1s, the first not above the "
+		 "second"},
 	[NM_TYPE_RATE] =
 		{"rate", "a number and an optional k, m or g (powers of 1000), and an optional /s"},
 	[NM_TYPE_BITRATE] = {"bitrate",
@@ -268,6 +273,29 @@ static int set_law(const struct nm_opt *opt, enum nm_reading reading, void *fiel
 	return 0;
 }
 
+static int set_duration_range(const struct nm_opt *opt, enum nm_reading reading, void *field,
+			      const char *text, char *why, size_t why_size)
+{
+	const struct nm_opt one = {.type = NM_TYPE_DURATION, .min = opt->min, .max = opt->max};
+	const char *dots = strstr(text, "..");
+	struct nm_duration_range range;
+	char from[64];
+	int n = snprintf(from, sizeof from, "%.*s", dots ? (int)(dots - text) : INT_MAX, text);
+
+	if (n >= (int)sizeof from)
+		return refuse(opt->type, reading, text, -EINVAL, why, why_size);
+	int r = set_whole(&one, reading, &range.from_ns, from, why, why_size);
+
+	range.to_ns = range.from_ns;
+	if (r == 0 && dots)
+		r = set_whole(&one, reading, &range.to_ns, dots + 2, why, why_size);
+	if (r == 0 && range.to_ns < range.from_ns)
+		r = refuse(opt->type, reading, text, -EINVAL, why, why_size);
+	if (r == 0)
+		*(struct nm_duration_range *)field = range;
+	return r;
+}
+
 static int set_real(const struct nm_opt *opt, enum nm_reading reading, void *field,
 		    const char *text, char *why, size_t why_size)
 {
@@ -454,6 +482,8 @@ int nm_opt_read(const struct nm_opt *opt, enum nm_reading reading, void *base, c
 	case NM_TYPE_SIZES:
 	case NM_TYPE_DURATIONS:
 		return set_law(opt, reading, field, value, why, why_size);
+	case NM_TYPE_DURATION_RANGE:
+		return set_duration_range(opt, reading, field, value, why, why_size);
 	case NM_TYPE_ENUM:
 		return set_choice(opt, field, value, why, why_size);
 	default:
@@ -476,6 +506,7 @@ int nm_type_check(enum nm_type type, enum nm_reading reading, const char *value,
 		bool flag;
 		char *text;
 		struct nm_law law;
+		struct nm_duration_range range;
 	} scratch = {0};
 	const struct nm_opt opt = {.name = "", .type = type, .choices = none, .with_port = true};
 

@@ -14,23 +14,29 @@
 struct nm_diags;
 
 enum nm_type {
-	NM_TYPE_FLAG,	   /* bool; no value, or yes/no */
-	NM_TYPE_COUNT,	   /* uint64_t */
-	NM_TYPE_COUNTS,	   /* struct nm_law of counts: a count, or how to draw it */
-	NM_TYPE_INTEGER,   /* uint64_t, written without a suffix */
-	NM_TYPE_SIZE,	   /* uint64_t bytes */
-	NM_TYPE_SIZES,	   /* struct nm_law of bytes: a size, or how to draw it */
-	NM_TYPE_DURATION,  /* uint64_t ns */
-	NM_TYPE_DURATIONS, /* struct nm_law of ns: a duration, or how to draw it */
-	NM_TYPE_RATE,	   /* double, events per second */
-	NM_TYPE_BITRATE,   /* double, bits per second */
-	NM_TYPE_PORT,	   /* uint64_t, 0..65535 */
-	NM_TYPE_STRING,	   /* char *, owned by the option struct */
+	NM_TYPE_FLAG,		/* bool; no value, or yes/no */
+	NM_TYPE_COUNT,		/* uint64_t */
+	NM_TYPE_COUNTS,		/* struct nm_law of counts: a count, or how to draw it */
+	NM_TYPE_INTEGER,	/* uint64_t, written without a suffix */
+	NM_TYPE_SIZE,		/* uint64_t bytes */
+	NM_TYPE_SIZES,		/* struct nm_law of bytes: a size, or how to draw it */
+	NM_TYPE_DURATION,	/* uint64_t ns */
+	NM_TYPE_DURATIONS,	/* struct nm_law of ns: a duration, or how to draw it */
+	NM_TYPE_DURATION_RANGE, /* struct nm_duration_range */
+	NM_TYPE_RATE,		/* double, events per second */
+	NM_TYPE_BITRATE,	/* double, bits per second */
+	NM_TYPE_PORT,		/* uint64_t, 0..65535 */
+	NM_TYPE_STRING,		/* char *, owned by the option struct */
 	/* char *, owned: name, IPv4, IPv6, "local"; an address in brackets is kept without them,
 	 * unless a port is behind it */
 	NM_TYPE_HOST,
 	NM_TYPE_ENUM, /* int, index into choices */
 	NM_TYPE__COUNT
+};
+
+/* Ascending; one duration is both. */
+struct nm_duration_range {
+	uint64_t from_ns, to_ns;
 };
 
 #define NM_OPT_UNLESS 2u
@@ -39,8 +45,8 @@ struct nm_opt {
 	const char *name;
 	enum nm_type type;
 	size_t offset; /* of the field in the option struct */
-	/* COUNT(S), INTEGER, SIZE(S), DURATION(S) in ns, PORT; both 0: any. RATE, BITRATE: a min
-	 * refuses 0. */
+	/* COUNT(S), INTEGER, SIZE(S), DURATION(S) and its RANGE in ns, PORT; both 0: any. RATE,
+	 * BITRATE: a min refuses 0. */
 	uint64_t min, max;
 	const char *def;	    /* default as text, NULL: unset (zero) */
 	const char *alias;	    /* another accepted name, or NULL */

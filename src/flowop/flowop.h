@@ -58,6 +58,9 @@ struct nm_opts_open {
 	bool async; /* connect: other flows go on meanwhile */
 	/* connect, to such a server: how long it is tried again and again; 0: never */
 	uint64_t reconnect_ns;
+	/* how long it pauses at most after an attempt that has failed, and after many; 0: as
+	 * NM_TUNE_BACKOFF_NS has it */
+	struct nm_duration_range backoff;
 	/* connect: how long a connection lasts (life.h); a draw of 0: no such limit */
 	struct nm_law requests, lifetime;
 };

@@ -105,8 +105,17 @@ const struct nm_opt nm_open_opts[] = {
 	 .help = "on connect, with server, over streams: requests whose connection ends, or that "
 		 "get no answer of the protocol, are counted, as lost or malformed, and the flow "
 		 "goes on over another connection. Where that fails it is tried again, after "
-		 "pauses that grow from 10 ms to 1 s; the run is over when a flow has tried for "
-		 "so long, and nothing was answered. 0: the run is over at once"},
+		 "the pauses of backoff; the run is over when a flow has tried for so long, and "
+		 "nothing was answered. 0: the run is over at once"},
+	{.name = "backoff",
+	 .type = NM_TYPE_DURATION_RANGE,
+	 .offset = offsetof(struct nm_opts_open, backoff),
+	 .min = 1000,
+	 .max = UINT64_C(3600000000000),
+	 .help = "on connect, with server, over streams: how long a flow pauses at most before it "
+		 "tries to connect again, after one attempt that has failed, and after many: the "
+		 "limit doubles with each, and a pause is drawn from 0 to it. Not given: "
+		 "10ms..1s"},
 	{.name = "requests",
 	 .type = NM_TYPE_COUNTS,
 	 .offset = offsetof(struct nm_opts_open, requests),

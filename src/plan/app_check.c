@@ -239,6 +239,8 @@ void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step)
 
 	if (opts->reconnect_ns && (step->op->flags & NM_FLOWOP_FOLLOWS))
 		nm_option_error(ir, step, "reconnect", " reconnect: only of connect");
+	if (opts->backoff.from_ns && !nm_is_given(opts->server))
+		nm_option_error(ir, step, "backoff", " backoff: only of connect with server");
 	if (nm_is_given(opts->app)) {
 		step->ask.app = nm_app_find(opts->app);
 		if (!step->ask.app) {
@@ -270,6 +272,10 @@ void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step)
 			ir, step, "reconnect",
 			" reconnect: not over %s, where a connection neither fails nor ends",
 			step->transport->name);
+	if (opts->backoff.from_ns && (step->transport->caps & NM_TRANSPORT_UDP))
+		nm_option_error(ir, step, "backoff",
+				" backoff: not over %s, where no connection fails",
+				step->transport->name);
 	if (opts->reconnect_ns && step->common->can_fail)
 		nm_option_error(ir, step, "reconnect", " reconnect: not with canfail");
 	why = why_no_server(step);

@@ -73,6 +73,11 @@ static void dump_value(FILE *out, const struct nm_opt *opt, const void *field)
 	case NM_TYPE_DURATION:
 		dump_duration(out, *(const uint64_t *)field);
 		break;
+	case NM_TYPE_DURATION_RANGE:
+		dump_duration(out, ((const struct nm_duration_range *)field)->from_ns);
+		fputs("..", out);
+		dump_duration(out, ((const struct nm_duration_range *)field)->to_ns);
+		break;
 	case NM_TYPE_RATE:
 	case NM_TYPE_BITRATE:
 		fprintf(out, "%.15g", *(const double *)field);
@@ -99,6 +104,8 @@ static bool same_value(const struct nm_opt *opt, const void *a, const void *b)
 	switch (opt->type) {
 	case NM_TYPE_FLAG:
 		return *(const bool *)a == *(const bool *)b;
+	case NM_TYPE_DURATION_RANGE:
+		return memcmp(a, b, sizeof(struct nm_duration_range)) == 0;
 	case NM_TYPE_RATE:
 	case NM_TYPE_BITRATE:
 		return memcmp(a, b, sizeof(double)) == 0;

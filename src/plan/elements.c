@@ -41,8 +41,8 @@ static const struct nm_opt param_attrs[] = {
 		       "which has the option's type, choices, and unless it says otherwise default "
 		       "and help; of groups as group.wait"),
 	NM_OPT(STRING, struct nm_param_attrs, type, "type", .def = "string",
-	       .help = "count, counts, integer, size, sizes, duration, durations, rate, bitrate, "
-		       "port, string, host, flag or enum; values are checked"),
+	       .help = "count, counts, integer, size, sizes, duration, durations, duration_range, "
+		       "rate, bitrate, port, string, host, flag or enum; values are checked"),
 	NM_OPT(STRING, struct nm_param_attrs, def, "default",
 	       .help = "value when neither -D nor the environment has one; without a default one "
 		       "must be given"),

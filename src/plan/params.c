@@ -149,8 +149,8 @@ static enum nm_type read_type(struct nm_params_context *c, const struct nm_node 
 	if (type && nm_type_from_name(type, &kind) < 0)
 		nm_diag_error(c->diags, c->file, node->line,
 			      "<param name=\"%s\"> type=\"%s\": not a type: must be count, counts, "
-			      "integer, size, sizes, duration, durations, rate, bitrate, port, "
-			      "string, host, flag or enum",
+			      "integer, size, sizes, duration, durations, duration_range, "
+			      "rate, bitrate, port, string, host, flag or enum",
 			      name, type);
 	if (kind != NM_TYPE_ENUM || nm_node_attr(node, "choices"))
 		return kind;

@@ -181,11 +181,28 @@ bool nm_group_posts(const struct nm_group *group)
 	return false;
 }
 
+/* How long the group's flows may pause between attempts to connect. */
+static uint64_t longest_backoff_ns(const struct nm_group *group)
+{
+	uint64_t longest = 0;
+
+	for (uint32_t i = 0; i < group->n_instrs; i++) {
+		const struct nm_opts_open *opts = group->instrs[i].opts;
+
+		if (nm_instr_opens(&group->instrs[i]) && opts->backoff.to_ns > longest)
+			longest = opts->backoff.to_ns;
+	}
+	return longest;
+}
+
 uint64_t nm_plan_longest_wait_ns(const struct nm_plan *plan)
 {
 	uint64_t longest = 0;
 
 	for (uint32_t g = 0; g < plan->n_groups; g++) {
+		uint64_t backoff_ns = longest_backoff_ns(&plan->groups[g]);
+
+		longest = backoff_ns > longest ? backoff_ns : longest;
 		for (uint32_t k = 0; k < plan->groups[g].n_phases; k++) {
 			const struct nm_phase *phase = &plan->groups[g].phases[k];
 			uint64_t pause = nm_phase_longest_pause_ns(phase);

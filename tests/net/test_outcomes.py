@@ -309,6 +309,23 @@ def test_killed_and_started_again(how: str, netmodel: Netmodel, profile: WritePr
         assert load["verdict"] == "connections" and "as the server was away" in load["advice"]
 
 
+def test_backoff_limits_how_often_a_server_is_tried(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Pauses of half a millisecond on average, or of half an hour."""
+    tried = []
+    for backoff in "1ms", "3600s":
+        with failing() as server:
+            connect = f"reconnect=10s backoff={backoff}"
+            with netmodel.started(*begun(netmodel, profile, server, connect, "", 'duration="2s"')) as run:
+                time.sleep(1)
+                server.end()
+                result = run.finish()
+            server.start()
+        assert result.code == 0, result.err
+        tried.append(result.json()["hosts"][0]["groups"][0]["failed_connects"])
+    # Each of the three flows is refused twice at most before it pauses.
+    assert tried[1] <= 6 and tried[0] > 5 * tried[1]
+
+
 @pytest.mark.parametrize("for_ever", [False, True])
 def test_stopped(for_ever: bool, netmodel: Netmodel, profile: WriteProfile) -> None:
     """Time-outs are counted as long as it is stopped, and the run ends when its time is over."""
@@ -539,12 +556,14 @@ def test_stock_profiles_have_both(name: str, netmodel: Netmodel) -> None:
     [
         ("app=dns protocol=udp server=127.0.0.1:1 reconnect=1s", "reconnect: not over udp, where a connection neither fails nor ends"),
         ("app=ping server=127.0.0.1:1 reconnect=1s canfail", "reconnect: not with canfail"),
+        ("app=dns protocol=udp server=127.0.0.1:1 backoff=1s", "backoff: not over udp, where no connection fails"),
+        ("app=ping backoff=1s", "backoff: only of connect with server"),
     ],
 )
 def test_reconnect_in_vain(connect: str, why: str, netmodel: Netmodel, profile: WriteProfile) -> None:
     path = profile(f'<group><transaction>\n<flowop type="connect" options="remotehost=local {connect}"/></transaction></group>')
     result = netmodel.run("-m", path, code=1)
-    assert f"{path}:{line_of(path, 'reconnect')}: error: <flowop connect> {why}" in result.err
+    assert f"{path}:{line_of(path, 'remotehost')}: error: <flowop connect> {why}" in result.err
 
 
 def test_parts_of_a_run_add_up(netmodel: Netmodel, profile: WriteProfile) -> None:

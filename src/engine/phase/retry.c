@@ -26,6 +26,7 @@
 struct nm_retry {
 	uint64_t since_ns; /* the begin of the first attempt after the last answer; 0: none */
 	uint32_t tries;	   /* that have failed since then */
+	uint32_t pauses;   /* that the flow has drawn in all */
 	uint32_t left;	   /* the last phase that the flow has left, by its number from 1 on */
 };
 
@@ -109,19 +110,30 @@ uint64_t nm_retry_due_ns(const struct nm_worker *worker, const struct nm_flow *f
 		       : due_ns;
 }
 
-/* How long the flow pauses before it tries for another time: at first not at all. */
-static uint64_t pause_ns(const struct nm_worker *worker, const struct nm_flow *flow,
-			 const struct nm_retry *retry)
+static struct nm_duration_range backoff_of(const struct nm_instr *opening)
 {
-	uint64_t most = NM_TUNE_BACKOFF_NS;
+	const struct nm_opts_open *opts = opening->opts;
 
-	for (uint32_t i = 1; i < retry->tries && most < NM_TUNE_BACKOFF_MOST_NS; i++)
+	return opts->backoff.from_ns
+		       ? opts->backoff
+		       : (struct nm_duration_range){NM_TUNE_BACKOFF_NS, NM_TUNE_BACKOFF_MOST_NS};
+}
+
+/* How long the flow pauses before it tries for another time: at first not at all. Drawn from the
+ * seed, the flow and the number of its pause, by a key that nothing else has. */
+static uint64_t pause_ns(const struct nm_worker *worker, const struct nm_flow *flow,
+			 const struct nm_instr *opening, struct nm_retry *retry)
+{
+	const struct nm_duration_range backoff = backoff_of(opening);
+	uint64_t most = backoff.from_ns;
+
+	for (uint32_t i = 1; i < retry->tries && most < backoff.to_ns; i++)
 		most *= 2;
-	if (most > NM_TUNE_BACKOFF_MOST_NS)
-		most = NM_TUNE_BACKOFF_MOST_NS;
-	return retry->tries ? nm_rng_below(nm_rng(worker->io.seed, flow->index),
-					   retry->since_ns + retry->tries, most)
-			    : 0;
+	if (most > backoff.to_ns)
+		most = backoff.to_ns;
+	return retry->tries
+		       ? nm_rng_below(~nm_rng(~worker->io.seed, flow->index), retry->pauses++, most)
+		       : 0;
 }
 
 /* Nothing is asked any more: the flow goes on without a connection, which all that uses it finds
@@ -250,9 +262,10 @@ void nm_retry_begin(const struct nm_worker *worker, struct nm_flow *flow)
 static uint64_t next_pause_ns(const struct nm_worker *worker, const struct nm_flow *flow,
 			      const struct nm_instr *instr)
 {
-	const struct nm_retry *retry = retry_of(worker, flow);
-	uint64_t wait_ns = pause_ns(worker, flow, retry);
-	uint64_t most_ns = limit_ns(program_of(worker, instr));
+	const struct nm_instr *opening = program_of(worker, instr);
+	struct nm_retry *retry = retry_of(worker, flow);
+	uint64_t wait_ns = pause_ns(worker, flow, opening, retry);
+	uint64_t most_ns = limit_ns(opening);
 	uint64_t gone_ns = nm_clock_ns() - retry->since_ns;
 
 	if (!most_ns || !wait_ns || gone_ns + wait_ns <= most_ns)

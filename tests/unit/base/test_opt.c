@@ -21,6 +21,7 @@ struct options {
 	int color;
 	bool flag;
 	struct nm_law sizes;
+	struct nm_duration_range range;
 	uint64_t after;
 };
 
@@ -45,6 +46,12 @@ static const struct nm_opt table[] = {
 	 .min = 1000,
 	 .max = 60000000000,
 	 .def = "10ms"},
+	{.name = "range",
+	 .type = NM_TYPE_DURATION_RANGE,
+	 .offset = offsetof(struct options, range),
+	 .min = 1000,
+	 .max = 60000000000,
+	 .def = "10ms..1s"},
 	{.name = "port", .type = NM_TYPE_PORT, .offset = offsetof(struct options, port)},
 	{.name = "any", .type = NM_TYPE_SIZE, .offset = offsetof(struct options, any)},
 	{.name = "least",
@@ -450,6 +457,14 @@ static const struct {
 	{"duration", "1ns", "must be 1.00 us to 60.0 s"},
 	{"duration", "61", "must be 1.00 us to 60.0 s"},
 	{"duration", "99999999999", "too large for a duration"},
+	{"range", "1ns..1s", "must be 1.00 us to 60.0 s"},
+	{"range", "1ms..2h", "must be 1.00 us to 60.0 s"},
+	{"range", "1s..1ms",
+	 "not a duration_range: a duration, or two of them, as 10ms..1s, the first not above the "
+	 "second"},
+	{"range", "1ms..",
+	 "not a duration: a number and an optional ns, us, ms, s, min or h (seconds without one)"},
+	{"range", "1ms..2m", "m alone may mean minutes or milliseconds: write 2min or 2ms"},
 	{"port", "65536", "not a port: a number from 0 to 65535"},
 	{"port", "1k", "not a port: a number from 0 to 65535"},
 	{"port", "1.5", "not a port: a number from 0 to 65535"},
@@ -479,6 +494,26 @@ static const struct {
 	{"flag", "2", "not a flag: yes or no"},
 	{"flag", "yes ", "not a flag: yes or no"},
 };
+
+START_TEST(ranges_of_durations)
+{
+	static const struct {
+		const char *text;
+		struct nm_duration_range range;
+	} ranges[] = {{"10ms..1s", {10000000, 1000000000}},
+		      {"5ms", {5000000, 5000000}},
+		      {"1..1.5", {1000000000, 1500000000}}};
+
+	for (size_t i = 0; i < COUNT_OF(ranges); i++) {
+		ck_assert_int_eq(set("range", ranges[i].text), 0);
+		ck_assert_uint_eq(options.range.from_ns, ranges[i].range.from_ns);
+		ck_assert_uint_eq(options.range.to_ns, ranges[i].range.to_ns);
+	}
+	ck_assert_int_eq(set_as_uperf("range", "10m..1s"), 0);
+	ck_assert_uint_eq(options.range.from_ns, 10000000);
+	ck_assert(strstr(why, "milliseconds"));
+}
+END_TEST
 
 /* What is said about values is of their reading. */
 static const struct {
@@ -512,7 +547,9 @@ START_TEST(wrong_values_change_nothing)
 	ck_assert_int_eq(set(wrong[_i].name, wrong[_i].value), -EINVAL);
 	ck_assert_str_eq(why, wrong[_i].why);
 	ck_assert(options.count == before.count && options.size == before.size &&
-		  options.duration_ns == before.duration_ns && options.port == before.port &&
+		  options.duration_ns == before.duration_ns &&
+		  options.range.from_ns == before.range.from_ns &&
+		  options.range.to_ns == before.range.to_ns && options.port == before.port &&
 		  options.least == before.least && options.text == before.text &&
 		  options.host == before.host && options.color == before.color &&
 		  options.flag == before.flag);
@@ -545,7 +582,7 @@ static const struct {
 	{NM_TYPE_INTEGER, "1", "1k"},	   {NM_TYPE_SIZE, "64KiB", "64q"},
 	{NM_TYPE_DURATION, "10h", "10d"},  {NM_TYPE_RATE, "0", "fast"},
 	{NM_TYPE_BITRATE, "1Gb/s", "1Gb"}, {NM_TYPE_PORT, "20000", "200000"},
-	{NM_TYPE_HOST, "::1", "a b"},
+	{NM_TYPE_HOST, "::1", "a b"},	   {NM_TYPE_DURATION_RANGE, "10ms..1s", "1s..10ms"},
 };
 
 START_TEST(a_type_alone)
@@ -679,6 +716,7 @@ int main(void)
 	tcase_add_loop_test(tc, wrong_values_change_nothing, 0, COUNT_OF(wrong));
 	tcase_add_loop_test(tc, what_uperf_does_not_read, 0, COUNT_OF(uperfs_wrong));
 	tcase_add_test(tc, a_small_buffer_cuts_and_terminates);
+	tcase_add_test(tc, ranges_of_durations);
 	tcase_add_loop_test(tc, a_type_alone, 0, COUNT_OF(checks));
 	tcase_add_loop_test(tc, sizes_and_how_to_draw_them, 0, COUNT_OF(sizes));
 	tcase_add_test(tc, two_sizes_lead_to_how_they_are_drawn);

@@ -20,12 +20,13 @@
 #define DRAWS	 500
 
 static const struct nm_app app = {.name = "app"};
+static const struct nm_duration_range unset = {0};
 static struct nm_opts_open opts;
 
 /* The connect goes to a server of others. */
-static void give_server(void)
+static void give_server(struct nm_duration_range backoff)
 {
-	opts = (struct nm_opts_open){.reconnect_ns = LIMIT_NS};
+	opts = (struct nm_opts_open){.reconnect_ns = LIMIT_NS, .backoff = backoff};
 	f.instrs[0].ask.app = &app;
 	f.instrs[0].host = NM_NO_HOST;
 	f.instrs[0].opts = &opts;
@@ -81,7 +82,7 @@ START_TEST(pauses_grow_and_are_by_chance)
 		     {4, 8 * NM_TUNE_BACKOFF_NS},  {7, 64 * NM_TUNE_BACKOFF_NS},
 		     {8, NM_TUNE_BACKOFF_MOST_NS}, {40, NM_TUNE_BACKOFF_MOST_NS}};
 
-	give_server();
+	give_server(unset);
 	for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
 		const double below = (double)cases[c].below_ns;
 		double least = 0, most = 0, shortest = below, longest = 0;
@@ -107,12 +108,65 @@ START_TEST(pauses_grow_and_are_by_chance)
 }
 END_TEST
 
+START_TEST(backoff_says_how_long_they_are)
+{
+	const struct nm_duration_range backoff = {.from_ns = 3000000000, .to_ns = 20000000000};
+	static const struct {
+		uint32_t failures;
+		double below_ns;
+	} cases[] = {{1, 3e9}, {2, 6e9}, {3, 12e9}, {4, 20e9}, {40, 20e9}};
+
+	give_server(backoff);
+	for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+		double longest = 0;
+
+		for (uint32_t i = 0; i < DRAWS; i++) {
+			struct pause pause = pause_after(&f.flows[0].flow, cases[c].failures);
+
+			ck_assert_double_lt((double)pause.least_ns, cases[c].below_ns);
+			if ((double)pause.most_ns > longest)
+				longest = (double)pause.most_ns;
+		}
+		ck_assert_double_gt(longest, 0.9 * cases[c].below_ns);
+	}
+}
+END_TEST
+
+/* Whether all pauses of two runs may have been equal. */
+static bool may_equal(const struct pause *a, const struct pause *b)
+{
+	for (uint32_t i = 0; i < DRAWS; i++)
+		if (a[i].most_ns < b[i].least_ns || b[i].most_ns < a[i].least_ns)
+			return false;
+	return true;
+}
+
+static void draw_all(struct pause *pauses, uint64_t seed)
+{
+	give_server(unset);
+	f.worker.io.seed = seed;
+	for (uint32_t i = 0; i < DRAWS; i++)
+		pauses[i] = pause_after(&f.flows[0].flow, 8);
+}
+
+START_TEST(the_same_seed_has_the_same_pauses)
+{
+	static struct pause first[DRAWS], second[DRAWS], other[DRAWS];
+
+	draw_all(first, 1);
+	draw_all(second, 1);
+	draw_all(other, 2);
+	ck_assert(may_equal(first, second));
+	ck_assert(!may_equal(first, other));
+}
+END_TEST
+
 /* They all began to try at the same moment. */
 START_TEST(flows_do_not_come_back_together)
 {
 	uint32_t apart = 0;
 
-	give_server();
+	give_server(unset);
 	for (uint32_t i = 0; i < DRAWS; i++) {
 		struct pause one = pause_after(&f.flows[0].flow, 8),
 			     two = pause_after(&f.flows[1].flow, 8);
@@ -128,7 +182,7 @@ START_TEST(what_was_heard_of_a_server_ends_the_growth)
 {
 	struct nm_flow *flow = &f.flows[0].flow;
 
-	give_server();
+	give_server(unset);
 	(void)pause_after(flow, 12);
 	flow->conn->traits |= NM_CONN_HEARD;
 	ck_assert_uint_lt(fail_once(flow).least_ns, NM_TUNE_BACKOFF_NS);
@@ -141,6 +195,8 @@ int main(void)
 	TCase *tcase = one_worker_tests("pauses");
 
 	tcase_add_test(tcase, pauses_grow_and_are_by_chance);
+	tcase_add_test(tcase, backoff_says_how_long_they_are);
+	tcase_add_test(tcase, the_same_seed_has_the_same_pauses);
 	tcase_add_test(tcase, flows_do_not_come_back_together);
 	tcase_add_test(tcase, what_was_heard_of_a_server_ends_the_growth);
 	suite_add_tcase(suite, tcase);

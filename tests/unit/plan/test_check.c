@@ -26,7 +26,7 @@
 #define CONNECT_NAMES                                                                              \
 	"remotehost, protocol, port, app, server, from, path, data_host, auth_file, user, db, "    \
 	"resp, "                                                                                   \
-	"async_connect, reconnect, requests, lifetime, conn, count, repeat, "                      \
+	"async_connect, reconnect, backoff, requests, lifetime, conn, count, repeat, "             \
 	"batch_size, timeout, poll_timeout, canfail, when, unless, non_blocking, and those of "    \
 	"--describe tcp"
 #define COMMON_NAMES                                                                               \

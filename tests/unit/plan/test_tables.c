@@ -28,6 +28,7 @@ static const size_t sizes[NM_TYPE__COUNT] = {
 	[NM_TYPE_INTEGER] = sizeof(uint64_t),
 	[NM_TYPE_SIZES] = sizeof(struct nm_law),
 	[NM_TYPE_DURATIONS] = sizeof(struct nm_law),
+	[NM_TYPE_DURATION_RANGE] = sizeof(struct nm_duration_range),
 };
 
 /* Names and aliases are words of one kind, and each means one option. */
