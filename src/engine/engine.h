@@ -180,6 +180,12 @@ void nm_engine_sample_due(const struct nm_engine *engine, uint32_t group, uint32
 			  struct nm_tally_snap *sample);
 void nm_engine_counts_due(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 			  struct nm_counts *ret_counts);
+/* How many steps a measured phase has, if its arrivals have some; and of passes those that were due
+ * in a step, from 0, and in the window: of these, overdue and tardy are those that were begun, and
+ * that ended, after the step. */
+uint32_t nm_engine_steps(const struct nm_engine *engine, uint32_t group, uint32_t phase);
+void nm_engine_sample_step(const struct nm_engine *engine, uint32_t group, uint32_t phase,
+			   uint32_t step, struct nm_tally_snap *sample);
 /* The state of connections at the end of a measured phase, of those workers of the group that have
  * finished it. */
 void nm_engine_conn_summary(const struct nm_engine *engine, uint32_t group, uint32_t phase,

@@ -28,9 +28,10 @@
 struct nm_phase_stats {
 	/* `pass`: only where this end thinks; `response`: with a rate or arrivals */
 	struct nm_tally tally;
-	/* what came of passes that were due in the warm-up or the cool-down; NULL: open arrivals
-	 * are not cut, or there are none */
-	struct nm_tally *outside;
+	/* what came of passes that are counted by when they were due (flowop/due.h); NULL: none
+	 * is. Behind them in memory are the distributions. */
+	struct nm_due_part *parts;
+	uint32_t n_parts;
 	_Atomic uint64_t begin_ns, end_ns;
 	struct nm_conn_summary conns; /* the worker writes before end_ns, others read after it */
 };

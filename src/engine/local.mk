@@ -68,7 +68,6 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/phase/backlog.h \
 	src/engine/phase/drain.c \
 	src/engine/phase/drain.h \
-	src/engine/phase/due.h \
 	src/engine/phase/ends.c \
 	src/engine/phase/ends.h \
 	src/engine/phase/flows.c \

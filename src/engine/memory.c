@@ -7,6 +7,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
+static void *map(size_t size, int flags)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
 void *nm_engine_alloc(size_t size, bool shared)
 {
 	if (!shared) {
@@ -15,15 +22,29 @@ void *nm_engine_alloc(size_t size, bool shared)
 
 		return own ? memset(own, 0, whole) : NULL;
 	}
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	return memory == MAP_FAILED ? NULL : memory;
+	return map(size, MAP_SHARED);
 }
 
 void nm_engine_release(void *memory, size_t size, bool shared)
 {
 	if (!shared)
 		free(memory);
-	else if (memory)
+	else
+		nm_engine_unmap(memory, size);
+}
+
+void *nm_engine_map(size_t size, bool shared)
+{
+	void *memory = map(size, (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_NORESERVE);
+
+	/* A huge page is taken whole. */
+	if (memory)
+		(void)madvise(memory, size, MADV_NOHUGEPAGE);
+	return memory;
+}
+
+void nm_engine_unmap(void *memory, size_t size)
+{
+	if (memory)
 		(void)munmap(memory, size);
 }

@@ -13,5 +13,9 @@
 void *nm_engine_alloc(size_t size, bool shared);
 /* Releases it; size and shared as they were given to nm_engine_alloc. Accepts NULL. */
 void nm_engine_release(void *memory, size_t size, bool shared);
+/* Large memory that is little used, zeroed: what nothing touches takes no room. It begins on a
+ * page. */
+void *nm_engine_map(size_t size, bool shared);
+void nm_engine_unmap(void *memory, size_t size); /* accepts NULL */
 
 #endif

@@ -48,16 +48,23 @@ bool nm_engine_done(const struct nm_engine *engine)
 	return true;
 }
 
+/* Those of a worker in a phase. */
+static uint64_t passes_of(const struct nm_phase_stats *stats)
+{
+	uint64_t passes = nm_count_passes(&stats->tally.counters);
+
+	for (uint32_t i = 0; i < stats->n_parts; i++)
+		passes += nm_count_passes(&stats->parts[i].tally.counters);
+	return passes;
+}
+
 uint64_t nm_engine_iterations(const struct nm_engine *engine, uint32_t group, uint32_t worker)
 {
 	const struct nm_engine_group *g = &engine->groups[group];
 
 	if (worker >= g->n_workers || engine->begun == 0 || engine->begun > g->plan->n_phases)
 		return 0;
-	const struct nm_phase_stats *stats = &g->workers[worker].stats[engine->begun - 1];
-
-	return nm_count_passes(&stats->tally.counters) +
-	       (stats->outside ? nm_count_passes(&stats->outside->counters) : 0);
+	return passes_of(&g->workers[worker].stats[engine->begun - 1]);
 }
 
 bool nm_engine_failed(const struct nm_engine *engine, struct nm_engine_error *ret_error)
@@ -113,66 +120,93 @@ bool nm_engine_cuts(const struct nm_engine *engine, uint32_t group, uint32_t pha
 {
 	const struct nm_engine_group *g = &engine->groups[group];
 
-	return phase < g->plan->n_phases && g->n_workers && g->workers[0].stats[phase].outside;
+	return (engine->edges_ns[0] || engine->edges_ns[1]) && phase < g->plan->n_phases &&
+	       g->n_workers && g->workers[0].stats[phase].n_parts;
 }
 
-/* The n-th tally of a worker in the phase; NULL: it has no more. */
-static const struct nm_tally *tally_of(const struct nm_engine *engine, uint32_t group,
-				       uint32_t phase, uint32_t n)
+/* The statistics of the worker w in the phase; NULL: there is no such. */
+static const struct nm_phase_stats *stats_in(const struct nm_engine *engine, uint32_t group,
+					     uint32_t phase, uint32_t w)
 {
 	const struct nm_engine_group *g = &engine->groups[group];
 
-	return phase < g->plan->n_phases && n < g->n_workers ? &g->workers[n].stats[phase].tally
-							     : NULL;
+	return phase < g->plan->n_phases && w < g->n_workers ? &g->workers[w].stats[phase] : NULL;
 }
 
-/* The same of what was due outside of the window. */
-static const struct nm_tally *outside_of(const struct nm_engine *engine, uint32_t group,
-					 uint32_t phase, uint32_t n)
+/* All that is counted by when passes were due, from a part on, is in it, too. */
+static void sample_from(const struct nm_engine *engine, uint32_t group, uint32_t phase,
+			uint32_t first, struct nm_tally_snap *sample)
 {
-	return nm_engine_cuts(engine, group, phase) && n < engine->groups[group].n_workers
-		       ? engine->groups[group].workers[n].stats[phase].outside
-		       : NULL;
+	const struct nm_phase_stats *stats;
+
+	nm_tally_snap_clear(sample);
+	for (uint32_t w = 0; (stats = stats_in(engine, group, phase, w)); w++) {
+		nm_tally_collect(sample, &stats->tally);
+		for (uint32_t i = first; i < stats->n_parts; i++)
+			nm_tally_collect(sample, &stats->parts[i].tally);
+	}
+}
+
+static void counts_from(const struct nm_engine *engine, uint32_t group, uint32_t phase,
+			uint32_t first, struct nm_counts *ret_counts)
+{
+	const struct nm_phase_stats *stats;
+
+	memset(ret_counts, 0, sizeof *ret_counts);
+	for (uint32_t w = 0; (stats = stats_in(engine, group, phase, w)); w++) {
+		nm_tally_counts(ret_counts, &stats->tally);
+		for (uint32_t i = first; i < stats->n_parts; i++)
+			nm_tally_counts(ret_counts, &stats->parts[i].tally);
+	}
 }
 
 void nm_engine_sample_due(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 			  struct nm_tally_snap *sample)
 {
-	const struct nm_tally *tally;
-
-	nm_tally_snap_clear(sample);
-	for (uint32_t w = 0; (tally = tally_of(engine, group, phase, w)); w++)
-		nm_tally_collect(sample, tally);
+	sample_from(engine, group, phase, NM_DUE_STEPS, sample);
 }
 
 void nm_engine_sample(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 		      struct nm_tally_snap *sample)
 {
-	const struct nm_tally *tally;
-
-	nm_engine_sample_due(engine, group, phase, sample);
-	for (uint32_t w = 0; (tally = outside_of(engine, group, phase, w)); w++)
-		nm_tally_collect(sample, tally);
+	sample_from(engine, group, phase, NM_DUE_OUTSIDE, sample);
 }
 
 void nm_engine_counts_due(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 			  struct nm_counts *ret_counts)
 {
-	const struct nm_tally *tally;
-
-	memset(ret_counts, 0, sizeof *ret_counts);
-	for (uint32_t w = 0; (tally = tally_of(engine, group, phase, w)); w++)
-		nm_tally_counts(ret_counts, tally);
+	counts_from(engine, group, phase, NM_DUE_STEPS, ret_counts);
 }
 
 void nm_engine_counts(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 		      struct nm_counts *ret_counts)
 {
-	const struct nm_tally *tally;
+	counts_from(engine, group, phase, NM_DUE_OUTSIDE, ret_counts);
+}
 
-	nm_engine_counts_due(engine, group, phase, ret_counts);
-	for (uint32_t w = 0; (tally = outside_of(engine, group, phase, w)); w++)
-		nm_tally_counts(ret_counts, tally);
+uint32_t nm_engine_steps(const struct nm_engine *engine, uint32_t group, uint32_t phase)
+{
+	const struct nm_phase_stats *stats = stats_in(engine, group, phase, 0);
+
+	return stats && stats->n_parts ? stats->n_parts - NM_DUE_STEPS : 0;
+}
+
+void nm_engine_sample_step(const struct nm_engine *engine, uint32_t group, uint32_t phase,
+			   uint32_t step, struct nm_tally_snap *sample)
+{
+	const struct nm_phase_stats *stats;
+	uint64_t overdue = 0, tardy = 0;
+
+	nm_tally_snap_clear(sample);
+	for (uint32_t w = 0; (stats = stats_in(engine, group, phase, w)); w++) {
+		const struct nm_due_part *part = &stats->parts[NM_DUE_STEPS + step];
+
+		nm_tally_collect(sample, &part->tally);
+		overdue += nm_counter_read(&part->overdue);
+		tardy += nm_counter_read(&part->tardy);
+	}
+	sample->counts.overdue = overdue;
+	sample->counts.tardy = tardy;
 }
 
 static void merge_connections(struct nm_conn_summary *into, const struct nm_conn_summary *from)
@@ -237,10 +271,11 @@ uint64_t nm_engine_progress(const struct nm_engine *engine)
 		if (!engine->begun || engine->begun > group->plan->n_phases)
 			continue;
 		for (uint32_t w = 0; w < group->n_workers; w++) {
-			const struct nm_counters *c =
-				&group->workers[w].stats[engine->begun - 1].tally.counters;
+			const struct nm_phase_stats *stats =
+				&group->workers[w].stats[engine->begun - 1];
+			const struct nm_counters *c = &stats->tally.counters;
 
-			progress += nm_count_passes(c) + nm_counter_read(&c->bytes_sent) +
+			progress += passes_of(stats) + nm_counter_read(&c->bytes_sent) +
 				    nm_counter_read(&c->bytes_received) +
 				    nm_counter_read(&c->timeouts) + nm_counter_read(&c->connects) +
 				    nm_counter_read(&c->failed_connects) +

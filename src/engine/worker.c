@@ -118,13 +118,16 @@ static void free_tally(struct nm_tally *tally, bool shared)
 	nm_engine_release(tally->verbs, tally->n_verbs * sizeof(*tally->verbs), shared);
 }
 
+/* Of a part, with its distributions. */
+static size_t part_bytes(const struct nm_phase_stats *stats)
+{
+	return sizeof *stats->parts + nm_tally_bytes(&stats->tally);
+}
+
 static void free_stats(struct nm_phase_stats *stats, bool shared)
 {
+	nm_engine_unmap(stats->parts, stats->n_parts * part_bytes(stats));
 	free_tally(&stats->tally, shared);
-	if (!stats->outside)
-		return;
-	free_tally(stats->outside, shared);
-	nm_engine_release(stats->outside, sizeof *stats->outside, shared);
 }
 
 static int init_times(const struct nm_worker *worker, const struct nm_phase *phase,
@@ -156,11 +159,25 @@ static int init_tally(const struct nm_worker *worker, const struct nm_phase *pha
 	return r == 0 ? init_verbs(worker, phase, tally) : r;
 }
 
-/* Whether some of the passes of the phase are due in its warm-up or cool-down. */
-static bool is_cut(const struct nm_worker *worker, const struct nm_phase *phase)
+/* The parts of a measured phase with open arrivals, each of which keeps what the phase does: 0 or
+ * -ENOMEM. There may be many of them, each with few values. */
+static int init_parts(const struct nm_worker *worker, const struct nm_phase *phase,
+		      struct nm_phase_stats *stats)
 {
-	return phase->measured && nm_phase_is_open(phase) &&
-	       (worker->engine->edges_ns[0] || worker->engine->edges_ns[1]);
+	const uint64_t *edges_ns = worker->engine->edges_ns;
+
+	stats->n_parts = nm_due_count(&phase->arrivals, edges_ns[0] || edges_ns[1]);
+	if (!stats->n_parts)
+		return 0;
+	stats->parts = nm_engine_map(stats->n_parts * part_bytes(stats), worker->group->processes);
+	if (!stats->parts)
+		return -ENOMEM;
+	char *behind = (char *)&stats->parts[stats->n_parts];
+
+	for (uint32_t i = 0; i < stats->n_parts; i++)
+		nm_tally_init_like(&stats->parts[i].tally, &stats->tally,
+				   behind + i * nm_tally_bytes(&stats->tally));
+	return 0;
 }
 
 static int init_stats(struct nm_worker *worker)
@@ -176,10 +193,8 @@ static int init_stats(struct nm_worker *worker)
 		struct nm_phase_stats *stats = &worker->stats[i];
 
 		r = init_tally(worker, phase, &stats->tally);
-		if (r || !is_cut(worker, phase))
-			continue;
-		stats->outside = nm_engine_alloc(sizeof *stats->outside, group->processes);
-		r = stats->outside ? init_tally(worker, phase, stats->outside) : -ENOMEM;
+		if (r == 0 && phase->measured && nm_phase_is_open(phase))
+			r = init_parts(worker, phase, stats);
 	}
 	return r;
 }
@@ -212,6 +227,7 @@ static int init_io(struct nm_worker *worker)
 	io->n_conns = worker->group->n_conns;
 	io->started = group->started;
 	io->apps = (struct nm_io_apps){.pool = group->pool,
+				       .due = &worker->run.open.due,
 				       .servers = group->servers,
 				       .services = group->services,
 				       .n_flows = worker->group->n_flows};

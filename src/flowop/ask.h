@@ -122,8 +122,11 @@ extern const struct nm_flowop nm_flowop_accept, nm_flowop_serve, nm_flowop_ping;
 static inline struct nm_verb_tally *nm_app_verb(const struct nm_io *io, const struct nm_flow *flow,
 						uint16_t verb)
 {
-	return (flow->request.marks & NM_REQUEST_OUTSIDE ? io->apps.outside->verbs
-							 : io->apps.verbs) +
+	const struct nm_request *request = &flow->request;
+
+	return (request->marks & NM_REQUEST_APART
+			? nm_due_part(io->apps.due, request->marks, request->due_ns)->tally.verbs
+			: io->apps.verbs) +
 	       verb;
 }
 
@@ -141,8 +144,8 @@ static inline void nm_app_outcomes_collect(struct nm_outcomes *into, const struc
 					   const struct nm_instr *instr)
 {
 	nm_verb_collect(into, NULL, &io->apps.verbs[instr->ask.verb]);
-	if (io->apps.outside)
-		nm_verb_collect(into, NULL, &io->apps.outside->verbs[instr->ask.verb]);
+	for (uint32_t i = 0; i < io->apps.due->n_parts; i++)
+		nm_verb_collect(into, NULL, &io->apps.due->parts[i].tally.verbs[instr->ask.verb]);
 }
 
 /* Where it is counted how a request that is served ends: with its verb, where no other end of the

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "app/app.h"
+#include "flowop/due.h"
 #include "flowop/request.h"
 #include "stats/tally.h"
 #include "transport/conn.h"
@@ -217,7 +218,11 @@ static inline struct nm_conn *nm_flow_conn(struct nm_flow *flow, uint32_t slot)
 static inline struct nm_counters *nm_flow_counters(const struct nm_io *io,
 						   const struct nm_flow *flow)
 {
-	return flow->request.marks & NM_REQUEST_OUTSIDE ? &io->apps.outside->counters : io->count;
+	const struct nm_request *request = &flow->request;
+
+	return request->marks & NM_REQUEST_APART
+		       ? &nm_due_part(io->apps.due, request->marks, request->due_ns)->tally.counters
+		       : io->count;
 }
 
 /* Whether a wait of that step has been too long already in this pass; the failure counts once, and

@@ -81,6 +81,8 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/disconnect.h \
 	src/flowop/files.c \
 	src/flowop/files.h \
+	src/flowop/due.c \
+	src/flowop/due.h \
 	src/flowop/flow.h \
 	src/flowop/flowop.c \
 	src/flowop/flowop.h \

@@ -21,6 +21,10 @@ enum nm_request_marks {
 	NM_REQUEST_LIGHT = 1 << 2,
 	/* its pass was due in the warm-up or the cool-down: open arrivals */
 	NM_REQUEST_OUTSIDE = 1 << 3,
+	/* its pass was due in a step of the window: open arrivals whose rate is held in steps */
+	NM_REQUEST_OF_STEP = 1 << 4,
+	/* what comes of its pass is counted in a part of the phase: flowop/due.h */
+	NM_REQUEST_APART = NM_REQUEST_OUTSIDE | NM_REQUEST_OF_STEP,
 };
 
 /* Times are of CLOCK_MONOTONIC. */

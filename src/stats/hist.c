@@ -35,13 +35,14 @@ void nm_hist_init_zeroed(struct nm_hist *h)
 	atomic_init(&h->min_ns, UINT64_MAX);
 }
 
-void nm_hist_collect(struct nm_hist_snap *into, const struct nm_hist *h)
+/* The buckets from `from` on and before `to`, with the minimum and the maximum as they were. */
+static void collect(struct nm_hist_snap *into, const struct nm_hist *h, unsigned from, unsigned to,
+		    uint64_t min_ns, uint64_t max_ns)
 {
-	uint64_t min_ns = NM_HIST_LOAD_(h->min_ns), max_ns = NM_HIST_LOAD_(h->max_ns);
 	uint64_t count = 0;
 	unsigned first = 0, last = 0;
 
-	for (unsigned i = 0; i < NM_HIST_BUCKETS; i++) {
+	for (unsigned i = from; i < to; i++) {
 		uint64_t n = NM_HIST_LOAD_(h->bucket[i]);
 
 		if (!n)
@@ -65,6 +66,21 @@ void nm_hist_collect(struct nm_hist_snap *into, const struct nm_hist *h)
 	into->count += count;
 	into->min_ns = min_ns < into->min_ns ? min_ns : into->min_ns;
 	into->max_ns = max_ns > into->max_ns ? max_ns : into->max_ns;
+}
+
+void nm_hist_collect(struct nm_hist_snap *into, const struct nm_hist *h)
+{
+	uint64_t min_ns = NM_HIST_LOAD_(h->min_ns), max_ns = NM_HIST_LOAD_(h->max_ns);
+
+	collect(into, h, 0, NM_HIST_BUCKETS, min_ns, max_ns);
+}
+
+void nm_hist_collect_touched(struct nm_hist_snap *into, const struct nm_hist *h)
+{
+	uint64_t min_ns = NM_HIST_LOAD_(h->min_ns), max_ns = NM_HIST_LOAD_(h->max_ns);
+
+	if (min_ns <= max_ns)
+		collect(into, h, nm_hist_index(min_ns), nm_hist_index(max_ns) + 1, min_ns, max_ns);
 }
 
 void nm_hist_copy_buckets(const struct nm_hist *h, struct nm_hist_snap *ret_snap)

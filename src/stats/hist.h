@@ -70,6 +70,8 @@ void nm_hist_init_zeroed(struct nm_hist *h);
 void nm_hist_copy_buckets(const struct nm_hist *h, struct nm_hist_snap *ret_snap);
 /* into += all times recorded so far. */
 void nm_hist_collect(struct nm_hist_snap *into, const struct nm_hist *h);
+/* The same, but reads only as nm_hist_copy_buckets does. */
+void nm_hist_collect_touched(struct nm_hist_snap *into, const struct nm_hist *h);
 
 void nm_hist_snap_init(struct nm_hist_snap *s); /* empty */
 void nm_hist_snap_merge(struct nm_hist_snap *into, const struct nm_hist_snap *from);

@@ -22,6 +22,64 @@ unsigned nm_size_class(uint64_t bytes)
 	return size_class;
 }
 
+/* --- a tally like another --- */
+
+/* Whether the distribution is the verb's own, and not that of all passes. */
+static bool has_own(const struct nm_tally *tally, uint32_t verb, unsigned time)
+{
+	const struct nm_hist *hist = tally->verbs[verb].times[time];
+
+	return hist && hist != tally->times[time];
+}
+
+size_t nm_tally_bytes(const struct nm_tally *tally)
+{
+	size_t n_hists = 0;
+
+	for (unsigned i = 0; i < NM_TIME__COUNT; i++)
+		n_hists += tally->times[i] != NULL;
+	for (uint32_t v = 0; v < tally->n_verbs; v++)
+		for (unsigned i = 0; i < NM_TIME__SIZED; i++)
+			n_hists += has_own(tally, v, i);
+	return tally->n_verbs * sizeof *tally->verbs + n_hists * sizeof(struct nm_hist);
+}
+
+/* An empty histogram in zeroed memory, of which *next is the first that is free. */
+static struct nm_hist *take_hist(struct nm_hist **next)
+{
+	nm_hist_init_zeroed(*next);
+	return (*next)++;
+}
+
+void nm_tally_init_like(struct nm_tally *tally, const struct nm_tally *like, void *memory)
+{
+	struct nm_verb_tally *verbs = memory;
+	struct nm_hist *next = (void *)&verbs[like->n_verbs];
+
+	tally->sparse = true;
+	tally->n_verbs = like->n_verbs;
+	tally->verbs = like->verbs ? verbs : NULL;
+	for (unsigned i = 0; i < NM_TIME__COUNT; i++)
+		if (like->times[i])
+			tally->times[i] = take_hist(&next);
+	for (uint32_t v = 0; v < like->n_verbs; v++) {
+		const struct nm_verb_tally *from = &like->verbs[v];
+
+		/* What nothing asks with stays untouched. */
+		if (!from->name)
+			continue;
+		verbs[v].name = from->name;
+		verbs[v].usual = from->usual;
+		verbs[v].missed = from->missed;
+		for (unsigned i = 0; i < NM_TIME__SIZED; i++)
+			verbs[v].times[i] = has_own(like, v, i) ? take_hist(&next)
+					    : from->times[i]	? tally->times[i]
+								: NULL;
+	}
+}
+
+/* --- snapshots --- */
+
 struct nm_tally_snap *nm_tally_snap_new(uint32_t n_verbs)
 {
 	/* The memory of distributions that are never kept stays untouched. */
@@ -69,13 +127,16 @@ static void copy_times(struct nm_hist_snap *into, unsigned n, unsigned *kept,
 }
 
 static void collect_times(struct nm_hist_snap *into, unsigned n, unsigned *kept,
-			  struct nm_hist *const *from)
+			  struct nm_hist *const *from, bool sparse)
 {
 	for (unsigned i = 0; i < n; i++) {
 		if (!from[i])
 			continue;
 		*kept |= 1u << i;
-		nm_hist_collect(&into[i], from[i]);
+		if (sparse)
+			nm_hist_collect_touched(&into[i], from[i]);
+		else
+			nm_hist_collect(&into[i], from[i]);
 	}
 }
 
@@ -197,7 +258,7 @@ void nm_tally_counts(struct nm_counts *into, const struct nm_tally *from)
 void nm_tally_collect(struct nm_tally_snap *into, const struct nm_tally *from)
 {
 	nm_counts_collect(&into->counts, &from->counters);
-	collect_times(into->times, NM_TIME__COUNT, &into->kept, from->times);
+	collect_times(into->times, NM_TIME__COUNT, &into->kept, from->times, from->sparse);
 	for (uint32_t v = 0; v < from->n_verbs; v++) {
 		const struct nm_verb_tally *of = &from->verbs[v];
 		struct nm_outcomes outcomes = {.requests = 0};
@@ -211,8 +272,8 @@ void nm_tally_collect(struct nm_tally_snap *into, const struct nm_tally *from)
 		into->verbs[v].name = of->name;
 		nm_outcomes_add(&into->verbs[v].outcomes, &outcomes);
 		add_answers(into->verbs[v].answers, answers);
-		collect_times(into->verbs[v].times, NM_TIME__SIZED, &into->verbs[v].kept,
-			      of->times);
+		collect_times(into->verbs[v].times, NM_TIME__SIZED, &into->verbs[v].kept, of->times,
+			      from->sparse);
 	}
 }
 

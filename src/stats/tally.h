@@ -135,6 +135,7 @@ struct nm_tally {
 	NM_EACH_TIME(struct nm_hist *);
 	struct nm_verb_tally *verbs; /* of the plan (plan/plan.h); NULL: nothing asks */
 	uint32_t n_verbs;
+	bool sparse; /* most of its distributions' memory may be untouched, and stays so */
 };
 
 struct nm_tally_snap {
@@ -149,6 +150,12 @@ static inline bool nm_tally_keeps(const struct nm_tally_snap *snap, enum nm_time
 {
 	return snap->kept >> time & 1;
 }
+
+/* How much memory the verbs and the distributions of a tally need. */
+size_t nm_tally_bytes(const struct nm_tally *tally);
+/* An empty, sparse tally that keeps what the other does, in so much zeroed memory, which is
+ * borrowed. */
+void nm_tally_init_like(struct nm_tally *tally, const struct nm_tally *like, void *memory);
 
 /* Owned, empty, with room for so many verbs; free() frees it. NULL: out of memory. */
 struct nm_tally_snap *nm_tally_snap_new(uint32_t n_verbs);

@@ -34,10 +34,10 @@ struct nm_servers {
 
 /* Of groups whose connections speak an application protocol (app/app.h). */
 struct nm_io_apps {
-	struct nm_verb_tally *verbs; /* by instr->ask.verb; NULL: nothing asks in the phase */
-	struct nm_tally *outside; /* of passes that were due outside of the window; NULL: none is */
-	const struct nm_pool *pool;	       /* of payloads */
-	const struct nm_servers *servers;      /* by instr->opening */
+	struct nm_verb_tally *verbs;	  /* by instr->ask.verb; NULL: nothing asks in the phase */
+	const struct nm_due *due;	  /* of open arrivals: which passes are counted apart */
+	const struct nm_pool *pool;	  /* of payloads */
+	const struct nm_servers *servers; /* by instr->opening */
 	const struct nm_app_service *services; /* the same */
 	uint32_t n_flows;		       /* of the group */
 	struct nm_turns turns;		       /* of what is recorded */

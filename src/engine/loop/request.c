@@ -49,6 +49,18 @@ static void count_open(const struct nm_worker *worker, struct nm_counters *count
 	nm_counter_add(&count->light_ns, now_ns - request->sent_ns);
 }
 
+/* The pass is in a part of the phase, with the answer at now_ns: where its times are kept. */
+static const struct nm_tally *end_apart(const struct nm_due *due, const struct nm_request *request,
+					uint64_t now_ns)
+{
+	struct nm_due_part *part = nm_due_part(due, request->marks, request->due_ns);
+
+	if (request->marks & NM_REQUEST_OF_STEP &&
+	    now_ns >= nm_due_part_end_ns(due, request->due_ns))
+		nm_counter_add(&part->tardy, 1);
+	return &part->tally;
+}
+
 /* The pass became due by itself: it counts by when that was. */
 static void end_open(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
 {
@@ -64,8 +76,9 @@ static void end_open(struct nm_worker *worker, struct nm_flow *flow, uint64_t no
 	nm_counter_add(&count->iterations, 1);
 	if (worker->run.latency)
 		record(worker,
-		       request->marks & NM_REQUEST_OUTSIDE ? worker->run.open.due.outside->times
-							   : worker->run.times,
+		       request->marks & NM_REQUEST_APART
+			       ? end_apart(&worker->run.open.due, request, now_ns)->times
+			       : worker->run.times,
 		       flow, now_ns);
 	if (now_ns)
 		count_open(worker, count, request, now_ns);

@@ -86,10 +86,13 @@ void nm_open_begin(struct nm_worker *worker)
 				 .drain_ns = begin_ns + phase->duration_ns + rules->drain_ns};
 	if (!open->on)
 		return;
-	open->due = (struct nm_due){.from_ns = begin_ns,
+	open->due = (struct nm_due){.arrivals = &phase->arrivals,
+				    .begin_ns = begin_ns,
+				    .from_ns = begin_ns,
 				    .to_ns = open->last_ns,
-				    .outside = worker->stats[worker->run.number].outside};
-	if (open->due.outside) {
+				    .parts = worker->stats[worker->run.number].parts,
+				    .n_parts = worker->stats[worker->run.number].n_parts};
+	if (phase->measured) {
 		open->due.from_ns += worker->engine->edges_ns[0];
 		open->due.to_ns -= worker->engine->edges_ns[1];
 	}
@@ -131,32 +134,6 @@ static void set_room(struct nm_worker *worker, struct nm_pipe *pipe, uint32_t ro
 	pipe->room = room;
 }
 
-/* What has become due by now_ns waits for a flow, or is dropped. So many passes can begin at once,
- * beside those of flows on the list. Returns how many are dropped. */
-static struct nm_due_never admit(struct nm_worker *worker, uint64_t now_ns, uint32_t room)
-{
-	struct nm_open *open = &worker->run.open;
-	uint64_t to_ns = now_ns < open->last_ns ? now_ns + 1 : open->last_ns, edge_ns;
-	struct nm_due_never never = {0};
-
-	if (!open->backlog.on || to_ns <= open->begin_ns)
-		return never;
-	do {
-		uint64_t at_ns = open->begin_ns + (uint64_t)nm_schedule_at_ns(&open->schedule), n;
-
-		edge_ns = nm_due_edge(&open->due, at_ns);
-		if (edge_ns > to_ns)
-			edge_ns = to_ns;
-		n = nm_backlog_admit(&open->backlog, &open->schedule,
-				     (double)(edge_ns - open->begin_ns), open->room + room);
-		nm_counter_add(&nm_due_counters(&open->due, worker->io.count, at_ns)->dropped_queue,
-			       n);
-		nm_due_add(&open->due, &never, at_ns, n);
-	} while (edge_ns < to_ns &&
-		 nm_schedule_at_ns(&open->schedule) >= (double)(edge_ns - open->begin_ns));
-	return never;
-}
-
 /* Whether most flows have no connection: it is being opened anew, or was given up. */
 static bool is_unconnected(const struct nm_worker *worker)
 {
@@ -170,13 +147,48 @@ static bool is_unconnected(const struct nm_worker *worker)
 	return 2 * count > worker->n_flows;
 }
 
-static void count_starved(struct nm_worker *worker, struct nm_due_never never)
+/* Passes that never begin. Where that may be for want of connections it is looked at, once some do
+ * not. */
+struct never {
+	bool may_starve, looked, starve;
+};
+
+/* So many that were due at at_ns, for the reason that has this counter. */
+static void count_never(struct nm_worker *worker, struct never *never, uint64_t at_ns,
+			size_t counter, uint64_t n)
 {
-	if (!(never.within || never.outside) || !is_unconnected(worker))
+	struct nm_counters *count = nm_due_counters(&worker->run.open.due, worker->io.count, at_ns);
+
+	if (!n)
 		return;
-	nm_counter_add(&worker->io.count->starved, never.within);
-	if (never.outside)
-		nm_counter_add(&worker->run.open.due.outside->counters.starved, never.outside);
+	if (never->may_starve && !never->looked) {
+		never->looked = true;
+		never->starve = is_unconnected(worker);
+	}
+	nm_counter_add((_Atomic uint64_t *)(void *)((char *)count + counter), n);
+	nm_counter_add(&count->starved, never->starve ? n : 0);
+}
+
+/* What has become due by now_ns waits for a flow, or is dropped. So many passes can begin at once,
+ * beside those of flows on the list. */
+static void admit(struct nm_worker *worker, uint64_t now_ns, uint32_t room, struct never *never)
+{
+	struct nm_open *open = &worker->run.open;
+	uint64_t to_ns = now_ns < open->last_ns ? now_ns + 1 : open->last_ns, edge_ns;
+
+	if (!open->backlog.on || to_ns <= open->begin_ns)
+		return;
+	do {
+		uint64_t at_ns = open->begin_ns + (uint64_t)nm_schedule_at_ns(&open->schedule), n;
+
+		edge_ns = nm_due_edge(&open->due, at_ns);
+		if (edge_ns > to_ns)
+			edge_ns = to_ns;
+		n = nm_backlog_admit(&open->backlog, &open->schedule,
+				     (double)(edge_ns - open->begin_ns), open->room + room);
+		count_never(worker, never, at_ns, offsetof(struct nm_counters, dropped_queue), n);
+	} while (edge_ns < to_ns &&
+		 nm_schedule_at_ns(&open->schedule) >= (double)(edge_ns - open->begin_ns));
 }
 
 /* Drops what may not begin any more by the rules of the phase, where so many passes can begin
@@ -186,44 +198,35 @@ static void drop(struct nm_worker *worker, uint64_t now_ns, uint32_t room, bool 
 {
 	struct nm_open *open = &worker->run.open;
 	const uint64_t late_ns = worker->run.phase->arrivals.backlog.late_ns;
-	struct nm_due_never never = admit(worker, now_ns, room);
+	struct never never = {.may_starve = open->stopped || is_back};
 
+	admit(worker, now_ns, room, &never);
 	for (uint64_t n = 0; late_ns && n < NM_TUNE_OPEN_COUNTED; n++) {
 		uint64_t at_ns = due_ns(open);
 
 		if (at_ns >= now_ns || now_ns - at_ns <= late_ns)
 			break;
 		step(open);
-		nm_counter_add(&nm_due_counters(&open->due, worker->io.count, at_ns)->dropped_late,
-			       1);
-		nm_due_add(&open->due, &never, at_ns, 1);
+		count_never(worker, &never, at_ns, offsetof(struct nm_counters, dropped_late), 1);
 	}
-	if (open->stopped || is_back)
-		count_starved(worker, never);
 }
 
-/* Of what was due in one part of the phase, so many never began: unsent ones, and those that came
- * to a full queue. */
-static void count_rest(struct nm_worker *worker, uint64_t at_ns, uint64_t unsent, uint64_t full,
-		       bool starved)
+/* Arrivals that are skipped, to the end. Once they are too many to be counted one by one they are
+ * reckoned from where the schedule stands then. */
+struct skipped {
+	uint64_t countable, reckoned;
+};
+
+/* How many are due before at_ns, and after what was skipped before. */
+static uint64_t skip(struct nm_open *open, uint64_t at_ns, struct skipped *skipped)
 {
-	struct nm_counters *count = nm_due_counters(&worker->run.open.due, worker->io.count, at_ns);
+	const uint64_t n = nm_schedule_skip(&open->schedule, (double)(at_ns - open->begin_ns),
+					    skipped->countable);
+	const uint64_t counted = n < skipped->countable ? n : skipped->countable;
+	const uint64_t before = skipped->reckoned;
 
-	nm_counter_add(&count->unsent, unsent);
-	nm_counter_add(&count->dropped_queue, full);
-	nm_counter_add(&count->starved, starved ? unsent + full : 0);
-}
-
-/* How many are due before at_ns, and after what was skipped before. Once they are too many to be
- * counted one by one they are reckoned, with those that were *told before. */
-static uint64_t skip(struct nm_open *open, uint64_t at_ns, uint64_t *told)
-{
-	const uint64_t most = *told ? 0 : NM_TUNE_OPEN_COUNTED;
-	const uint64_t n =
-		nm_schedule_skip(&open->schedule, (double)(at_ns - open->begin_ns), most);
-	const uint64_t before = *told;
-
-	*told = n > most ? n - most : 0;
+	skipped->countable -= counted;
+	skipped->reckoned = n - counted;
 	return n - before;
 }
 
@@ -231,26 +234,28 @@ static uint64_t skip(struct nm_open *open, uint64_t at_ns, uint64_t *told)
 static void count_unsent(struct nm_worker *worker, uint64_t now_ns)
 {
 	struct nm_open *open = &worker->run.open;
-	uint64_t at_ns = open->begin_ns, edge_ns, left, told = 0;
+	struct never never = {.may_starve = true};
+	struct skipped skipped = {.countable = NM_TUNE_OPEN_COUNTED};
+	uint64_t at_ns, edge_ns;
+	/* What was too much to be let in at once came to a full queue. */
+	const size_t counter = open->backlog.on ? offsetof(struct nm_counters, dropped_queue)
+						: offsetof(struct nm_counters, unsent);
 
 	if (open->closed)
 		return;
 	open->closed = true;
-	bool starved = is_unconnected(worker);
 	if (open->drops)
 		drop(worker, now_ns, 0, false);
 	while (open->backlog.count) {
-		count_rest(worker, due_ns(open), 1, 0, starved);
+		count_never(worker, &never, due_ns(open), offsetof(struct nm_counters, unsent), 1);
 		step(open);
 	}
-	for (; at_ns < open->last_ns; at_ns = edge_ns) {
+	for (at_ns = due_ns(open); at_ns < open->last_ns;
+	     at_ns = skipped.reckoned ? edge_ns : due_ns(open)) {
 		edge_ns = nm_due_edge(&open->due, at_ns);
 		if (edge_ns > open->last_ns)
 			edge_ns = open->last_ns;
-		left = skip(open, edge_ns, &told);
-		/* What was too much to be let in at once came to a full queue. */
-		count_rest(worker, at_ns, open->backlog.on ? 0 : left, open->backlog.on ? left : 0,
-			   starved);
+		count_never(worker, &never, at_ns, counter, skip(open, edge_ns, &skipped));
 	}
 }
 
@@ -270,7 +275,7 @@ void nm_open_look(struct nm_worker *worker, uint64_t now_ns)
 		return;
 	/* What waits in a queue has its place there until its turn comes. */
 	if (open->backlog.on)
-		count_starved(worker, admit(worker, now_ns, 0));
+		admit(worker, now_ns, 0, &(struct never){.may_starve = true});
 	else
 		drop(worker, now_ns, 0, true);
 }
@@ -284,6 +289,21 @@ static void end_due(struct nm_open *open, uint64_t now_ns)
 						     : open->due.to_ns;
 }
 
+/* How long passes have become due in the window, and in each of its steps. */
+static void count_open_time(const struct nm_worker *worker)
+{
+	const struct nm_due *due = &worker->run.open.due;
+	const uint64_t from_ns = due->from_ns - due->begin_ns, to_ns = due->to_ns - due->begin_ns;
+
+	if (due->n_parts <= NM_DUE_STEPS)
+		nm_counter_add(&worker->io.count->open_ns, to_ns - from_ns);
+	for (uint32_t i = NM_DUE_STEPS; i < due->n_parts; i++)
+		nm_counter_add(
+			&due->parts[i].tally.counters.open_ns,
+			nm_arrivals_in_step_ns(due->arrivals, i - NM_DUE_STEPS, to_ns) -
+				nm_arrivals_in_step_ns(due->arrivals, i - NM_DUE_STEPS, from_ns));
+}
+
 void nm_open_end(struct nm_worker *worker)
 {
 	struct nm_open *open = &worker->run.open;
@@ -295,7 +315,7 @@ void nm_open_end(struct nm_worker *worker)
 	if (!open->closed && now_ns < open->last_ns)
 		end_due(open, now_ns);
 	count_unsent(worker, now_ns);
-	nm_counter_add(&worker->io.count->open_ns, open->due.to_ns - open->due.from_ns);
+	count_open_time(worker);
 	if (worker->run.latency) /* else the ends of passes have no time */
 		nm_outstanding_count(&open->outstanding, worker->io.count,
 				     open->due.to_ns - open->begin_ns);
@@ -364,7 +384,7 @@ void nm_open_free(struct nm_worker *worker, struct nm_flow *flow)
 		pipe->has_room = true;
 	} else {
 		/* For what has become due until now this flow was not free. */
-		(void)admit(worker, flow->request.sent_ns, 0);
+		admit(worker, flow->request.sent_ns, 0, &(struct never){.may_starve = false});
 		flow->state = NM_FLOW_ASLEEP;
 		flow->paced = true;
 		open->room++;
@@ -506,13 +526,25 @@ static bool is_light(const struct nm_worker *worker)
 	       (uint64_t)worker->n_flows * (depth ? depth : 1) / 8;
 }
 
+/* A pass with such marks begins at now_ns: where it is counted. */
+static struct nm_counters *begin_apart(const struct nm_due *due, uint8_t marks, uint64_t at_ns,
+				       uint64_t now_ns)
+{
+	struct nm_due_part *part = nm_due_part(due, marks, at_ns);
+
+	if (marks & NM_REQUEST_OF_STEP && now_ns >= nm_due_part_end_ns(due, at_ns))
+		nm_counter_add(&part->overdue, 1);
+	return &part->tally.counters;
+}
+
 void nm_open_begin_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
 {
 	struct nm_open *open = &worker->run.open;
 	struct nm_request *request = &flow->request;
 	uint64_t at_ns = due_ns(open);
-	const bool is_outside = nm_due_is_outside(&open->due, at_ns);
-	struct nm_counters *count = nm_due_counters(&open->due, worker->io.count, at_ns);
+	const uint8_t marks = nm_due_marks(&open->due, at_ns);
+	struct nm_counters *count =
+		marks ? begin_apart(&open->due, marks, at_ns, now_ns) : worker->io.count;
 	uint64_t free_ns = note_free(worker, flow, now_ns);
 	uint64_t busy_ns = free_ns > at_ns ? free_ns - at_ns : 0;
 
@@ -525,15 +557,14 @@ void nm_open_begin_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t
 		nm_counter_add(&count->overdue, 1);
 	request->due_ns = at_ns;
 	request->sent_ns = now_ns;
-	if (is_outside)
+	if (marks & NM_REQUEST_OUTSIDE)
 		open->beside++;
 	else
 		nm_outstanding_begin(&open->outstanding, now_ns - open->begin_ns,
 				     open->due.to_ns - open->begin_ns);
 	if (worker->run.phase->pipeline)
 		take_place(worker, flow);
-	request->marks = worker->run.marks | (is_light(worker) ? NM_REQUEST_LIGHT : 0) |
-			 (is_outside ? NM_REQUEST_OUTSIDE : 0);
+	request->marks = worker->run.marks | (is_light(worker) ? NM_REQUEST_LIGHT : 0) | marks;
 }
 
 void nm_open_stop(struct nm_worker *worker, uint64_t now_ns, bool is_interrupted)

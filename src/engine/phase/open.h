@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 #include "engine/phase/backlog.h"
-#include "engine/phase/due.h"
 #include "engine/phase/outstanding.h"
 #include "flowop/arrival_law/schedule.h"
+#include "flowop/due.h"
 #include "flowop/flow.h"
 
 struct nm_worker;

@@ -277,7 +277,6 @@ static void set_io(struct nm_worker *worker, struct nm_phase_stats *stats)
 {
 	worker->io.count = &stats->tally.counters;
 	worker->io.apps.verbs = stats->tally.verbs;
-	worker->io.apps.outside = stats->outside;
 	worker->io.apps.turns = (struct nm_turns){
 		.at = worker->worker_no,
 		.n_workers = worker->group->n_workers,

@@ -47,8 +47,10 @@ enum nm_arrival_word {
 	NM_ARRIVAL_EXACT = 1 << 5,    /* times are not spread within their unit */
 };
 
-/* The most steps of a law that has some. */
-#define NM_ARRIVAL_STEPS 100
+/* The most steps of a law that has some, from one rate to the other; and in a transaction, in which
+ * they come again and again. */
+#define NM_ARRIVAL_STEPS     100
+#define NM_ARRIVAL_STEPS_MAX 1000000
 
 /* Recorded times of arrivals, in one block of memory. */
 struct nm_trace {
@@ -74,7 +76,9 @@ struct nm_arrivals {
 	unsigned words;			       /* enum nm_arrival_word: those that are given */
 	double speed;			       /* above 0 */
 	unsigned char order[NM_ARRIVAL_STEPS]; /* of steps */
-	char file[NM_ARRIVAL_TEXT];	       /* "": the law has none */
+	uint32_t n_steps;	      /* until the first one comes again; 0: the law has none */
+	uint64_t step_ns;	      /* of each */
+	char file[NM_ARRIVAL_TEXT];   /* "": the law has none */
 	const struct nm_trace *trace; /* of laws with by_trace, as nm_arrivals_set_trace was told */
 	double length_ns;	      /* of the transaction */
 	double pass_bytes;	      /* of laws with by_bytes, as nm_arrivals_set_bytes was told */
@@ -108,6 +112,8 @@ struct nm_arrival_law {
 	double (*when_ns)(const struct nm_arrivals *arrivals, double place);
 	/* The longest time in which no more than so many are expected; NULL: by the rate. */
 	double (*quiet_ns)(const struct nm_arrivals *arrivals, double places);
+	/* The rate of a step; NULL: the law has none. */
+	double (*step_per_s)(const struct nm_arrivals *arrivals, uint32_t step);
 	/* What is wrong with the arguments together; NULL: nothing, or there is no such function.
 	 * It may complete what follows from them. */
 	const char *(*check)(struct nm_arrivals *arrivals);
@@ -138,6 +144,19 @@ double nm_arrivals_longest_pause_ns(const struct nm_arrivals *arrivals);
 /* How many arrivals are expected in the first ns of the transaction, and the inverse. */
 double nm_arrivals_expected(const struct nm_arrivals *arrivals, double ns);
 double nm_arrivals_when_ns(const struct nm_arrivals *arrivals, double place);
+
+/* Of a law with steps: that in which the time lies, from the begin of the transaction, and when
+ * that one ends. */
+static inline uint32_t nm_arrivals_step(const struct nm_arrivals *arrivals, uint64_t ns)
+{
+	return (uint32_t)(ns / arrivals->step_ns % arrivals->n_steps);
+}
+static inline uint64_t nm_arrivals_step_end_ns(const struct nm_arrivals *arrivals, uint64_t ns)
+{
+	return ns - ns % arrivals->step_ns + arrivals->step_ns;
+}
+/* How much of the first ns of the transaction is of the step, whenever it comes again. */
+uint64_t nm_arrivals_in_step_ns(const struct nm_arrivals *arrivals, uint32_t step, uint64_t ns);
 
 /* The next place of a lane whose arrivals are a Poisson process. */
 double nm_lane_poisson(const struct nm_lane *lane, const struct nm_arrivals *arrivals);

@@ -184,9 +184,9 @@ static int parse(const char *text, uint64_t length_ns, struct nm_arrivals *ret, 
 	*ret = (struct nm_arrivals){.law = find_law(text, length), .speed = 1, .n_lanes = NM_LANES};
 	if (!ret->law || !text[length])
 		return refuse_form(text, NULL, why, why_size);
+	ret->length_ns = (double)(length_ns ? length_ns : 1000000000);
 	if (read_law(text, text + length + 1, ret, why, why_size) != 0)
 		return -EINVAL;
-	ret->length_ns = (double)(length_ns ? length_ns : 1000000000);
 	if (ret->law->by_bytes || ret->law->by_trace)
 		return 0;
 	set_rate(ret);
@@ -292,6 +292,15 @@ double nm_arrivals_when_ns(const struct nm_arrivals *arrivals, double place)
 {
 	return arrivals->law->when_ns ? arrivals->law->when_ns(arrivals, place)
 				      : place * (1e9 / arrivals->args[0]);
+}
+
+uint64_t nm_arrivals_in_step_ns(const struct nm_arrivals *arrivals, uint32_t step, uint64_t ns)
+{
+	const uint64_t over = ns / arrivals->step_ns;
+	const uint32_t at = (uint32_t)(over % arrivals->n_steps);
+
+	return (over / arrivals->n_steps + (step < at)) * arrivals->step_ns +
+	       (step == at ? ns % arrivals->step_ns : 0);
 }
 
 double nm_arrivals_longest_pause_ns(const struct nm_arrivals *arrivals)

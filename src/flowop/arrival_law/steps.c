@@ -28,7 +28,7 @@ static unsigned count(const struct nm_arrivals *arrivals)
 	return count_up(arrivals) * (arrivals->words & NM_ARRIVAL_MIRRORED ? 2 : 1);
 }
 
-static double rate(const struct nm_arrivals *arrivals, unsigned step)
+static double rate(const struct nm_arrivals *arrivals, uint32_t step)
 {
 	const double *args = arrivals->args;
 	unsigned up = count_up(arrivals);
@@ -87,6 +87,10 @@ static const char *check(struct nm_arrivals *arrivals)
 
 	if (fabs(args[TO] - args[FROM]) / args[STEP] > NM_ARRIVAL_STEPS - 1)
 		return "more than 100 steps lead from the first rate to the second";
+	if (arrivals->length_ns / args[EACH] > NM_ARRIVAL_STEPS_MAX)
+		return "more than 1000000 steps are in the time of the transaction";
+	arrivals->n_steps = count(arrivals);
+	arrivals->step_ns = (uint64_t)fmin(args[EACH], 0x1p62);
 	for (unsigned i = 0; i < up; i++) {
 		unsigned at = i;
 
@@ -106,5 +110,6 @@ const struct nm_arrival_law nm_arrival_law_steps = {
 	.expected = expected,
 	.when_ns = when_ns,
 	.quiet_ns = quiet_ns,
+	.step_per_s = rate,
 	.check = check,
 };

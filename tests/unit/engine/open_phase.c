@@ -20,6 +20,7 @@ void begin(const char *arrivals, uint64_t duration_ns)
 	if (!rules.drain_ns)
 		f.phase.arrivals.backlog.drain_ns = DRAIN_NS;
 	f.worker.commands.begin_ns = S;
+	f.worker.io.apps.due = &open_of->due;
 	ck_assert_int_eq(nm_open_init(&f.worker), 0);
 	nm_open_begin(&f.worker);
 	for (unsigned t = 0; t < NM_TIME__COUNT; t++) {

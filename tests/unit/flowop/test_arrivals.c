@@ -102,6 +102,7 @@ START_TEST(mistakes_are_named)
 		{"steps(0,5,1,1s)", "\"0\" is no rate of arrivals"},
 		{"steps(1,1000,1,1s)",
 		 "more than 100 steps lead from the first rate to the second"},
+		{"steps(1,2,1,5us)", "more than 1000000 steps are in the time of the transaction"},
 		{"load(1.1,1G)", "\"1.1\" is no share: from 0 to 1"},
 		{"load(0.5,0)", "\"0\" is no rate of a link above 0, as 10Gb/s"},
 		{"load(0.5,1x)", "\"1x\" is no rate of a link"},
@@ -349,6 +350,55 @@ START_TEST(steps_are_held)
 }
 END_TEST
 
+/* Which step a time is of, there and back, and how much of a step there has been until then. */
+START_TEST(times_belong_to_steps)
+{
+	static const struct {
+		uint64_t at_ns, in_ns[4];
+		uint32_t step;
+		uint64_t end_ns;
+	} times[] = {{0, {0, 0, 0, 0}, 0, 500},
+		     {499, {499, 0, 0, 0}, 0, 500},
+		     {500, {500, 0, 0, 0}, 1, 1000},
+		     {1001, {500, 500, 1, 0}, 2, 1500},
+		     {1999, {500, 500, 500, 499}, 3, 2000},
+		     {2000, {500, 500, 500, 500}, 0, 2500},
+		     {2600, {1000, 600, 500, 500}, 1, 3000}};
+	struct nm_arrivals arrivals = arrivals_of("steps(100,200,100,500ms,mirrored)");
+
+	ck_assert_uint_eq(arrivals.n_steps, 4);
+	for (uint32_t i = 0; i < 4; i++)
+		ck_assert_double_eq(arrivals.law->step_per_s(&arrivals, i),
+				    i == 0 || i == 3 ? 100 : 200);
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+		uint64_t ns = times[i].at_ns * 1000000;
+
+		ck_assert_uint_eq(nm_arrivals_step(&arrivals, ns), times[i].step);
+		ck_assert_uint_eq(nm_arrivals_step_end_ns(&arrivals, ns),
+				  times[i].end_ns * 1000000);
+		for (uint32_t k = 0; k < 4; k++)
+			ck_assert_uint_eq(nm_arrivals_in_step_ns(&arrivals, k, ns),
+					  times[i].in_ns[k] * 1000000);
+	}
+}
+END_TEST
+
+/* A step may be longer than any run: nothing wraps round, or divides by 0. */
+START_TEST(a_step_may_last_for_ever)
+{
+	static const char *const texts[] = {"steps(1k,1k,1k,18446744073709551615ns)",
+					    "steps(1k,100k,1k,5000000h,mirrored)"};
+	struct nm_arrivals arrivals = arrivals_of(texts[_i]);
+	const uint64_t last_ns = UINT64_C(1) << 62;
+
+	ck_assert_double_eq_tol(arrivals.per_s, 1000, 1e-6);
+	ck_assert_uint_eq(nm_arrivals_step(&arrivals, last_ns - 1), 0);
+	ck_assert_uint_ge(nm_arrivals_step_end_ns(&arrivals, last_ns - 1), last_ns);
+	ck_assert_uint_eq(nm_arrivals_in_step_ns(&arrivals, 0, last_ns - 1), last_ns - 1);
+	ck_assert(nm_arrivals_expected(&arrivals, 0) >= 0);
+}
+END_TEST
+
 /* Each rate is held once in a round, and not one after the other. */
 START_TEST(steps_are_shuffled)
 {
@@ -463,6 +513,8 @@ int main(void)
 	tcase_add_loop_test(tcase, arrivals_come_when_they_are_expected, 0,
 			    sizeof changing / sizeof *changing);
 	tcase_add_test(tcase, steps_are_held);
+	tcase_add_test(tcase, times_belong_to_steps);
+	tcase_add_loop_test(tcase, a_step_may_last_for_ever, 0, 2);
 	tcase_add_test(tcase, steps_are_shuffled);
 	tcase_add_test(tcase, a_trace_is_replayed);
 	tcase_add_test(tcase, bursts_are_followed_by_silence);

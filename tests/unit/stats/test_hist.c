@@ -285,6 +285,25 @@ START_TEST(collecting_adds)
 }
 END_TEST
 
+/* Reads no more than what was recorded, and adds as much as a whole reading. */
+START_TEST(what_was_touched_is_all)
+{
+	nm_hist_collect_touched(&snap, &hist);
+	ck_assert_uint_eq(snap.count, 0);
+	ck_assert_uint_eq(snap.min_ns, UINT64_MAX);
+	nm_hist_record(&hist, 7);
+	nm_hist_record(&hist, 1000000);
+	nm_hist_record(&hist, UINT64_MAX);
+	nm_hist_collect_touched(&snap, &hist);
+	nm_hist_collect(&other, &hist);
+	ck_assert_mem_eq(&snap, &other, sizeof snap);
+	/* Below the minimum, where the writer may be between two stores. */
+	atomic_store(&hist.bucket[nm_hist_index(3)], 1);
+	nm_hist_collect_touched(&snap, &hist);
+	ck_assert_uint_eq(snap.count, 6);
+}
+END_TEST
+
 /* As another thread may see it: the writer has not come to the minimum and the maximum yet. */
 START_TEST(a_copy_between_two_stores_has_a_minimum_and_a_maximum)
 {
@@ -441,6 +460,7 @@ int main(void)
 	tcase_add_test(tc, merging_is_as_if_recorded_together);
 	tcase_add_test(tc, merging_nothing_changes_nothing);
 	tcase_add_test(tc, collecting_adds);
+	tcase_add_test(tc, what_was_touched_is_all);
 	tcase_add_test(tc, a_copy_between_two_stores_has_a_minimum_and_a_maximum);
 	tcase_add_test(tc, subtracting_leaves_what_came_later);
 	tcase_add_test(tc, edges_are_no_wider_than_the_later_minimum_and_maximum);

@@ -170,11 +170,61 @@ START_TEST(misses_have_a_name)
 }
 END_TEST
 
+/* It has room for all that the other keeps, each apart, and the times of a verb that are those of
+ * the passes are so in it, too. */
+START_TEST(a_tally_like_another_keeps_the_same)
+{
+	struct nm_tally like = tally_of(1u << NM_TIME_LATENCY | 1u << NM_TIME_RESPONSE, 5), tally;
+	struct nm_tally own = tally_of(1u << NM_TIME_RESPONSE, 7);
+	struct nm_verb_tally verbs[2] = {{.name = NULL},
+					 {.name = "get",
+					  .usual = 3,
+					  .missed = 4,
+					  .latency = like.latency,
+					  .response = own.response}};
+	struct nm_tally_snap *snap = nm_tally_snap_new(2);
+	char *memory;
+
+	like.verbs = verbs;
+	like.n_verbs = 2;
+	ck_assert_uint_eq(nm_tally_bytes(&like), sizeof verbs + 3 * sizeof(struct nm_hist));
+	memory = calloc(1, nm_tally_bytes(&like));
+	ck_assert(memory && snap);
+	tally = (struct nm_tally){.n_verbs = 0};
+	nm_tally_init_like(&tally, &like, memory);
+	nm_tally_collect(snap, &tally);
+	ck_assert_uint_eq(snap->kept, 1u << NM_TIME_LATENCY | 1u << NM_TIME_RESPONSE);
+	ck_assert_uint_eq(snap->latency.count + snap->response.count, 0);
+	ck_assert_ptr_eq(tally.verbs[1].latency, tally.latency);
+	ck_assert_ptr_null(tally.verbs[0].latency);
+	ck_assert_uint_eq(tally.verbs[1].usual, 3);
+	ck_assert_uint_eq(tally.verbs[1].missed, 4);
+	nm_hist_record(tally.latency, 10);
+	nm_hist_record(tally.latency, 1000);
+	nm_hist_record(tally.response, 20);
+	nm_hist_record(tally.verbs[1].response, 30);
+	nm_counter_add(&tally.verbs[1].outcomes.hits, 1);
+	nm_tally_collect(snap, &tally);
+	ck_assert_uint_eq(snap->latency.count, 2);
+	ck_assert_uint_eq(snap->latency.max_ns, 1000);
+	ck_assert_uint_eq(snap->response.sum_ns, 20);
+	ck_assert_str_eq(snap->verbs[1].name, "get");
+	ck_assert_uint_eq(snap->verbs[1].response.sum_ns, 30);
+	ck_assert_uint_eq(snap->counts.hits, 1);
+	ck_assert_uint_eq(like.latency->max_ns, 5);
+	free(memory);
+	free(snap);
+	tally_fini(&own);
+	tally_fini(&like);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("tally");
 	TCase *tc = tcase_create("tally");
 
+	tcase_add_test(tc, a_tally_like_another_keeps_the_same);
 	tcase_add_test(tc, sizes_have_classes);
 	tcase_add_test(tc, flows_of_all_workers_are_added);
 	tcase_add_test(tc, names_make_up_the_classes);
