@@ -464,6 +464,18 @@ static void keep_due(struct nm_windows *windows, uint32_t g, struct nm_result_ph
 	fill_window(windows, &phase->due, windows->row_of_group, ns);
 }
 
+/* What came of the passes of each step, as long as it has lasted. */
+static void keep_steps(struct nm_windows *windows, uint32_t g, struct nm_result_phase *phase)
+{
+	struct nm_tally_snap *sample = windows->row_of_group;
+
+	for (uint32_t i = 0; i < nm_engine_steps(windows->engine, g, windows->phase); i++) {
+		nm_engine_sample_step(windows->engine, g, windows->phase, i, sample);
+		fill_whole(windows, &phase->steps[i].window, sample,
+			   sample->counts.open_ns / windows->plan->groups[g].n_workers);
+	}
+}
+
 static void end_group(struct nm_windows *windows, uint32_t g, uint64_t now_ns)
 {
 	const struct nm_group *group = &windows->plan->groups[g];
@@ -480,6 +492,7 @@ static void end_group(struct nm_windows *windows, uint32_t g, uint64_t now_ns)
 	fill_whole(windows, &phase->whole, windows->scratch, end_ns - begin_ns);
 	if (mg->measured && mg->by_due)
 		keep_due(windows, g, phase, end_ns - begin_ns);
+	keep_steps(windows, g, phase);
 	/* A window that has not opened by now, or opens after the last flow has left, holds
 	 * nothing. */
 	if (mg->measured && !mg->closed && !mg->waits && mg->from_ns < end_ns)

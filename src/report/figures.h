@@ -26,6 +26,12 @@ extern const struct nm_object nm_server_object, nm_outcomes_object, nm_verb_obje
 	nm_with_failures_object, nm_latency_object, nm_ratios_object, nm_window_object,
 	nm_direction_object, nm_datagrams_object, nm_load_object;
 
+/* figures_steps.c: struct nm_step_row. The rows of a phase, and of each phase over all complete
+ * runs; owned, or NULL when out of memory; null: there are none. */
+extern const struct nm_object nm_step_object;
+json_t *nm_steps_json(const struct nm_at *at);
+json_t *nm_steps_of_series_json(const struct nm_at *at);
+
 /* Whether the run has messages that may be lost. */
 bool nm_has_datagrams(const struct nm_at *at);
 

@@ -126,6 +126,14 @@ static const struct nm_figure repeat_figures[] = {
 	NM_FILLED("summary", fill_summaries, struct nm_runs_summary, summaries_object),
 	NM_MADE("hosts", make_hosts, NULL, .object = &hosts_object,
 		.doc = "What each has cost, over the complete runs."),
+	NM_MADE("steps", nm_steps_of_series_json,
+		"{'type': 'array', 'items': {'type': 'object', 'required': ['group', 'phase', "
+		"'steps'], 'properties': {'group': {'$ref': '#/$defs/known_text'}, 'phase': "
+		"{'$ref': '#/$defs/count'}, 'steps': " NM_SCHEMA_LIST(
+			"step") "}, 'additionalProperties': false}}",
+		.omits_null = true,
+		.doc = "Only with arrivals=steps(...): the steps of each transaction that has "
+		       "some, of the complete runs together."),
 	NM_FIGURE_END,
 };
 

@@ -317,6 +317,9 @@ static const struct nm_figure phase_figures[] = {
 		  .doc = "Passes a second of all flows together, when the transaction has a rate "
 			 "or arrivals."),
 	NM_FILLED("load", fill_load, struct nm_load, nm_load_object, .omits_null = true),
+	NM_MADE("steps", nm_steps_json, NM_SCHEMA_LIST("step"), .omits_null = true,
+		.doc = "Only with arrivals=steps(...), of a measured transaction: each step, in "
+		       "the order of time. Their counts add up to those of load, but for tardy."),
 	NM_FILLED("replay", fill_replay, struct nm_replayed, nm_replay_object, .omits_null = true),
 	NM_MADE("operations", make_operations, "operations", .omits_null = true),
 	NM_MADE("flowops", make_flowops, "flowops", .omits_null = true),

@@ -16,6 +16,7 @@
 #include "report/figures.h"
 #include "report/keys.h"
 #include "report/requirement.h"
+#include "report/steps.h"
 #include "result/datagram_stats.h"
 #include "result/load.h"
 
@@ -212,9 +213,29 @@ static void print_totals(const struct nm_result *result, const struct nm_view *v
 		fputs("throughput_units=transactions/s\n", out);
 }
 
+/* The steps of a transaction, by their place. */
+static void print_steps(const struct nm_result *result, const struct nm_result_group *group,
+			const struct nm_result_phase *phase, const char *prefix, FILE *out)
+{
+	char inner[KEY_NAME + 96];
+
+	for (size_t i = 0; i < phase->n_steps; i++) {
+		struct nm_step_row row;
+
+		if (!nm_step_row(result, group, &phase->steps[i], &row))
+			continue;
+		snprintf(inner, sizeof(inner), "%stransaction.%zu.step.%u.", prefix,
+			 (size_t)(phase - group->phases) + 1, (unsigned)row.step.number + 1);
+		nm_figures_keys(out, inner, nm_step_object.figures, &row, &result->percentiles);
+		fprintf(out, "%sload=%s\n", inner, row.load.name);
+	}
+}
+
 static void print_group(const struct nm_result *result, const struct nm_result_group *group,
 			const char *prefix, FILE *out)
 {
+	for (size_t k = 0; k < group->n_phases; k++)
+		print_steps(result, group, &group->phases[k], prefix, out);
 	nm_figures_keys(out, prefix, nm_group_object.figures, group, &result->percentiles);
 	print_measured(out, prefix, &group->totals, &result->percentiles);
 }

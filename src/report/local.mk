@@ -33,6 +33,7 @@ src_libnm_report_la_SOURCES = \
 	src/report/figures_host.c \
 	src/report/figures_repeat.c \
 	src/report/figures_replay.c \
+	src/report/figures_steps.c \
 	src/report/figures_run.c \
 	src/report/figures_sum.c \
 	src/report/figures_usage.c \
@@ -57,6 +58,8 @@ src_libnm_report_la_SOURCES = \
 	src/report/requirement.c \
 	src/report/requirement.h \
 	src/report/schema.c \
+	src/report/steps.c \
+	src/report/steps.h \
 	src/report/stream.c \
 	src/report/stream.h \
 	src/report/sweep.c \
@@ -68,6 +71,7 @@ src_libnm_report_la_SOURCES = \
 	src/report/text_costs.c \
 	src/report/text_counters.c \
 	src/report/text_intervals.c \
+	src/report/text_steps.c \
 	src/report/text_parts.h \
 	src/report/text_tables.c \
 	src/report/text_flows.c \

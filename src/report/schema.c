@@ -46,7 +46,7 @@ static const struct nm_object *const definitions[] = {
 	&nm_facts_object,	  &nm_host_object,	 &nm_summary_object,
 	&nm_repeat_object,	  &nm_sum_object,	 &nm_requirement_object,
 	&nm_comparison_object,	  &nm_trial_object,	 &nm_sweep_object,
-	&nm_vector_object,	  &nm_costs_object,
+	&nm_vector_object,	  &nm_costs_object,	 &nm_step_object,
 };
 
 /* A schema as it stands in the tables, with ' for ". */

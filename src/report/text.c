@@ -55,18 +55,6 @@ static void print_head(const struct nm_result *result, FILE *out)
 	fputc('\n', out);
 }
 
-/* The percentiles that a row of a table has room for, by their place in the result; fewer when it
- * has not both. */
-static size_t row_percentiles(const struct nm_percentiles *percentiles, size_t ret_places[2])
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < percentiles->count; i++)
-		if ((percentiles->pct[i] == 50 || percentiles->pct[i] == 99) && count < 2)
-			ret_places[count++] = i;
-	return count;
-}
-
 /* The names of a latency and of its values in the table of groups. */
 static void add_time_names(struct nm_table *table, const char *of, const struct nm_result *result,
 			   const size_t *places, size_t n_places)
@@ -94,7 +82,7 @@ static void print_groups(const struct nm_result *result, unsigned width, FILE *o
 {
 	const size_t n_names = 6;
 	size_t places[2];
-	size_t n_places = row_percentiles(&result->percentiles, places);
+	size_t n_places = nm_text_row_percentiles(&result->percentiles, places);
 	char align[24] = "l", a[TEXT], b[TEXT], c[TEXT];
 	struct nm_table table = {.align = align, .width = width};
 	bool responses = result->totals.response.count > 0;
@@ -457,6 +445,7 @@ static int write_text(const struct nm_runs *series, FILE *out)
 	nm_text_totals_print(last, width, out);
 	nm_text_verbs_print(last, width, out);
 	nm_text_flows_print(last, width, out);
+	nm_text_steps_print(series, width, out);
 	if (has_figures(last)) {
 		print_groups(last, width, out);
 		print_hosts(last, width, out);

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "result/result.h"
+#include "result/runs.h"
 
 /* The lines of the totals. */
 void nm_text_totals_print(const struct nm_result *result, unsigned width, FILE *out);
@@ -13,6 +13,9 @@ void nm_text_totals_print(const struct nm_result *result, unsigned width, FILE *
 void nm_text_intervals_print(const struct nm_result *result, unsigned width, FILE *out);
 /* A table of the verbs with their outcomes, and one of their times; nothing where nothing asks. */
 void nm_text_verbs_print(const struct nm_result *result, unsigned width, FILE *out);
+/* A table of the steps of each transaction whose arrivals have some, of several runs all together;
+ * nothing where there is none. */
+void nm_text_steps_print(const struct nm_runs *series, unsigned width, FILE *out);
 /* A table of completion times and slowdowns by size; nothing when no flows were measured. */
 void nm_text_flows_print(const struct nm_result *result, unsigned width, FILE *out);
 /* The tables that were asked for, each behind an empty line. */

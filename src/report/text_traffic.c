@@ -41,6 +41,16 @@ void nm_text_percentiles(struct nm_table *table, const struct nm_percentiles *pe
 		nm_table_text(table, nm_percentile_key(percentiles->pct[i], key, sizeof(key)));
 }
 
+size_t nm_text_row_percentiles(const struct nm_percentiles *percentiles, size_t ret_places[2])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < percentiles->count; i++)
+		if ((percentiles->pct[i] == 50 || percentiles->pct[i] == 99) && count < 2)
+			ret_places[count++] = i;
+	return count;
+}
+
 static void add_direction(struct nm_table *table, const char *name,
 			  const struct nm_datagram_direction *way)
 {

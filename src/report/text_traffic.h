@@ -21,6 +21,10 @@ const char *nm_text_way(uint64_t bytes, double seconds, char *buf);
 /* A cell for the name of each percentile. */
 void nm_text_percentiles(struct nm_table *table, const struct nm_percentiles *percentiles);
 
+/* The percentiles that a row of a table has room for, by their place in the result; fewer when it
+ * has not both. */
+size_t nm_text_row_percentiles(const struct nm_percentiles *percentiles, size_t ret_places[2]);
+
 /* The throughput of a stream, by who sends and by who receives. */
 void nm_text_stream(struct nm_table *table, const struct nm_result *result);
 /* The throughput of the master; a direction without data is left out. */

@@ -222,10 +222,14 @@ static void count_outstanding(struct nm_load *load, const struct nm_window *wind
 	load->keeps_law = fabs(sum_s - law_s) <= tolerance_s;
 }
 
-bool nm_phase_judge(const struct nm_result *result, const struct nm_result_group *group,
-		    const struct nm_result_phase *phase, struct nm_load *ret_load)
+/* How long passes became due. */
+static double open_s(const struct nm_result_group *group, const struct nm_counts *counts)
 {
-	const struct nm_window *window = window_of(phase);
+	return (double)counts->open_ns / 1e9 / group->n_workers;
+}
+
+static struct nm_load load_of(const struct nm_result_group *group, const struct nm_window *window)
+{
 	const struct nm_counts *counts = &window->counts;
 	struct nm_load load = {.due = counts->arrivals + nm_counts_never_begun(counts),
 			       .unsent = counts->unsent,
@@ -234,9 +238,7 @@ bool nm_phase_judge(const struct nm_result *result, const struct nm_result_group
 			       .tardy = counts->tardy,
 			       .failed = counts->unanswered + counts->errors};
 
-	if (!phase->arrivals || !phase->measured || !counts->open_ns)
-		return false;
-	double seconds = (double)counts->open_ns / 1e9 / group->n_workers;
+	double seconds = open_s(group, counts);
 	double begun = fmax((double)counts->arrivals, 1);
 	const double step_s = NM_DELAY_STEP_NS / 1e9;
 
@@ -245,19 +247,49 @@ bool nm_phase_judge(const struct nm_result *result, const struct nm_result_group
 	load.backlog_per_s = (double)(counts->tardy + counts->unsent) / seconds;
 	load.busy_s = (double)counts->delay_busy * step_s / begun;
 	load.generator_s = (double)counts->delay_own * step_s / begun;
-	count_outstanding(&load, window, seconds, group->n_workers);
 	load.verdict = judge(&load, window);
 	load.name = names[load.verdict];
-	advise(&load, result, phase, group);
-	*ret_load = load;
+	return load;
+}
+
+bool nm_phase_judge(const struct nm_result *result, const struct nm_result_group *group,
+		    const struct nm_result_phase *phase, struct nm_load *ret_load)
+{
+	const struct nm_window *window = window_of(phase);
+
+	if (!phase->arrivals || !phase->measured || !window->counts.open_ns)
+		return false;
+	*ret_load = load_of(group, window);
+	count_outstanding(ret_load, window, open_s(group, &window->counts), group->n_workers);
+	advise(ret_load, result, phase, group);
 	return true;
+}
+
+/* Not as a run that has failed. */
+static bool has_ended(const struct nm_result *result)
+{
+	return result->complete || result->verdict.interrupted;
+}
+
+bool nm_step_judge(const struct nm_result_group *group, const struct nm_result_step *step,
+		   struct nm_load *ret_load)
+{
+	if (!step->window.counts.open_ns)
+		return false;
+	*ret_load = load_of(group, &step->window);
+	return true;
+}
+
+bool nm_step_load(const struct nm_result *result, const struct nm_result_group *group,
+		  const struct nm_result_step *step, struct nm_load *ret_load)
+{
+	return has_ended(result) && nm_step_judge(group, step, ret_load);
 }
 
 bool nm_phase_load(const struct nm_result *result, const struct nm_result_group *group,
 		   const struct nm_result_phase *phase, struct nm_load *ret_load)
 {
-	return (result->complete || result->verdict.interrupted) &&
-	       nm_phase_judge(result, group, phase, ret_load);
+	return has_ended(result) && nm_phase_judge(result, group, phase, ret_load);
 }
 
 bool nm_result_load(const struct nm_result *result, struct nm_load *ret_load)

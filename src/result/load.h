@@ -9,6 +9,7 @@
 struct nm_result;
 struct nm_result_group;
 struct nm_result_phase;
+struct nm_result_step;
 
 /* From the best to the worst. */
 enum nm_load_verdict {
@@ -51,6 +52,13 @@ bool nm_phase_judge(const struct nm_result *result, const struct nm_result_group
 /* The same, of a run that has not failed. */
 bool nm_phase_load(const struct nm_result *result, const struct nm_result_group *group,
 		   const struct nm_result_phase *phase, struct nm_load *ret_load);
+/* The same two of the passes that were due in a step of a transaction: what is late is so at the
+ * end of the step. How many were outstanding is not known of it, and it has no advice. False: it
+ * was not held in the measured window, either. */
+bool nm_step_judge(const struct nm_result_group *group, const struct nm_result_step *step,
+		   struct nm_load *ret_load);
+bool nm_step_load(const struct nm_result *result, const struct nm_result_group *group,
+		  const struct nm_result_step *step, struct nm_load *ret_load);
 /* The worst verdict of all measured transactions. False: none has open arrivals. */
 bool nm_result_load(const struct nm_result *result, struct nm_load *ret_load);
 

@@ -8,6 +8,7 @@ src_libnm_result_la_SOURCES = \
 	src/result/load.c \
 	src/result/load.h \
 	src/result/percentiles.c \
+	src/result/phase.h \
 	src/result/pool.c \
 	src/result/pool.h \
 	src/result/replayed.c \

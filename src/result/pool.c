@@ -45,27 +45,44 @@ static void sample_of(const struct nm_window *window, const struct nm_window *la
 	}
 }
 
-/* One window of a run; NULL: the run has no such. */
-typedef struct nm_window *(*window_fn)(struct nm_result *run, size_t group, size_t phase);
+/* Which window of a run. */
+struct place {
+	size_t group, phase, step;
+};
 
-static struct nm_window *totals_of(struct nm_result *run, size_t group, size_t phase)
+/* One window of a run; NULL: the run has no such. */
+typedef struct nm_window *(*window_fn)(struct nm_result *run, const struct place *at);
+
+static struct nm_window *totals_of(struct nm_result *run, const struct place *at)
 {
-	(void)group;
-	(void)phase;
+	(void)at;
 	return &run->totals;
 }
 
-static struct nm_window *group_of(struct nm_result *run, size_t group, size_t phase)
+static struct nm_window *group_of(struct nm_result *run, const struct place *at)
 {
-	(void)phase;
-	return group < run->n_groups ? &run->groups[group].totals : NULL;
+	return at->group < run->n_groups ? &run->groups[at->group].totals : NULL;
 }
 
-static struct nm_window *phase_of(struct nm_result *run, size_t group, size_t phase)
+static struct nm_result_phase *find_phase(struct nm_result *run, const struct place *at)
 {
-	if (group >= run->n_groups || phase >= run->groups[group].n_phases)
+	if (at->group >= run->n_groups || at->phase >= run->groups[at->group].n_phases)
 		return NULL;
-	return &run->groups[group].phases[phase].whole;
+	return &run->groups[at->group].phases[at->phase];
+}
+
+static struct nm_window *phase_of(struct nm_result *run, const struct place *at)
+{
+	struct nm_result_phase *phase = find_phase(run, at);
+
+	return phase ? &phase->whole : NULL;
+}
+
+static struct nm_window *step_of(struct nm_result *run, const struct place *at)
+{
+	struct nm_result_phase *phase = find_phase(run, at);
+
+	return phase && at->step < phase->n_steps ? &phase->steps[at->step].window : NULL;
 }
 
 /* Runs that are pooled. */
@@ -75,11 +92,11 @@ struct runs {
 };
 
 /* Pools a window into that of the pool. */
-static int pool_window(const struct runs *runs, window_fn window_of, size_t group, size_t phase,
+static int pool_window(const struct runs *runs, window_fn window_of, struct place at,
 		       struct nm_result *pool)
 {
-	const struct nm_window *last = window_of(runs->items[runs->n - 1], group, phase);
-	struct nm_window *pooled = window_of(pool, group, phase);
+	const struct nm_window *last = window_of(runs->items[runs->n - 1], &at);
+	struct nm_window *pooled = window_of(pool, &at);
 	struct nm_tally_snap *sum = nm_tally_snap_new((uint32_t)last->n_verbs);
 	struct nm_tally_snap *one = nm_tally_snap_new((uint32_t)last->n_verbs);
 	double seconds = 0;
@@ -87,7 +104,7 @@ static int pool_window(const struct runs *runs, window_fn window_of, size_t grou
 
 	*pooled = (struct nm_window){.seconds = 0};
 	for (size_t i = 0; i < runs->n && !error; i++) {
-		const struct nm_window *window = window_of(runs->items[i], group, phase);
+		const struct nm_window *window = window_of(runs->items[i], &at);
 
 		if (!window)
 			continue;
@@ -100,6 +117,17 @@ static int pool_window(const struct runs *runs, window_fn window_of, size_t grou
 	free(sum);
 	free(one);
 	return error;
+}
+
+/* Steps of the pool's own, with windows that are empty yet. */
+static int copy_steps(const struct nm_result_phase *from, struct nm_result_phase *to)
+{
+	to->steps = calloc(from->n_steps + 1, sizeof(*to->steps));
+	for (size_t i = 0; to->steps && i < from->n_steps; i++) {
+		to->steps[i] = from->steps[i];
+		to->steps[i].window = (struct nm_window){.seconds = 0};
+	}
+	return to->steps ? 0 : -ENOMEM;
 }
 
 /* Groups and phases of the pool's own, with windows that are empty yet. */
@@ -121,9 +149,21 @@ static int copy_groups(const struct nm_result *last, struct nm_result *pool)
 		for (size_t k = 0; k < from->n_phases; k++) {
 			group->phases[k] = from->phases[k];
 			group->phases[k].whole = (struct nm_window){.seconds = 0};
+			if (copy_steps(&from->phases[k], &group->phases[k]) < 0)
+				return -ENOMEM;
 		}
 	}
 	return 0;
+}
+
+static int pool_phase(const struct runs *runs, struct place at, struct nm_result *pool)
+{
+	const size_t n_steps = find_phase(pool, &at)->n_steps;
+	int error = pool_window(runs, phase_of, at, pool);
+
+	for (; at.step < n_steps && !error; at.step++)
+		error = pool_window(runs, step_of, at, pool);
+	return error;
 }
 
 int nm_pool_runs(struct nm_result *const *runs, size_t n, struct nm_result *ret_pool)
@@ -135,13 +175,21 @@ int nm_pool_runs(struct nm_result *const *runs, size_t n, struct nm_result *ret_
 	int error = copy_groups(runs[n - 1], ret_pool);
 
 	if (!error)
-		error = pool_window(&all, totals_of, 0, 0, ret_pool);
+		error = pool_window(&all, totals_of, (struct place){.group = 0}, ret_pool);
 	for (size_t g = 0; g < ret_pool->n_groups && !error; g++) {
-		error = pool_window(&all, group_of, g, 0, ret_pool);
+		error = pool_window(&all, group_of, (struct place){.group = g}, ret_pool);
 		for (size_t k = 0; k < ret_pool->groups[g].n_phases && !error; k++)
-			error = pool_window(&all, phase_of, g, k, ret_pool);
+			error = pool_phase(&all, (struct place){.group = g, .phase = k}, ret_pool);
 	}
 	return error;
+}
+
+static void fini_phase(struct nm_result_phase *phase)
+{
+	nm_window_fini(&phase->whole);
+	for (size_t i = 0; i < phase->n_steps; i++)
+		nm_window_fini(&phase->steps[i].window);
+	free(phase->steps);
 }
 
 void nm_pool_fini(struct nm_result *pool)
@@ -149,7 +197,7 @@ void nm_pool_fini(struct nm_result *pool)
 	nm_window_fini(&pool->totals);
 	for (size_t g = 0; g < pool->n_groups; g++) {
 		for (size_t k = 0; k < pool->groups[g].n_phases; k++)
-			nm_window_fini(&pool->groups[g].phases[k].whole);
+			fini_phase(&pool->groups[g].phases[k]);
 		free(pool->groups[g].phases);
 		nm_window_fini(&pool->groups[g].totals);
 	}

@@ -7,9 +7,9 @@
 #include "result/result.h"
 
 /* The last of n complete runs of one plan, but with the times, counts and failures of all of them
- * in the windows of the run, its groups and its transactions. Of the verbs it has those of the last
- * run. 0 or -ENOMEM; to be given to nm_pool_fini in any case, and to nothing else that frees: what
- * is not pooled is borrowed. */
+ * in the windows of the run, its groups, its transactions and their steps. Of the verbs it has
+ * those of the last run. 0 or -ENOMEM; to be given to nm_pool_fini in any case, and to nothing else
+ * that frees: what is not pooled is borrowed. */
 int nm_pool_runs(struct nm_result *const *runs, size_t n, struct nm_result *ret_pool);
 void nm_pool_fini(struct nm_result *pool);
 

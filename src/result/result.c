@@ -19,6 +19,9 @@ static void free_group(struct nm_result_group *group)
 		free(group->phases[i].name);
 		nm_window_fini(&group->phases[i].whole);
 		nm_window_fini(&group->phases[i].due);
+		for (size_t s = 0; s < group->phases[i].n_steps; s++)
+			nm_window_fini(&group->phases[i].steps[s].window);
+		free(group->phases[i].steps);
 	}
 	nm_window_fini(&group->totals);
 	free(group->phases);

@@ -13,33 +13,13 @@
 #include "host/usage.h"
 #include "plan/params.h"
 #include "plan/throughput.h"
+#include "result/phase.h"
 #include "result/statistics.h"
 #include "result/window.h"
 #include "stats/counters.h"
 #include "stats/summary.h"
 
 struct nm_hist_snap;
-
-/* One transaction of one group. */
-struct nm_result_phase {
-	char *name;
-	unsigned line;
-	bool measured;
-	double begin_s, seconds; /* since the run began; how long it took */
-	double planned_per_s;	 /* by its rate or arrivals, for all flows together; 0: none */
-	char *arrivals;	   /* the law of its open arrivals, as the profile has it; NULL: none */
-	uint32_t pipeline; /* requests that a connection may have outstanding; 0: one */
-	struct {
-		uint64_t lines, left_out; /* see struct nm_replayed */
-		uint64_t total;		  /* passes after which the transaction ends; 0: no limit */
-	} recorded;
-	struct nm_window whole, due; /* all; of the passes due in the window, if others are not */
-	struct nm_counts slaves;     /* the counts of all slaves in it */
-	/* from the first flow of a slave that entered it to the last that left, by the master's
-	 * clock */
-	struct nm_span slaves_span;
-	bool slaves_known; /* the phase came to its end, and the slaves have told */
-};
 
 struct nm_result_group {
 	char *name;

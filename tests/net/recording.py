@@ -109,6 +109,11 @@ RECORD: dict[str, list[Command]] = {
         run_of("tcp_rr", "--format", "uperf"),
         run_of("tcp_rr", "-D", "num_flows=2", "-D", "delay=1ms", "-f", "-t", "-p"),
     ],
+    "steps": [
+        run_of("tcp_rr", *defines(arrivals="steps(500,1k,500,50ms)", num_flows=4), *repeat, "--format", form)
+        for repeat in ((), ("--repeat", "2"))
+        for form in ("text", "json", "kv")
+    ],
     "words": [Command(words, figures=False) for words in WORDS],
 }
 
@@ -131,6 +136,7 @@ _BY_CHANCE = re.compile(
     r"|.*intervals?\[\](\.groups\[\])?\.latency_s null"
     # What a busy machine makes of open arrivals, and of which sizes flows were.
     r'|.*\bload\W{1,3}(verdict \W)?(ok|connections|generator|overload|errors)\b|.*\bload\.advice '
+    r'|.*\bsteps\[\]\.verdict |  #( +#\w*)* +(ok|connections|generator|overload|errors)$|.*\bwas not reached \('
     r"|(.*\.)?(complete|slowdown)_(under_|over_)?\d+(_|kb|mb).*[ =]|  .*  (complete|slowdown)  #"
     r"|  #-#s  |.*#/s planned$|hosts\[\]\.(throttling|pressure|unhalted|cpus|cpufreq|vectors)|(remote_)?thrott\w+_periods="
     r"|.*half of its flows have taken less than # of their ideal time"  # the machine's loopback is a fast link

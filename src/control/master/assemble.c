@@ -381,6 +381,33 @@ static void warn_of_ways(struct nm_result *result)
 			       "that have room for them: an MTU of 4096 bytes and headers");
 }
 
+/* Whichever verdict the transaction has: others may have made up for a step. */
+static void warn_of_steps(struct nm_result *result, const struct nm_result_group *group,
+			  const struct nm_result_phase *phase)
+{
+	const struct nm_result_step *first = NULL;
+	struct nm_load load, of_first;
+	char rate[32], more[64] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < phase->n_steps; i++) {
+		if (!nm_step_judge(group, &phase->steps[i], &load) || load.verdict == NM_LOAD_OK ||
+		    n++)
+			continue;
+		first = &phase->steps[i];
+		of_first = load;
+	}
+	if (!first)
+		return;
+	if (n > 1)
+		snprintf(more, sizeof more, ", nor was that of %zu other step%s", n - 1,
+			 n == 2 ? "" : "s");
+	nm_result_warn(
+		result, "group %.128s: %s: the rate of step %u, %s/s, was not reached (%s)%s",
+		group->name, phase->arrivals, (unsigned)first->number + 1,
+		nm_format_count(first->planned_per_s, rate, sizeof rate), of_first.name, more);
+}
+
 static void warn_of_loads(struct nm_result *result)
 {
 	for (size_t g = 0; g < result->n_groups; g++) {
@@ -393,6 +420,7 @@ static void warn_of_loads(struct nm_result *result)
 
 			if (!nm_phase_judge(result, group, phase, &load))
 				continue;
+			warn_of_steps(result, group, phase);
 			if (load.verdict != NM_LOAD_OK)
 				nm_result_warn(result, "group %.128s: %s: load %s: %s", group->name,
 					       phase->arrivals, load.name, load.advice);

@@ -58,6 +58,23 @@ static void describe_replay(struct nm_result_phase *to, const struct nm_group *g
 	}
 }
 
+static bool describe_steps(struct nm_result_phase *to, const struct nm_phase *from)
+{
+	const struct nm_arrivals *arrivals = &from->arrivals;
+	const uint32_t n_steps = from->measured ? arrivals->n_steps : 0;
+
+	to->steps = calloc(n_steps + 1u, sizeof *to->steps);
+	if (!to->steps)
+		return false;
+	to->n_steps = n_steps;
+	for (uint32_t i = 0; i < n_steps; i++)
+		to->steps[i] = (struct nm_result_step){
+			.number = i,
+			.begin_s = (double)i * (double)arrivals->step_ns / 1e9,
+			.planned_per_s = arrivals->law->step_per_s(arrivals, i)};
+	return true;
+}
+
 static bool describe_group(struct nm_result_group *to, const struct nm_group *from)
 {
 	bool ok = true;
@@ -83,6 +100,7 @@ static bool describe_group(struct nm_result_group *to, const struct nm_group *fr
 				nm_arrivals_text(&from->phases[k].arrivals, text, sizeof(text)),
 				&ok);
 		describe_replay(&to->phases[k], from, &from->phases[k]);
+		ok = describe_steps(&to->phases[k], &from->phases[k]) && ok;
 		to->phases[k].planned_per_s = nm_phase_planned_per_s(from, &from->phases[k]);
 	}
 	return ok;

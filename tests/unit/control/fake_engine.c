@@ -371,6 +371,21 @@ void nm_engine_counts_due(const struct nm_engine *engine, uint32_t group, uint32
 	nm_engine_counts(engine, group, phase, ret_counts);
 }
 
+uint32_t nm_engine_steps(const struct nm_engine *engine, uint32_t group, uint32_t phase)
+{
+	(void)engine;
+	(void)group;
+	(void)phase;
+	return 0;
+}
+
+void nm_engine_sample_step(const struct nm_engine *engine, uint32_t group, uint32_t phase,
+			   uint32_t step, struct nm_tally_snap *ret_sample)
+{
+	(void)step;
+	nm_engine_sample(engine, group, phase, ret_sample);
+}
+
 void nm_engine_conn_summary(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 			    struct nm_conn_summary *ret_summary)
 {

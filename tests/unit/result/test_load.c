@@ -303,12 +303,38 @@ START_TEST(the_worst_counts)
 }
 END_TEST
 
+/* A step is judged by its own counts, in which tardy is what ended after it. */
+START_TEST(a_step_has_a_verdict_of_its_own)
+{
+	struct nm_result_step step = {.window = phase.whole};
+	struct nm_load load;
+
+	step.window.counts.open_ns = UINT64_C(1000) * NS_OF_MS;
+	ck_assert(nm_step_load(&result, &group, &step, &load));
+	ck_assert_str_eq(load.name, "ok");
+	ck_assert_double_eq(load.offered_per_s, 2000);
+	step.window.counts.tardy = step.window.counts.overdue = 500;
+	phase.whole.counts.tardy = 1;
+	ck_assert(nm_step_load(&result, &group, &step, &load));
+	ck_assert_str_ne(load.name, "ok");
+	ck_assert_double_eq(load.achieved_per_s, 1000);
+	ck_assert_str_eq(judged().name, "ok");
+	/* Nothing came to be due in it, or in a run that has failed. */
+	step.window.counts.open_ns = 0;
+	ck_assert(!nm_step_load(&result, &group, &step, &load));
+	step.window.counts.open_ns = 1;
+	result.complete = false;
+	ck_assert(!nm_step_load(&result, &group, &step, &load));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("load");
 	TCase *tcase = tcase_create("load");
 
 	tcase_add_checked_fixture(tcase, setup, NULL);
+	tcase_add_test(tcase, a_step_has_a_verdict_of_its_own);
 	tcase_add_test(tcase, as_asked_for);
 	tcase_add_test(tcase, passes_that_take_long_may_be_under_way);
 	tcase_add_test(tcase, what_is_outstanding_is_the_rate_by_the_time);
