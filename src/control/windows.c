@@ -490,6 +490,9 @@ static void end_group(struct nm_windows *windows, uint32_t g, uint64_t now_ns)
 	phase->begin_s = (double)(int64_t)(begin_ns - windows->run_begin_ns) / 1e9;
 	phase->seconds = (double)(end_ns - begin_ns) / 1e9;
 	fill_whole(windows, &phase->whole, windows->scratch, end_ns - begin_ns);
+	if (group->phases[windows->phase].flows.ideal.kind == NM_IDEAL_MEASURED)
+		phase->idle = *nm_engine_idle_path(windows->engine, g,
+						   group->phases[windows->phase].flows.probe);
 	if (mg->measured && mg->by_due)
 		keep_due(windows, g, phase, end_ns - begin_ns);
 	keep_steps(windows, g, phase);

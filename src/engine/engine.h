@@ -190,6 +190,10 @@ void nm_engine_sample_step(const struct nm_engine *engine, uint32_t group, uint3
  * finished it. */
 void nm_engine_conn_summary(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 			    struct nm_conn_summary *ret_summary);
+/* What the solitary flows of the phase have taken; NULL: this side does not run the group. When the
+ * phase is over. */
+const struct nm_idle_path *nm_engine_idle_path(const struct nm_engine *engine, uint32_t group,
+					       uint32_t phase);
 /* Bytes received in the phase that began last. */
 uint64_t nm_engine_received(const struct nm_engine *engine);
 /* A number that grows while anything moves: for stall detection. */

@@ -21,6 +21,7 @@
 #include "engine/timer.h"
 #include "engine/wait/defer.h"
 #include "engine/wait/waiter.h"
+#include "stats/idle_path.h"
 #include "host/clock.h"
 #include "transport/peers.h"
 
@@ -34,6 +35,9 @@ struct nm_phase_stats {
 	uint32_t n_parts;
 	_Atomic uint64_t begin_ns, end_ns;
 	struct nm_conn_summary conns; /* the worker writes before end_ns, others read after it */
+	/* of solitary flows; the group's first worker writes, and others read when the phase is
+	 * over */
+	struct nm_idle_path idle;
 };
 
 /* The queue of flows that can go on, which have their turn one after the other: runq.h. */

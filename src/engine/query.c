@@ -246,6 +246,14 @@ void nm_engine_conn_summary(const struct nm_engine *engine, uint32_t group, uint
 			merge_connections(ret_summary, &g->workers[w].stats[phase].conns);
 }
 
+const struct nm_idle_path *nm_engine_idle_path(const struct nm_engine *engine, uint32_t group,
+					       uint32_t phase)
+{
+	const struct nm_engine_group *g = &engine->groups[group];
+
+	return g->n_workers ? &g->workers[0].stats[phase].idle : NULL;
+}
+
 uint64_t nm_engine_received(const struct nm_engine *engine)
 {
 	uint64_t received = 0;

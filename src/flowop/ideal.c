@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/opt.h"
 
 /* Of a packet on the wire: preamble 8, Ethernet 18, gap 12, IPv4 20, TCP with time stamps 32; and
@@ -23,7 +24,9 @@ static const struct nm_opt parts[] = {
 	{.name = "base", .type = NM_TYPE_DURATION, .offset = offsetof(struct nm_ideal, base_ns)},
 	NM_OPT_END};
 
-#define FORM "must be link=BITRATE base=DURATION, as link=10Gb/s base=30us"
+#define FORM "must be auto, or link=BITRATE base=DURATION, as link=10Gb/s base=30us"
+
+static const char *const words[] = {[NM_IDEAL_MEASURED] = "auto", [NM_IDEAL_PROBE] = "probe"};
 
 /* One NAME=VALUE, which is changed. */
 static int read_part(char *word, enum nm_reading reading, struct nm_ideal *ideal, unsigned *seen,
@@ -49,10 +52,15 @@ static int read_part(char *word, enum nm_reading reading, struct nm_ideal *ideal
 int nm_ideal_parse(const char *text, enum nm_reading reading, struct nm_ideal *ret, char *why,
 		   size_t why_size)
 {
-	struct nm_ideal ideal = {.link_bps = 0};
+	struct nm_ideal ideal = {.kind = NM_IDEAL_FORMULA};
 	unsigned seen = 0;
 	char copy[256], *rest = NULL;
 
+	for (unsigned i = NM_IDEAL_MEASURED; i < sizeof(words) / sizeof(*words); i++)
+		if (nm_ascii_equals(text, words[i])) {
+			*ret = (struct nm_ideal){.kind = i};
+			return 0;
+		}
 	if (snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy)) {
 		(void)snprintf(why, why_size, FORM);
 		return -EINVAL;
@@ -71,6 +79,10 @@ int nm_ideal_parse(const char *text, enum nm_reading reading, struct nm_ideal *r
 
 char *nm_ideal_text(const struct nm_ideal *ideal, char *buf, size_t size)
 {
+	if (ideal->kind != NM_IDEAL_FORMULA) {
+		(void)snprintf(buf, size, "%s", words[ideal->kind]);
+		return buf;
+	}
 	/* So many digits, that no exponent is written, which could not be read. */
 	(void)snprintf(buf, size, "link=%.17gb/s base=%lluns", ideal->link_bps,
 		       (unsigned long long)ideal->base_ns);
@@ -85,9 +97,9 @@ double nm_ideal_ns(const struct nm_ideal *ideal, uint64_t bytes)
 	return (double)ideal->base_ns + wire * 8e9 / ideal->link_bps;
 }
 
-uint64_t nm_ideal_slowdown(const struct nm_ideal *ideal, uint64_t bytes, uint64_t ns)
+uint64_t nm_ideal_slowdown(double ideal_ns, uint64_t ns)
 {
-	double slowdown = (double)ns * 1e9 / nm_ideal_ns(ideal, bytes);
+	double slowdown = (double)ns * 1e9 / ideal_ns;
 
 	return slowdown < MOST ? (uint64_t)slowdown : INT64_MAX;
 }

@@ -8,22 +8,31 @@
 
 #include "base/units.h"
 
+enum nm_ideal_kind {
+	NM_IDEAL_NONE,	   /* flows are not measured */
+	NM_IDEAL_FORMULA,  /* by the members below */
+	NM_IDEAL_MEASURED, /* by solitary flows of a transaction before (stats/idle_path.h) */
+	NM_IDEAL_PROBE,	   /* the flows are these */
+};
+
 /* The attribute `slowdown` of a transaction. */
 struct nm_ideal {
-	double link_bps;  /* 0: there is none */
+	enum nm_ideal_kind kind;
+	double link_bps;
 	uint64_t base_ns; /* what a flow of no bytes takes */
 };
 
-/* Reads "link=10Gb/s base=30us". 0, or -EINVAL with a phrase in why, and *ret is as before. */
+/* Reads "link=10Gb/s base=30us", "auto" or "probe". 0, or -EINVAL with a phrase in why, and *ret is
+ * as before. */
 int nm_ideal_parse(const char *text, enum nm_reading reading, struct nm_ideal *ret, char *why,
 		   size_t why_size);
 /* As it can be written in a profile; returns buf. */
 char *nm_ideal_text(const struct nm_ideal *ideal, char *buf, size_t size);
 
-/* The base, and the time in which the link carries the bytes, in packets of TCP over IPv4 on
- * Ethernet. */
+/* By formula: the base, and the time in which the link carries the bytes, in packets of TCP over
+ * IPv4 on Ethernet. */
 double nm_ideal_ns(const struct nm_ideal *ideal, uint64_t bytes);
-/* How often the ideal time of so many bytes goes into ns, in units of 10^-9. */
-uint64_t nm_ideal_slowdown(const struct nm_ideal *ideal, uint64_t bytes, uint64_t ns);
+/* How often an ideal time goes into ns, in units of 10^-9. */
+uint64_t nm_ideal_slowdown(double ideal_ns, uint64_t ns);
 
 #endif

@@ -109,6 +109,8 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/queued.c \
 	src/flowop/queued.h \
 	src/flowop/recvfile.c \
+	src/flowop/solitary.c \
+	src/flowop/solitary.h \
 	src/flowop/stamp.c \
 	src/flowop/stamp.h \
 	src/flowop/copy_modes.c \

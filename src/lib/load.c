@@ -14,6 +14,7 @@
 #include "host/cpus.h"
 #include "lib/cdf_files.h"
 #include "plan/diag.h"
+#include "plan/probes.h"
 
 static void drop_compiled(struct nm_loaded *loaded)
 {
@@ -149,6 +150,8 @@ int nm_loaded_compile(struct nm_loaded *loaded, const struct nm_param_values *va
 	nm_params_apply(loaded->root, loaded->name, values, &loaded->params, diags);
 	nm_cdf_files_put_in(loaded->root, loaded->name, diags);
 	error = share_threads(loaded->root, loaded->params.reading);
+	if (!error)
+		error = nm_plan_add_probes(loaded->root);
 	if (error)
 		nm_diag_error(diags, loaded->name, 0, "out of memory");
 	/* Compiles also after an error in a parameter: the user is told all mistakes in one go. */

@@ -304,7 +304,8 @@ static void dump_phase(FILE *out, const struct nm_plan *plan, const struct nm_gr
 			phase->iterations == 1 ? "" : "s");
 	}
 	if (phase->total)
-		fprintf(out, " or %llu passes in all", (unsigned long long)phase->total);
+		fprintf(out, " or %llu passes %s", (unsigned long long)phase->total,
+			phase->flows.solitary ? "of the first flow" : "in all");
 	if (phase->rate_per_s > 0)
 		fprintf(out, ", %g a second", phase->rate_per_s);
 	if (phase->arrivals.law) {

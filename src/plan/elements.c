@@ -156,8 +156,10 @@ static const struct nm_opt transaction_attrs[] = {
 		       "took, from when each was due or, in a closed loop, began, and their "
 		       "slowdown: how often the ideal time goes into that. Ideal is the base, the "
 		       "round trip time of the idle path, and the time in which the link carries "
-		       "the bytes and the headers of their packets. A pass must end with what the "
-		       "master receives"),
+		       "the bytes and the headers of their packets; auto: it is measured before, "
+		       "on "
+		       "the path that carries nothing else. A pass must end with what the master "
+		       "receives"),
 	NM_OPT(COUNT, struct nm_transaction_attrs, pipeline, "pipeline", .min = 1,
 	       .max = NM_PIPELINE_MAX, .def = "1",
 	       .help = "where a pass is a request and its answer: how many requests each flow may "

@@ -54,6 +54,10 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/replays.h \
 	src/plan/step.c \
 	src/plan/traces.c \
+	src/plan/insert.c \
+	src/plan/insert.h \
+	src/plan/probes.c \
+	src/plan/probes.h \
 	src/plan/warmup.c \
 	src/plan/warmup.h \
 	src/plan/conn_slots.c \

@@ -433,6 +433,16 @@ static void date_messages(struct nm_group *group, const struct nm_phase *phase)
 		i->datagram.timestamped = !reads && i->lossy;
 }
 
+/* The last phase of solitary flows before the group's latest one. */
+static uint32_t probe_before(const struct nm_group *group)
+{
+	uint32_t k = group->n_phases - 1;
+
+	while (k && group->phases[k].flows.ideal.kind != NM_IDEAL_PROBE)
+		k--;
+	return k;
+}
+
 static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transaction *t,
 		       const struct side *side, struct nm_group *group)
 {
@@ -444,6 +454,7 @@ static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transa
 	phase->iterations = t->has_duration ? 0 : t->attrs.iterations;
 	phase->duration_ns = t->has_duration ? t->attrs.duration_ns : 0;
 	phase->total = t->attrs.total;
+	phase->flows.solitary = t->ideal.kind == NM_IDEAL_PROBE;
 	phase->rate_per_s = t->attrs.rate_per_s;
 	if (!skipped)
 		phase->arrivals = t->arrivals;
@@ -479,8 +490,11 @@ static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transa
 		emit_select(group, phase, &own, &selected);
 		emit_step(group, phase, &own, side,
 			  side->master && nm_ir_is_open_sender(from, t, step->host));
-		if (side->master && step == t->flow)
-			phase->flows = (struct nm_phase_flows){t->ideal, group->n_instrs - 1};
+		if (side->master && step == t->flow) {
+			phase->flows.ideal = t->ideal;
+			phase->flows.instr = group->n_instrs - 1;
+			phase->flows.probe = probe_before(group);
+		}
 	}
 	(void)nm_mix_lower(&mixing, from, NULL, group);
 	if (phase->waits.is_public) /* as long as nobody comes */

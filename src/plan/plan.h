@@ -65,8 +65,10 @@ struct nm_phase_waits {
 /* Measured flows: how long one takes at best, and the instruction whose message it is, in the
  * group's. */
 struct nm_phase_flows {
-	struct nm_ideal ideal; /* link_bps 0: flows are not measured here */
+	struct nm_ideal ideal;
 	uint32_t instr;
+	uint32_t probe; /* the phase of the group whose solitary flows tell, where any do */
+	bool solitary;	/* on both sides: the group's first flow makes all passes, of `total` */
 };
 
 /* Which connections are opened anew while a phase goes on. */
@@ -107,10 +109,12 @@ struct nm_phase {
 	struct nm_phase_waits waits;
 };
 
-/* Whether its passes are measured, or watched: a warm-up is to be as what is measured. */
+/* Whether its passes are measured, or watched: a warm-up is to be as what is measured, and what is
+ * learned of the idle path is a time, too. */
 static inline bool nm_phase_has_times(const struct nm_phase *phase)
 {
-	return phase->measured || phase->waits.until.figure;
+	return phase->measured || phase->waits.until.figure ||
+	       phase->flows.ideal.kind == NM_IDEAL_PROBE;
 }
 
 /* How the messages of a group are moved on one side. */
@@ -196,9 +200,6 @@ static inline bool nm_instr_is_public(const struct nm_instr *instr)
  * many these are, or -ENOMEM. A parameter that -D sets and that is the duration of one of them is
  * at *ret_defined, borrowed from the tree; NULL: there is none. */
 int nm_plan_set_duration(struct nm_node *root, uint64_t ns, const struct nm_piece **ret_defined);
-/* Puts a warm-up that ends by a plateau before each transaction of the substituted tree that is
- * measured and has a duration: how many these are, or -ENOMEM. */
-int nm_plan_add_warmups(struct nm_node *root, const struct nm_warmup *warmup);
 /* Compiles the substituted tree for the master. NULL with errors in diags; all of them, not only
  * the first. */
 struct nm_plan *nm_plan_compile(const struct nm_node *root, const char *file,
@@ -239,7 +240,7 @@ double nm_phase_planned_per_s(const struct nm_group *group, const struct nm_phas
 /* Whether this side measures each pass as a flow. */
 static inline bool nm_phase_measures_flows(const struct nm_phase *phase)
 {
-	return phase->flows.ideal.link_bps > 0;
+	return phase->flows.ideal.kind != NM_IDEAL_NONE;
 }
 /* Whether this side begins passes when they become due by the law of arrivals. */
 bool nm_phase_is_open(const struct nm_phase *phase);

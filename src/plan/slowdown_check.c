@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "flowop/solitary.h"
 #include "plan/diag.h"
 #include "plan/mixes.h"
 #include "plan/plan.h"
@@ -93,7 +94,9 @@ static const char *why_not(const struct nm_ir_group *group, const struct nm_ir_t
 	const struct nm_ir_step *flow = t->flow;
 	const char *why = NULL;
 
-	if (!t->measured)
+	if (t->ideal.kind == NM_IDEAL_PROBE && (t->measured || !t->has_duration || t->arrivals.law))
+		return "only with a duration, with measure=\"no\" and without arrivals";
+	if (!t->measured && t->ideal.kind != NM_IDEAL_PROBE)
 		return "only in a transaction that is measured, as with measure=\"yes\"";
 	if (nm_ir_first_mixed(group, t))
 		return "not with a <mix> or a <sequence> in it: each pass must be one flow";
@@ -119,6 +122,26 @@ static const char *why_not(const struct nm_ir_group *group, const struct nm_ir_t
 	return NULL;
 }
 
+/* The flow has the sizes of solitary ones. 0, or -EINVAL or -ENOMEM with a phrase in why. */
+static int set_sizes(struct nm_ir_transaction *t, char *why, size_t why_size)
+{
+	struct nm_ir_step *flow = (struct nm_ir_step *)(uintptr_t)t->flow;
+	struct nm_opts_message *opts = (struct nm_opts_message *)(uintptr_t)flow->opts;
+	char text[NM_SOLITARY_TEXT];
+	struct nm_law law;
+
+	t->attrs.total = nm_solitary_law(opts->size.min, opts->size.max, text);
+	int r = nm_law_parse(text, NM_LAW_OF_BYTES, NM_READING_NETMODEL, 1, &law, why, why_size);
+
+	if (r != 0)
+		return r;
+	nm_law_fini(&opts->size);
+	opts->size = law;
+	flow->size = law.max;
+	flow->law = &opts->size;
+	return 0;
+}
+
 void nm_ir_set_slowdown(struct nm_ir *ir, const struct nm_ir_group *group,
 			struct nm_ir_transaction *t, uint32_t leader)
 {
@@ -140,6 +163,8 @@ void nm_ir_set_slowdown(struct nm_ir *ir, const struct nm_ir_group *group,
 			       others_bytes(group, t), floor(others_limit(t->flow)), OTHERS_BYTES);
 		why = wrong;
 	}
+	if (!why && t->ideal.kind == NM_IDEAL_PROBE && set_sizes(t, wrong, sizeof wrong) != 0)
+		why = wrong;
 	if (why)
 		nm_attr_error(ir, t->node, "slowdown", " slowdown=\"%s\": %s", text, why);
 }

@@ -10,7 +10,7 @@
 
 #include "base/opt.h"
 #include "base/units.h"
-#include "plan/arena.h"
+#include "plan/insert.h"
 #include "plan/ir.h"
 #include "plan/plan.h"
 
@@ -62,12 +62,6 @@ int nm_warmup_parse(const char *text, struct nm_warmup *ret, char *why, size_t w
 
 /* ---- into a profile ---- */
 
-/* The tree is the caller's, who may change it. */
-static struct nm_node *writable(const struct nm_node *node)
-{
-	return (struct nm_node *)(uintptr_t)node;
-}
-
 static struct nm_node *warmup_of(const struct nm_ir_transaction *t, const struct nm_warmup *warmup)
 {
 	/* What a warm-up has otherwise, or not at all. */
@@ -103,22 +97,9 @@ static bool is_measured(const struct nm_ir *ir, size_t k)
 	return false;
 }
 
-static int insert(const struct nm_ir_group *group, const struct nm_ir_transaction *t,
-		  struct nm_node *before)
+static int add_warmups(const struct nm_ir *ir, const void *arg)
 {
-	struct nm_node *parent = writable(group->node);
-	size_t at = 0;
-
-	while (at < parent->n_children && parent->children[at] != t->node)
-		at++;
-	if (at < parent->n_children)
-		return nm_node_insert(parent, at, before);
-	nm_node_free(before);
-	return -EINVAL;
-}
-
-static int add_warmups(const struct nm_ir *ir, const struct nm_warmup *warmup)
-{
+	const struct nm_warmup *warmup = arg;
 	int count = 0, error = 0;
 
 	for (size_t g = 0; g < ir->n_groups; g++)
@@ -130,10 +111,10 @@ static int add_warmups(const struct nm_ir *ir, const struct nm_warmup *warmup)
 				continue;
 			/* All groups count their phases alike: one that has nothing to warm up
 			 * waits for the others. */
-			error = insert(group, t,
-				       t->has_duration && !nm_ir_is_skipped(t)
-					       ? warmup_of(t, warmup)
-					       : nm_node_new("transaction", t->line));
+			error = nm_ir_insert(group, t,
+					     t->has_duration && !nm_ir_is_skipped(t)
+						     ? warmup_of(t, warmup)
+						     : nm_node_new("transaction", t->line));
 			count += t->measured && t->has_duration;
 		}
 	return error ? error : count;
@@ -141,17 +122,5 @@ static int add_warmups(const struct nm_ir *ir, const struct nm_warmup *warmup)
 
 int nm_plan_add_warmups(struct nm_node *root, const struct nm_warmup *warmup)
 {
-	struct nm_diags ignored = {.lenient = true}; /* the compiler finds the mistakes again */
-	struct nm_ir ir = {.file = "", .diags = &ignored, .arena = nm_arena_new()};
-	int count = -ENOMEM;
-
-	if (ir.arena) {
-		nm_ir_read(&ir, root);
-		nm_ir_check(&ir);
-		count = add_warmups(&ir, warmup);
-		nm_ir_fini(&ir);
-		nm_arena_free(ir.arena);
-	}
-	nm_diags_fini(&ignored);
-	return count;
+	return nm_ir_change(root, add_warmups, warmup);
 }

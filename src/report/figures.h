@@ -24,7 +24,7 @@ extern const struct nm_figure nm_window_figures[], nm_failing_figures[], nm_dire
 	nm_datagram_figures[];
 extern const struct nm_object nm_server_object, nm_outcomes_object, nm_verb_object,
 	nm_with_failures_object, nm_latency_object, nm_ratios_object, nm_window_object,
-	nm_direction_object, nm_datagrams_object, nm_load_object;
+	nm_direction_object, nm_datagrams_object, nm_load_object, nm_idle_size_object;
 
 /* figures_steps.c: struct nm_step_row. The rows of a phase, and of each phase over all complete
  * runs; owned, or NULL when out of memory; null: there are none. */

@@ -280,6 +280,20 @@ const struct nm_object nm_load_object = {
 	.figures = load_figures,
 };
 
+static const struct nm_figure idle_size_figures[] = {
+	NM_FIGURE(COUNT, struct nm_idle_size, bytes, "bytes", .is_label = true),
+	NM_FIGURE(REAL, struct nm_idle_size, seconds, "ideal_s",
+		  .doc = "The least time that a flow of this size has taken."),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_idle_size_object = {
+	.name = "idle_size",
+	.doc = "How long flows of one size took on the idle path.",
+	.figures = idle_size_figures,
+	.closing = NM_CLOSED_ALL,
+};
+
 static bool fill_replay(const struct nm_at *at, void *ret)
 {
 	return nm_phase_replayed(at->item, ret);
@@ -320,6 +334,10 @@ static const struct nm_figure phase_figures[] = {
 	NM_MADE("steps", nm_steps_json, NM_SCHEMA_LIST("step"), .omits_null = true,
 		.doc = "Only with arrivals=steps(...), of a measured transaction: each step, in "
 		       "the order of time. Their counts add up to those of load, but for tardy."),
+	NM_ARRAY(struct nm_result_phase, idle.sizes, idle.count, "idle_path", nm_idle_size_object,
+		 NM_HAS(struct nm_result_phase, idle.count),
+		 .doc = "Only with slowdown=\"auto\": by which the ideal times of its flows are "
+			"reckoned."),
 	NM_FILLED("replay", fill_replay, struct nm_replayed, nm_replay_object, .omits_null = true),
 	NM_MADE("operations", make_operations, "operations", .omits_null = true),
 	NM_MADE("flowops", make_flowops, "flowops", .omits_null = true),

@@ -36,6 +36,29 @@ static void add_row(struct nm_table *table, const struct nm_result *result, enum
 		nm_table_text(table, text_of(latency->pct_s[i], is_time, text));
 }
 
+/* By which flows were judged, where that was measured. */
+static void print_idle_paths(const struct nm_result *result, unsigned width, FILE *out)
+{
+	struct nm_table table = {.align = "lrr", .width = width};
+	char text[TEXT];
+	bool any = false;
+
+	nm_table_head(&table, "on the idle path|bytes|ideal");
+	for (size_t g = 0; g < result->n_groups; g++)
+		for (size_t k = 0; k < result->groups[g].n_phases; k++) {
+			const struct nm_idle_path *idle = &result->groups[g].phases[k].idle;
+
+			for (size_t i = 0; i < idle->count; i++) {
+				nm_table_text(&table, result->groups[g].name);
+				nm_table_count(&table, true, idle->sizes[i].bytes);
+				nm_table_text(&table, nm_format_duration(idle->sizes[i].seconds,
+									 text, sizeof text));
+				any = true;
+			}
+		}
+	nm_table_section(&table, any, out);
+}
+
 void nm_text_flows_print(const struct nm_result *result, unsigned width, FILE *out)
 {
 	char align[LEADING + NM_RESULT_MAX_PERCENTILES + 1] = "llrr";
@@ -52,4 +75,5 @@ void nm_text_flows_print(const struct nm_result *result, unsigned width, FILE *o
 #undef TIME_ROW
 #undef RATIO_ROW
 	nm_table_section(&table, true, out);
+	print_idle_paths(result, width, out);
 }

@@ -35,6 +35,7 @@ struct nm_result_phase {
 		uint64_t lines, left_out; /* see struct nm_replayed */
 		uint64_t total;		  /* passes after which the transaction ends; 0: no limit */
 	} recorded;
+	struct nm_idle_path idle;     /* by which its flows were judged; empty: they were not */
 	struct nm_window whole, due;  /* all; of the passes due in the window, if others are not */
 	struct nm_result_step *steps; /* of its arrivals, if it is measured */
 	size_t n_steps;

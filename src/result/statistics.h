@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/verb_name.h"
+#include "stats/idle_path.h"
 #include "stats/tally.h"
 
 #define NM_RESULT_MAX_PERCENTILES 128

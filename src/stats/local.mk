@@ -7,6 +7,8 @@ src_libnm_stats_la_SOURCES = \
 	src/stats/counters.h \
 	src/stats/hist.c \
 	src/stats/hist.h \
+	src/stats/idle_path.c \
+	src/stats/idle_path.h \
 	src/stats/summary.c \
 	src/stats/summary.h \
 	src/stats/tally.c \

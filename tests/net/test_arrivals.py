@@ -209,6 +209,42 @@ def test_a_slowdown_is_how_often_the_ideal_goes_into_the_time(
     assert summary["slowdown_mean"]["mean"] == pytest.approx(mean) and summary["slowdown_p50"]["n"] == 2
 
 
+@pytest.mark.parametrize("how", ['nflows="6" nthreads="2"', 'nflows="3" nprocs="3"', 'nflows="1"'])
+def test_the_ideal_is_measured_before(netmodel: Netmodel, profile: WriteProfile, how: str) -> None:
+    """By flows of one size, so that all are judged by one time."""
+    text = f"""<group name="flows" {how}>{CONNECT}<transaction name="flows" duration="300ms" arrivals="poisson(200/s)"
+      slowdown="auto"><flowop type="write" options="size=20000"/><flowop type="read" options="size=1"/></transaction></group>"""
+    document = netmodel.measure(profile(text), "--warmup", "plateau(latency.p50,100%,max=20s)", "-i", "20ms")
+    assert_ends_agree(document)
+    before = phase_of(document, "idle path of flows")
+    assert before["transactions"] == 20 and not before["measured"] and before["bytes_sent"] == 20 * 20000
+    (ideal,) = phase_of(document, "flows")["idle_path"]
+    assert ideal["bytes"] == 20000
+    slowdown, complete = document["totals"]["slowdown"], document["totals"]["complete_10_100kb_s"]
+    for figure in ("min", "mean", "max"):
+        assert slowdown[figure] * ideal["ideal_s"] == pytest.approx(complete[figure], rel=1e-6)
+
+
+def test_the_ideal_is_measured_at_the_borders_of_the_classes(netmodel: Netmodel, profile: WriteProfile) -> None:
+    flow = '<flowop type="write" options="size=1"/><flowop type="read" options="size={}"/></transaction>'
+    both = "".join(
+        f"""<group name="{name}" nflows="4">{CONNECT}<transaction name="{name}" duration="300ms" slowdown="auto">
+        {flow.format(size)}</group>"""
+        for name, size in (("a", "cdf(websearch)"), ("b", "uniform(5000,300000)"))
+    )
+    document = netmodel.measure(profile(both), "--seed", 1)
+    assert_ends_agree(document)
+    phases = {phase["name"]: phase for group in document["groups"] for phase in group["phases"] if phase["name"]}
+    paths = [phases[name]["idle_path"] for name in ("a", "b")]
+    found = [[size["bytes"] for size in path] for path in paths]
+    assert found == [[1, 10**4, 10**5, 10**6, 10**7, 3 * 10**7], [5000, 10**4, 10**5, 300000]]
+    for path in paths:
+        times = [size["ideal_s"] for size in path]
+        assert times == sorted(times) and times[0] > 0
+    alone = [phases[f"idle path of {name}"] for name in ("a", "b")]
+    assert alone[0]["begin_s"] + alone[0]["seconds"] <= alone[1]["begin_s"]
+
+
 @pytest.mark.parametrize(("ideal", "slow"), [("link=1Mb/s base=50ms", True), ("link=100Gb/s base=1us", False)])
 def test_an_ideal_that_is_beaten_is_told(netmodel: Netmodel, profile: WriteProfile, ideal: str, slow: bool) -> None:
     text = f"""<group name="flows" nflows="2">{CONNECT}<transaction name="flows" iterations="50" slowdown="{ideal}">

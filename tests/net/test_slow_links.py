@@ -161,6 +161,23 @@ def test_a_flow_alone_is_as_fast_as_the_link(
     assert 0.9 < totals["slowdown"]["min"] < 1.1
 
 
+def test_what_is_measured_of_the_idle_link_is_what_the_formula_says(
+    netmodel: Netmodel, profile: WriteProfile, shaped: tuple[Node, Node]
+) -> None:
+    """But for the bytes that the shaper lets pass at once."""
+    near, far = shaped
+    flow = times(3, write("bimodal(20000,50000,0.5)"), read(1), more='slowdown="auto"')
+    path = profile(opened(flow, opening=connect(far.address, "protocol=tcp nodelay")))
+    with slaves_on(netmodel, [far]):
+        document = netmodel.measure(path, "--seed", 1, prefix=near.prefix, timeout=60)
+    (measured,) = (phase["idle_path"] for phase in document["groups"][0]["phases"] if "idle_path" in phase)
+    for size in measured:
+        alone_s = 8 * (size["bytes"] + 90 * -(-size["bytes"] // 1448)) / RATE
+        assert 0.98 * (alone_s - 8 * BURST / RATE) <= size["ideal_s"] <= 1.1 * alone_s
+    assert [size["bytes"] for size in measured] == [20000, 50000]
+    assert 0.9 < document["totals"]["slowdown"]["min"] < 1.2
+
+
 def test_under_load_short_flows_wait_for_long_ones(
     netmodel: Netmodel, profile: WriteProfile, shaped: tuple[Node, Node]
 ) -> None:

@@ -41,6 +41,7 @@ $(HOST_TESTS): $(filter %.la,$(HOST_LIBS))
 STATS_TESTS = \
 	tests/unit/stats/test_counters \
 	tests/unit/stats/test_hist \
+	tests/unit/stats/test_idle_path \
 	tests/unit/stats/test_summary \
 	tests/unit/stats/test_tally
 $(STATS_TESTS): LDADD = $(CHECK_LIBS) $(call archives,$(STATS_LIBS))
@@ -110,6 +111,7 @@ PLAN_TESTS = \
 	tests/unit/plan/test_shape \
 	tests/unit/plan/test_shorthand \
 	tests/unit/plan/test_tables \
+	tests/unit/plan/test_probes \
 	tests/unit/plan/test_warmup
 $(PLAN_TESTS): LDADD = $(CHECK_LIBS) $(call archives,$(PLAN_LIBS))
 $(PLAN_TESTS): $(filter %.la,$(PLAN_LIBS))
@@ -117,6 +119,10 @@ tests_unit_plan_test_memory_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=strndup
 tests_unit_plan_test_apart_SOURCES = \
 	tests/unit/plan/test_apart.c \
+	tests/unit/plan/compiled.c \
+	tests/unit/plan/compiled.h
+tests_unit_plan_test_probes_SOURCES = \
+	tests/unit/plan/test_probes.c \
 	tests/unit/plan/compiled.c \
 	tests/unit/plan/compiled.h
 tests_unit_plan_test_warmup_SOURCES = \

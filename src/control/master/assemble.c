@@ -329,20 +329,30 @@ static void warn_of_empty_windows(struct nm_master *master)
 	}
 }
 
+static bool is_measured_before(const struct nm_group *group)
+{
+	for (uint32_t k = 0; k < group->n_phases; k++)
+		if (group->phases[k].flows.ideal.kind == NM_IDEAL_MEASURED)
+			return true;
+	return false;
+}
+
 /* Noise makes some flows faster than they can be; half of them are not. */
 static void warn_of_slow_ideals(struct nm_master *master)
 {
 	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
+		const struct nm_group *group = &master->plan->groups[g];
 		double median = nm_windows_slowdown(master->windows, g);
 
 		if (median < LEAST_SLOWDOWN)
-			nm_result_warn(
-				master->result,
-				"group %.128s: half of its flows have taken less than %.2g of "
-				"their "
-				"ideal time: the path is faster than link= and base= of slowdown "
-				"say, or its packets are larger",
-				master->plan->groups[g].name, median);
+			nm_result_warn(master->result,
+				       "group %.128s: half of its flows have taken less than %.2g "
+				       "of their ideal time: the path is faster than %s",
+				       group->name, median,
+				       is_measured_before(group)
+					       ? "before the run, when it was idle"
+					       : "link= and base= of slowdown say, or its packets "
+						 "are larger");
 	}
 }
 

@@ -23,6 +23,8 @@ static uint64_t passes_of(const struct nm_worker *worker, const struct nm_flow *
 
 	bool known = worker->group->needs_identity || n_flows == worker->group->n_workers;
 
+	if (phase->flows.solitary && (phase->leads || known))
+		return flow->index ? 0 : phase->total;
 	if (phase->total && (phase->leads || known))
 		return phase->total / n_flows + (flow->index < phase->total % n_flows);
 	return phase->iterations ? phase->iterations : UINT64_MAX;

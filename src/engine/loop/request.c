@@ -5,14 +5,30 @@
 #include "engine/engine_priv.h"
 #include "flowop/message.h"
 
+/* Whose flow makes the solitary passes is the group's first worker. */
+static struct nm_idle_path *idle_path_of(const struct nm_worker *worker,
+					 const struct nm_phase_flows *flows)
+{
+	return &worker->engine->groups[worker->group_no].workers[0].stats[flows->probe].idle;
+}
+
 /* The pass was a flow. */
 static void record_flow(const struct nm_worker *worker, struct nm_hist *const *times,
 			const struct nm_flow *flow, uint64_t ns)
 {
 	const struct nm_phase_flows *flows = &worker->run.phase->flows;
 	uint64_t bytes = nm_message_bytes(&worker->io, flow, &worker->group->instrs[flows->instr]);
-	uint64_t slowdown = nm_ideal_slowdown(&flows->ideal, bytes, ns);
 	enum nm_time complete = nm_time_of_class(nm_size_class(bytes));
+
+	if (flows->ideal.kind == NM_IDEAL_PROBE) {
+		nm_idle_path_note(idle_path_of(worker, flows), bytes, ns);
+		return;
+	}
+	uint64_t slowdown =
+		nm_ideal_slowdown(flows->ideal.kind == NM_IDEAL_MEASURED
+					  ? nm_idle_path_s(idle_path_of(worker, flows), bytes) * 1e9
+					  : nm_ideal_ns(&flows->ideal, bytes),
+				  ns);
 
 	nm_hist_record(times[NM_TIME_SLOWDOWN], slowdown);
 	nm_hist_record(times[complete], ns);

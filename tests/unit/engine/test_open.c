@@ -80,7 +80,8 @@ START_TEST(a_pass_may_be_a_measured_flow)
 {
 	struct nm_flow *flow;
 
-	f.phase.flows = (struct nm_phase_flows){{.link_bps = 1e9, .base_ns = 60000}, 1};
+	f.phase.flows = (struct nm_phase_flows){
+		.ideal = {.kind = NM_IDEAL_FORMULA, .link_bps = 1e9, .base_ns = 60000}, .instr = 1};
 	f.worker.run.phase = &f.phase;
 	f.instrs[1].size = 5000;
 	begin("const(1k)", 10 * S);

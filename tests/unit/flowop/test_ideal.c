@@ -8,7 +8,7 @@
 
 static struct nm_ideal ideal_of(const char *text)
 {
-	struct nm_ideal ideal = {.link_bps = 0};
+	struct nm_ideal ideal = {.kind = NM_IDEAL_NONE};
 	char why[256];
 
 	ck_assert_msg(nm_ideal_parse(text, NM_READING_NETMODEL, &ideal, why, sizeof why) == 0,
@@ -46,15 +46,30 @@ START_TEST(a_text_is_read_as_what_was_written)
 }
 END_TEST
 
+START_TEST(words_stand_for_what_is_measured)
+{
+	char text[64];
+
+	ck_assert_int_eq(ideal_of("auto").kind, NM_IDEAL_MEASURED);
+	ck_assert_int_eq(ideal_of("Probe").kind, NM_IDEAL_PROBE);
+	for (enum nm_ideal_kind kind = NM_IDEAL_MEASURED; kind <= NM_IDEAL_PROBE; kind++) {
+		const struct nm_ideal ideal = {.kind = kind};
+
+		ck_assert_int_eq(ideal_of(nm_ideal_text(&ideal, text, sizeof text)).kind, kind);
+	}
+}
+END_TEST
+
 START_TEST(mistakes_are_named)
 {
 	static const char *const bad[][2] = {
-		{"10Gb/s", "must be link=BITRATE base=DURATION, as link=10Gb/s base=30us"},
-		{"", "must be link="},
-		{"link=10Gb/s", "must be link="},
-		{"base=3us", "must be link="},
-		{"link=10Gb/s base=3us base=3us", "must be link="},
-		{"link=10Gb/s base=3us mtu=9000", "must be link="},
+		{"10Gb/s", "must be auto, or link=BITRATE base=DURATION, as link=10Gb/s base=30us"},
+		{"", "must be auto, or link="},
+		{"auto base=3us", "must be auto"},
+		{"link=10Gb/s", "must be auto, or link="},
+		{"base=3us", "must be auto, or link="},
+		{"link=10Gb/s base=3us base=3us", "must be auto, or link="},
+		{"link=10Gb/s base=3us mtu=9000", "must be auto, or link="},
 		{"link=0 base=3us", "link=\"0\": "},
 		{"link=fast base=3us", "link=\"fast\": "},
 		{"link=1Gb/s base=-1us", "base=\"-1us\": "}};
@@ -87,10 +102,10 @@ START_TEST(a_slowdown_is_a_multiple_of_the_ideal)
 	const struct nm_ideal ideal = ideal_of("link=1Gb/s base=100us"),
 			      none = ideal_of("link=1000000Gb/s base=0");
 
-	ck_assert_uint_eq(nm_ideal_slowdown(&ideal, 1448, 112304), 1000000000);
-	ck_assert_uint_eq(nm_ideal_slowdown(&ideal, 1448, 3 * 112304), 3000000000);
-	ck_assert_uint_eq(nm_ideal_slowdown(&ideal, 1448, 56152), 500000000);
-	ck_assert_uint_eq(nm_ideal_slowdown(&none, 1, UINT64_MAX), INT64_MAX);
+	ck_assert_uint_eq(nm_ideal_slowdown(nm_ideal_ns(&ideal, 1448), 112304), 1000000000);
+	ck_assert_uint_eq(nm_ideal_slowdown(nm_ideal_ns(&ideal, 1448), 3 * 112304), 3000000000);
+	ck_assert_uint_eq(nm_ideal_slowdown(nm_ideal_ns(&ideal, 1448), 56152), 500000000);
+	ck_assert_uint_eq(nm_ideal_slowdown(nm_ideal_ns(&none, 1), UINT64_MAX), INT64_MAX);
 }
 END_TEST
 
@@ -101,6 +116,7 @@ int main(void)
 
 	tcase_add_test(tc, link_and_base_come_in_any_order);
 	tcase_add_test(tc, a_text_is_read_as_what_was_written);
+	tcase_add_test(tc, words_stand_for_what_is_measured);
 	tcase_add_test(tc, mistakes_are_named);
 	tcase_add_test(tc, a_link_carries_packets);
 	tcase_add_test(tc, a_slowdown_is_a_multiple_of_the_ideal);

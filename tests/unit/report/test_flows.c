@@ -27,6 +27,29 @@ START_TEST(people_have_a_table)
 }
 END_TEST
 
+START_TEST(what_was_measured_before_is_told)
+{
+	struct nm_idle_path *idle = &run->groups[0].phases[0].idle;
+
+	sample_add_flows(&run->totals);
+	render("text");
+	has_not("on the idle path");
+	render("json");
+	has_not("idle_path");
+	nm_idle_path_note(idle, 1000, 20000);
+	nm_idle_path_note(idle, 40000000, 50000000);
+	render("text");
+	has("bytes    ideal\n");
+	has("      1000  20.0 us\n");
+	has("  40000000  50.0 ms\n");
+	render("json");
+	has("\"idle_path\": [");
+	has("\"bytes\": 40000000,");
+	has("\"ideal_s\": 0.05\n");
+	idle->count = 0;
+}
+END_TEST
+
 START_TEST(classes_without_flows_have_no_rows)
 {
 	sample_add_flows(&run->totals);
@@ -128,6 +151,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, rendered_set_up, rendered_tear_down);
 	tcase_add_test(tc, people_have_a_table);
+	tcase_add_test(tc, what_was_measured_before_is_told);
 	tcase_add_test(tc, classes_without_flows_have_no_rows);
 	tcase_add_test(tc, programs_have_members_and_keys);
 	tcase_add_test(tc, intervals_have_columns_where_there_are_flows);
