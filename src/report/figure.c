@@ -528,6 +528,9 @@ static void format(const struct nm_figure *figure, const void *item, int rate_de
 	case NM_FIGURE_COUNT32:
 		snprintf(text, size, "%" PRIu32, *(const uint32_t *)value);
 		break;
+	case NM_FIGURE_BOOL: /* false: the key is not there */
+		snprintf(text, size, "%s", *(const bool *)value ? "1" : "");
+		break;
 	case NM_FIGURE_SIGNED:
 		snprintf(text, size, "%" PRId64, *(const int64_t *)value);
 		break;

@@ -169,8 +169,13 @@ const struct nm_figure nm_window_figures[] = {
 			     NM_TIME_##NAME == NM_TIME_LATENCY ? 0 : sizeof(uint64_t), false}),
 	NM_TIMES(TIME, )
 #undef TIME
-		NM_FIGURE(FAILING, struct nm_window, failing, "with_failures",
-			  .key = "with_failures", .schema = "with_failures", .has = has_failing),
+		NM_FIGURE(BOOL, struct nm_window, response_grows, "response_grows",
+			  .key = "response_grows", NM_HAS(struct nm_window, response_grows),
+			  .doc = "Only where it is true: the backlog of passes that were due grew "
+				 "to the end, so that response_s and send_delay_s depend on the "
+				 "length of the run."),
+	NM_FIGURE(FAILING, struct nm_window, failing, "with_failures", .key = "with_failures",
+		  .schema = "with_failures", .has = has_failing),
 #define SIZED(its_kind, NAME, member, name, what)                                                  \
 	{.json = name,                                                                             \
 	 .kind = NM_FIGURE_##its_kind,                                                             \

@@ -100,7 +100,8 @@ static void print_groups(const struct nm_result *result, unsigned width, FILE *o
 	for (size_t i = 0; i < result->n_groups; i++) {
 		const struct nm_result_group *group = &result->groups[i];
 		const struct nm_window *totals = &group->totals;
-		nm_table_text(&table, group->name);
+		nm_table_cell(&table, "%s%s", group->name ? group->name : "",
+			      nm_text_mark(totals, NM_TIME_RESPONSE));
 		nm_table_cell(&table, "%u", (unsigned)group->n_flows);
 		nm_table_cell(&table, "%u", (unsigned)group->n_workers);
 		nm_table_text(&table, nm_text_rate(totals->counts.iterations, totals->seconds, a));

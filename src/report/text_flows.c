@@ -29,7 +29,8 @@ static void add_row(struct nm_table *table, const struct nm_result *result, enum
 	if (!latency->count)
 		return;
 	nm_table_text(table, nm_time_labels[time]);
-	nm_table_text(table, is_time ? "complete" : "slowdown");
+	nm_table_cell(table, "%s%s", is_time ? "complete" : "slowdown",
+		      nm_text_mark(&result->totals, time));
 	nm_table_count(table, true, latency->count);
 	nm_table_text(table, text_of(latency->mean_s, is_time, text));
 	for (size_t i = 0; i < result->percentiles.count; i++)

@@ -7,6 +7,8 @@
 
 #include "result/runs.h"
 
+/* Behind the name of times that depend on the length of the run: a mark that the totals explain. */
+const char *nm_text_mark(const struct nm_window *window, enum nm_time time);
 /* The lines of the totals. */
 void nm_text_totals_print(const struct nm_result *result, unsigned width, FILE *out);
 /* A table of the intervals of each transaction, and an empty line behind it. */

@@ -285,6 +285,11 @@ static void add_latency(struct nm_table *table, const char *name, const struct n
 	add_percentiles(table, "", latency->pct_s, percentiles);
 }
 
+const char *nm_text_mark(const struct nm_window *window, enum nm_time time)
+{
+	return window->response_grows && time > NM_TIME_PASS ? " *" : "";
+}
+
 #define NAMED_GROUPS 3 /* in a label */
 
 /* Not all transactions have a distribution: the label names the groups that do. Latencies all have,
@@ -297,13 +302,13 @@ static const char *time_label(const struct nm_result *result, enum nm_time time,
 
 	for (size_t g = 0; g < result->n_groups; g++)
 		n_with += result->groups[g].totals.times[time].count > 0;
+	used = (size_t)snprintf(buf, size, "%s%s", label, nm_text_mark(&result->totals, time));
 	if (time <= NM_TIME_PASS || n_with == 0 || n_with == result->n_groups)
-		return label;
+		return buf;
 	if (n_with > NAMED_GROUPS) {
-		snprintf(buf, size, "%s (%zu of %zu groups)", label, n_with, result->n_groups);
+		snprintf(buf + used, size - used, " (%zu of %zu groups)", n_with, result->n_groups);
 		return buf;
 	}
-	used = (size_t)snprintf(buf, size, "%s", label);
 	for (size_t g = 0; g < result->n_groups; g++) {
 		const struct nm_result_group *group = &result->groups[g];
 
@@ -468,6 +473,9 @@ void nm_text_totals_print(const struct nm_result *result, unsigned width, FILE *
 			add_percentiles(&table, "with failures", totals->failing[i]->pct_s,
 					&result->percentiles);
 	}
+	if (totals->response_grows)
+		nm_table_row(&table, "*",
+			     "the backlog grew to the end: in a longer run these times are longer");
 	add_servers(&table, result);
 	add_keys(&table, result);
 	add_unanswered(&table, result);

@@ -52,22 +52,23 @@ static void add_percentiles(struct nm_table *table, const double *pct_s, size_t 
 			nm_table_time(table, true, pct_s[i]);
 }
 
+/* mark: of the times. */
 static void add_times(struct nm_table *table, const struct nm_verb_window *verb, enum nm_time time,
-		      size_t n_percentiles)
+		      const char *mark, size_t n_percentiles)
 {
 	const struct nm_latency *latency = verb->times[time];
 	const struct nm_failing *failing = verb->failing[time];
 
 	if (latency) {
 		nm_table_text(table, verb->name);
-		nm_table_text(table, nm_time_labels[time]);
+		nm_table_cell(table, "%s%s", nm_time_labels[time], mark);
 		nm_table_time(table, true, latency->mean_s);
 		add_percentiles(table, latency->pct_s, n_percentiles);
 		nm_table_time(table, true, latency->max_s);
 	}
 	if (failing) {
 		nm_table_text(table, verb->name);
-		nm_table_cell(table, "%s, with failures", nm_time_labels[time]);
+		nm_table_cell(table, "%s%s, with failures", nm_time_labels[time], mark);
 		nm_table_text(table, "-");
 		add_percentiles(table, failing->pct_s, n_percentiles);
 		nm_table_text(table, "> timeout");
@@ -86,7 +87,8 @@ static void print_times(const struct nm_result *result, unsigned width, FILE *ou
 	nm_table_text(&table, "max");
 	for (size_t v = 0; v < result->totals.n_verbs; v++)
 		for (unsigned t = 0; t < NM_TIME__SIZED; t++)
-			add_times(&table, &result->totals.verbs[v], t, percentiles->count);
+			add_times(&table, &result->totals.verbs[v], t,
+				  nm_text_mark(&result->totals, t), percentiles->count);
 	/* Whether there is more than the heads of its columns. */
 	nm_table_section(&table, table.n_cells > strlen(align), out);
 }

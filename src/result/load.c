@@ -58,6 +58,14 @@ static bool is_short(const struct nm_load *load, const struct nm_window *window)
 	       late > TOLERANCE * due + UNDER_WAY * load->offered_per_s * alone_s(window) + 1;
 }
 
+/* The backlog has grown to the end. Where more was dropped than it has, it has been as great as the
+ * profile allows for longer than it took to grow. */
+static bool grows(const struct nm_load *load, const struct nm_window *window)
+{
+	return is_short(load, window) &&
+	       load->tardy + load->unsent > load->dropped_queue + load->dropped_late;
+}
+
 /* Passes never began since connections could not be opened anew: what those that had begun waited
  * for tells nothing of that. */
 static bool is_starved(const struct nm_window *window)
@@ -186,8 +194,7 @@ static void advise(struct nm_load *load, const struct nm_result *result,
 		snprintf(load->advice, size,
 			 "the other end, or the CPU of this one, does %.0f/s at most",
 			 load->achieved_per_s);
-		/* What drops has a backlog that does not grow for long. */
-		if (!has_dropped(load) && load->backlog_per_s > 0 && load->achieved_per_s > 0)
+		if (load->grows && load->achieved_per_s > 0)
 			append(load,
 			       ": the backlog grows by %.3g/s, and response times by %.3g s in "
 			       "each second",
@@ -247,6 +254,7 @@ static struct nm_load load_of(const struct nm_result_group *group, const struct 
 	load.backlog_per_s = (double)(counts->tardy + counts->unsent) / seconds;
 	load.busy_s = (double)counts->delay_busy * step_s / begun;
 	load.generator_s = (double)counts->delay_own * step_s / begun;
+	load.grows = grows(&load, window);
 	load.verdict = judge(&load, window);
 	load.name = names[load.verdict];
 	return load;

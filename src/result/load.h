@@ -33,7 +33,8 @@ struct nm_load {
 	/* How many have been by Little's law: the rate of passes by their mean time, less what lies
 	 * behind the time of the transaction. */
 	double outstanding_by_law;
-	bool keeps_law;			      /* the two are alike */
+	bool keeps_law; /* the two are alike */
+	bool grows;	/* so does the backlog to the end, and with it response times */
 	double offered_per_s, achieved_per_s; /* due; ended within the time */
 	/* due within the time, and ended after it, or never begun; without those that were
 	 * dropped */

@@ -72,6 +72,9 @@ struct nm_window {
 	double seconds;
 	struct nm_counts counts; /* iterations are the transactions */
 	NM_EACH_USUAL_TIME(struct nm_latency);
+	/* Passes that were due have piled up to the end: in a longer run response times and send
+	 * delays would be longer. Of totals, groups and transactions. */
+	bool response_grows;
 	/* Of measured flows, NM_SIZED__COUNT by enum nm_time behind NM_TIME__SIZED; NULL: there
 	 * were none. Who has the window owns them (nm_window_fini). */
 	struct nm_latency *sized;

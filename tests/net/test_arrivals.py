@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from keyed import asking, counts
-from nmtest import Netmodel, assert_complete, assert_ends_agree, assert_messages_add_up, defines, phase_of
+from nmtest import Json, Netmodel, assert_complete, assert_ends_agree, assert_messages_add_up, defines, phase_of
 
+Validate = Callable[[Json], None]
 WriteProfile = Callable[..., Path]
 
 CONNECT = '<transaction name="connect"><flowop type="connect" options="remotehost=local"/></transaction>'
@@ -125,6 +126,25 @@ def test_a_load_that_is_not_reached(netmodel: Netmodel) -> None:
     assert result.code == 4
     assert "--strict: run 1 has a warning: group rr: const(400000/s): load " in result.err
     assert "400000/s due" in result.out and "warning: group rr: const(400000/s): load " in result.out
+
+
+@pytest.mark.parametrize(("rate", "reached"), [(400000, False), (20, True)])
+def test_times_that_depend_on_the_length_of_the_run_are_marked(rate: int, reached: bool, netmodel: Netmodel, validate: Validate) -> None:
+    """At the figures themselves, in each form that has them. A machine that stands still may not reach a low rate either."""
+    args = ("-m", "tcp_rr", *defines(test_length="200ms", arrivals=f"const({rate}/s)"))
+    document = netmodel.run(*args, "--format", "json", code=0).json()
+    validate(document)
+    verdicts = [phase_of(document, "request-response")["load"]["verdict"]]
+    for window in (document["totals"], document["groups"][0], phase_of(document, "request-response")):
+        assert window.get("response_grows") is (None if verdicts[0] == "ok" else True)
+    keys = netmodel.run(*args, "--format", "kv", code=0).out.splitlines()
+    verdicts += [key.removeprefix("load=") for key in keys if key.startswith("load=")]
+    assert [key for key in keys if "response_grows" in key] == ([] if verdicts[1] == "ok" else ["response_grows=1", "group.rr.response_grows=1"])
+    text = netmodel.run(*args, code=0).out
+    verdicts += re.findall("(?m)^  load +(.+)$", text)
+    marked = re.findall(r"(?m)^  ([a-z ]*\*)", text)
+    assert marked == ([] if verdicts[2] == "ok" else ["response *", "send delay *", "*"])
+    assert len(verdicts) == 3 and (reached or "ok" not in verdicts)
 
 
 @pytest.mark.parametrize("form", ("csv", "json", "junit", "kv", "neper", "uperf"))

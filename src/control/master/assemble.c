@@ -418,19 +418,24 @@ static void warn_of_steps(struct nm_result *result, const struct nm_result_group
 		nm_format_count(first->planned_per_s, rate, sizeof rate), of_first.name, more);
 }
 
-static void warn_of_loads(struct nm_result *result)
+/* Marks response times that depend on the length of the run, and warns of loads that were not as
+ * asked for. */
+static void judge_loads(struct nm_result *result)
 {
 	for (size_t g = 0; g < result->n_groups; g++) {
-		const struct nm_result_group *group = &result->groups[g];
+		struct nm_result_group *group = &result->groups[g];
 
 		for (size_t k = 0; k < group->n_phases; k++) {
-			const struct nm_result_phase *phase = &group->phases[k];
+			struct nm_result_phase *phase = &group->phases[k];
 			struct nm_load load;
 			char mean[32], law[32];
 
 			if (!nm_phase_judge(result, group, phase, &load))
 				continue;
 			warn_of_steps(result, group, phase);
+			phase->whole.response_grows = load.grows;
+			group->totals.response_grows |= load.grows;
+			result->totals.response_grows |= load.grows;
 			if (load.verdict != NM_LOAD_OK)
 				nm_result_warn(result, "group %.128s: %s: load %s: %s", group->name,
 					       phase->arrivals, load.name, load.advice);
@@ -602,7 +607,7 @@ void nm_master_assemble(struct nm_master *master)
 	for (uint32_t g = 0; g < master->plan->n_groups && !nm_outcome_ends(&master->outcome); g++)
 		check_losses(master, g);
 	if (!nm_outcome_ends(&master->outcome))
-		warn_of_loads(master->result);
+		judge_loads(master->result);
 	nm_warn_of_unkept(master->result, master->plan);
 	dismiss(master);
 }

@@ -238,6 +238,28 @@ START_TEST(what_would_have_waited_was_dropped)
 }
 END_TEST
 
+/* A backlog that is at its limit for longer than it took to grow does not grow. */
+START_TEST(a_backlog_grows_until_as_much_is_dropped)
+{
+	struct nm_counts *counts = &phase.whole.counts;
+
+	counts->tardy = 13;
+	ck_assert(!judged().grows);
+	counts->tardy = 50;
+	ck_assert(judged().grows);
+	counts->unsent = 50;
+	counts->dropped_queue = 60;
+	counts->dropped_late = 39;
+	ck_assert(judged().grows);
+	counts->dropped_late = 40;
+	ck_assert(!judged().grows);
+	counts->unanswered = 500;
+	counts->dropped_queue = 0;
+	ck_assert_int_eq(judged().verdict, NM_LOAD_ERRORS);
+	ck_assert(judged().grows);
+}
+END_TEST
+
 /* What is dropped waits for nothing, so that no response time grows. */
 START_TEST(the_other_end_is_the_limit_and_nothing_waits)
 {
@@ -344,6 +366,7 @@ int main(void)
 	tcase_add_test(tcase, the_connections_are_the_limit);
 	tcase_add_test(tcase, this_end_is_the_limit);
 	tcase_add_test(tcase, what_would_have_waited_was_dropped);
+	tcase_add_test(tcase, a_backlog_grows_until_as_much_is_dropped);
 	tcase_add_test(tcase, the_other_end_is_the_limit_and_nothing_waits);
 	tcase_add_test(tcase, advice_that_has_no_room_is_cut);
 	tcase_add_test(tcase, too_many_fail);
