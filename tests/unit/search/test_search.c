@@ -14,6 +14,8 @@ struct system {
 	double (*figure)(double value, double *ret_typical);
 	double limit;
 	double slower; /* it gets slower by this factor with each trial; 0: it does not */
+	/* a closed loop, where requests come together, does as many times as much; 0: as much */
+	double together;
 };
 
 /* The 99th percentile of the response of an M/M/1 queue. */
@@ -48,7 +50,8 @@ static void run(struct nm_search *search, const struct nm_search_settings *setti
 	nm_search_init(search, settings);
 	while (nm_search_ask(search, &trial)) {
 		struct nm_search_verdict verdict = {.limit = system.limit,
-						    .reached = 0.99 / SERVICE_S};
+						    .reached = fmax(system.together, 1) * 0.99 /
+							       SERVICE_S};
 		double figure = system.figure(trial.value * slowness, &verdict.typical) * slowness;
 
 		verdict.typical *= slowness;
@@ -105,6 +108,27 @@ START_TEST(the_capacity_bounds_what_is_tried)
 	ck_assert_double_eq(search.trials[1].value, floor(0.1 * 0.99 / SERVICE_S));
 	for (size_t i = 1; i < search.n_trials; i++)
 		ck_assert_double_lt(search.trials[i].value, 1.05 * 0.99 / SERVICE_S);
+}
+END_TEST
+
+/* With pipelines the other end takes many requests at a time from a closed loop, and each for
+ * itself from open arrivals. */
+START_TEST(a_capacity_of_pipelines_is_far_above_what_arrivals_reach)
+{
+	const double together[] = {2, 16, 256};
+	struct nm_search search;
+
+	run(&search, &arrivals,
+	    (struct system){.figure = queue, .limit = 10e-3, .together = together[_i]});
+	ck_assert_int_eq(search.outcome, NM_SEARCH_FOUND);
+	ck_assert_double_le(search.low, 1539.5);
+	ck_assert_double_ge(search.low, 1539.5 * (1 - NM_SEARCH_TOLERANCE));
+	ck_assert_uint_le(search.n_trials, 25);
+	/* Down by tenths to one that passes, and up from there, not from what has failed. */
+	const struct nm_search_trial *low = last_of(&search, NM_SEARCH_LOW);
+
+	ck_assert_double_eq_tol(low->value, search.capacity * pow(0.1, _i + 1), 1);
+	ck_assert(low->pass && low[1].step == NM_SEARCH_BRACKET && low[1].value > low->value);
 }
 END_TEST
 
@@ -350,6 +374,7 @@ int main(void)
 
 	tcase_add_loop_test(tc, a_queue_is_found_where_its_formula_says, 0, 4);
 	tcase_add_test(tc, the_capacity_bounds_what_is_tried);
+	tcase_add_loop_test(tc, a_capacity_of_pipelines_is_far_above_what_arrivals_reach, 0, 3);
 	tcase_add_loop_test(tc, an_objective_that_no_value_meets_takes_few_trials, 0, 2);
 	tcase_add_loop_test(tc, an_objective_that_every_value_meets_gives_the_last_one, 0, 2);
 	tcase_add_test(tc, small_numbers_end_at_neighbours);
