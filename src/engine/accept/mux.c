@@ -30,10 +30,11 @@ struct nm_mux *nm_mux_new(struct nm_worker *worker, const struct nm_listen_fd *o
 
 	if (!mux)
 		return NULL;
-	*mux = (struct nm_mux){.worker = worker,
-			       .listener = one->listener,
-			       .accept = accept,
-			       .port = (uint32_t)strtoul(text, NULL, 10)};
+	/* One by one: what pads the structure is part of known. */
+	mux->worker = worker;
+	mux->listener = one->listener;
+	mux->accept = accept;
+	mux->port = (uint32_t)strtoul(text, NULL, 10);
 	mux->socket = nm_udp_mux_new(one->fd, worker->n_flows * worker->group->n_conns);
 	mux->keeper = nm_prover_new_random();
 	return mux->socket && mux->keeper ? mux : nm_mux_free(mux);
