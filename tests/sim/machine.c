@@ -23,12 +23,13 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "../unit/sanitized.h"
 #include "kernel.h"
 #include "libc.h"
 #include "process.h"
 #include "world.h"
 
-void (*sim_real(const char *name))(void)
+NM_UNWATCHED void (*sim_real(const char *name))(void)
 {
 	void *symbol = dlsym(RTLD_NEXT, name);
 	void (*function)(void);
@@ -230,7 +231,7 @@ int getrusage(__rusage_who_t who, struct rusage *ret)
 	return 0;
 }
 
-int getrlimit(__rlimit_resource_t which, struct rlimit *ret)
+NM_UNWATCHED int getrlimit(__rlimit_resource_t which, struct rlimit *ret)
 {
 	if (!sim_runs())
 		return SIM_REAL(getrlimit)(which, ret);

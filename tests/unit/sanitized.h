@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NM_SANITIZED: the address sanitizer watches, which has an allocator of its own, and is slow. */
+/* NM_SANITIZED: the address sanitizer watches, which has an allocator of its own, and is slow.
+ * NM_UNWATCHED: a function that the sanitizer itself calls before it can watch. */
 #ifndef NM_TESTS_UNIT_SANITIZED_H
 #define NM_TESTS_UNIT_SANITIZED_H
 
@@ -10,5 +11,7 @@
 #define NM_SANITIZED 1
 #endif
 #endif
+
+#define NM_UNWATCHED __attribute__((no_sanitize("address")))
 
 #endif
