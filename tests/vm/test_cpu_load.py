@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
-from nmtest import Netmodel, defines, master_of
+from known_load import measure
+from nmtest import Netmodel
 from vmtest import need_machine
 
 
-def test_accounting_of_interrupts_and_idle_states(netmodel: Netmodel) -> None:
+def test_cpus_under_a_known_load(netmodel: Netmodel, profile: Callable[[str], Path]) -> None:
     need_machine()
     is_off = "tsc=noirqtime" in Path("/proc/cmdline").read_text()
-    host = master_of(netmodel.measure("tcp_rr", *defines(test_length="1s")))
-    assert host["facts"]["irq_accounting"] == ("off" if is_off else "on")
-    assert host["unhalted"]["source"] == "cpuidle"
-    assert 0 < host["unhalted"]["busy"] <= 1.01
+    seen = measure(netmodel, profile)
+    assert seen.host["facts"]["irq_accounting"] == ("off" if is_off else "on")
+    assert seen.host["unhalted"]["source"] == "cpuidle"
+    seen.check()
+    loop, flood = (seen.share_of(load.cpu) for load in seen.loads)
+    assert flood["softirq"] > loop["softirq"]
