@@ -111,10 +111,13 @@ struct nm_app_service {
 
 /* A connection as its server sees it; zeroed when it is opened, but for the memory of `out`. */
 struct nm_app_served {
-	struct nm_rope out;  /* the answer to the present request */
-	uint64_t at;	     /* bytes of the present request, or of its value, that have come */
-	uint64_t left;	     /* of the value that comes, bytes that are missing */
-	uint64_t place;	     /* where it goes in the store; 0: nowhere */
+	struct nm_rope out; /* the answer to the present request */
+	uint64_t at;	    /* bytes of the present request, or of its value, that have come */
+	uint64_t left;	    /* of the value that comes, bytes that are missing */
+	uint64_t place;	    /* where it goes in the store; 0: nowhere */
+	uint64_t expected;  /* the protocol's own, as are the next two */
+	uint32_t begun;
+	bool expires;
 	uint32_t words_left; /* of the request */
 	uint8_t key_length;  /* bytes of its key */
 	uint8_t state, note; /* the protocol's own */
@@ -130,7 +133,8 @@ struct nm_app_served {
 enum nm_took {
 	NM_TOOK_MORE,	 /* the request goes on: what is not taken comes again, with more */
 	NM_TOOK_REQUEST, /* the request is there, and answered, if only by nothing */
-	NM_TOOK_PART,	 /* so is this one: its answer goes out with the next one's */
+	NM_TOOK_PART,	 /* so is this one: its answer, if any, goes out with the next one's */
+	NM_TOOK_FULL,	 /* it would, but has to go out first: there is no room for both */
 	NM_TOOK_BAD,	 /* it is no request, or the answer has no room */
 };
 

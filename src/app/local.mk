@@ -17,6 +17,8 @@ src_libnm_app_la_SOURCES = \
 	src/app/app.h \
 	src/app/batch.c \
 	src/app/batch.h \
+	src/app/change.c \
+	src/app/change.h \
 	src/app/command.c \
 	src/app/command.h \
 	src/app/fault.c \
@@ -37,6 +39,7 @@ src_libnm_app_la_SOURCES = \
 	src/app/memcache_meta_server.c \
 	src/app/memcache_server.c \
 	src/app/memcache_server.h \
+	src/app/memcache_storing.c \
 	src/app/memcache_verbs.c \
 	src/app/parsed.h \
 	src/app/pool.c \

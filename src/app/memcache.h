@@ -9,14 +9,15 @@
 /* The longest head of a request: a key, and 96 bytes for words, numbers and blanks. */
 #define NM_MEMCACHE_HEAD_BYTES (NM_KEY_MAX + 96u)
 /* The text of the longest answer: a head with the key, and with all flags of mg. */
-#define NM_MEMCACHE_ANSWER_BYTES (NM_KEY_MAX + 96u)
+#define NM_MEMCACHE_ANSWER_BYTES (NM_KEY_MAX + 160u)
+/* And of the usual answers that go out with it: there is room for so many values. */
+#define NM_MEMCACHE_OUT_BYTES (NM_MEMCACHE_ANSWER_BYTES + (NM_ROPE_BODIES - 1) * 48u)
 
 /* The members that the descriptors of these protocols have alike. */
 #define NM_MEMCACHE_MEMBERS                                                                        \
-	.verbs = NM_VERBS_KEYED, .unserved = NM_VERBS_CONDITIONAL | NM_VERB_BIT(NM_VERB_GAT),      \
-	.port = 11211, .stores = true, .has_flags = true, .head_bytes = NM_MEMCACHE_HEAD_BYTES,    \
-	.answer_bytes = NM_MEMCACHE_ANSWER_BYTES, .take = nm_memcache_take, .usual = NM_ANSWER_OK, \
-	.fail = nm_memcache_fail
+	.verbs = NM_VERBS_KEYED, .port = 11211, .stores = true, .has_flags = true,                 \
+	.head_bytes = NM_MEMCACHE_HEAD_BYTES, .answer_bytes = NM_MEMCACHE_OUT_BYTES,               \
+	.take = nm_memcache_take, .usual = NM_ANSWER_OK, .fail = nm_memcache_fail
 
 /* What connections to a server with users begin with, where its protocol is text. */
 extern const struct nm_app_session nm_memcache_session;

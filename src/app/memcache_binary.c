@@ -12,15 +12,11 @@
 
 /* --- requests --- */
 
-static char *put_wide(char *at, uint64_t value)
-{
-	return nm_binary_put(nm_binary_put(at, (uint32_t)(value >> 32)), (uint32_t)value);
-}
-
 static inline void put_extras(const struct nm_app_request *request, unsigned extras, char *at)
 {
 	if (extras == NM_BINARY_COUNT_EXTRAS)
-		(void)nm_binary_put(put_wide(put_wide(at, request->by), 0), NM_BINARY_NEVER);
+		(void)nm_binary_put(nm_binary_put_wide(nm_binary_put_wide(at, request->by), 0),
+				    NM_BINARY_NEVER);
 	if (extras == NM_BINARY_SET_EXTRAS)
 		at = nm_binary_put(at, request->flags);
 	if (extras == NM_BINARY_SET_EXTRAS || extras == NM_BINARY_TOUCH_EXTRAS)

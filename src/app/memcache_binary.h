@@ -29,15 +29,32 @@ enum nm_binary_opcode {
 	NM_BINARY_DELETE = 0x04,
 	NM_BINARY_INCR = 0x05,
 	NM_BINARY_DECR = 0x06,
+	NM_BINARY_QUIT = 0x07,
+	NM_BINARY_FLUSH = 0x08,
 	NM_BINARY_GETQ = 0x09,
 	NM_BINARY_NOOP = 0x0a,
 	NM_BINARY_VERSION = 0x0b,
+	NM_BINARY_GETK = 0x0c,
+	NM_BINARY_GETKQ = 0x0d,
 	NM_BINARY_APPEND = 0x0e,
 	NM_BINARY_PREPEND = 0x0f,
+	NM_BINARY_STAT = 0x10,
 	NM_BINARY_SETQ = 0x11,
+	NM_BINARY_ADDQ = 0x12,
+	NM_BINARY_REPLACEQ = 0x13,
+	NM_BINARY_DELETEQ = 0x14,
+	NM_BINARY_INCRQ = 0x15,
+	NM_BINARY_DECRQ = 0x16,
+	NM_BINARY_QUITQ = 0x17,
+	NM_BINARY_FLUSHQ = 0x18,
+	NM_BINARY_APPENDQ = 0x19,
+	NM_BINARY_PREPENDQ = 0x1a,
 	NM_BINARY_TOUCH = 0x1c,
 	NM_BINARY_GAT = 0x1d,
+	NM_BINARY_GATQ = 0x1e,
 	NM_BINARY_SASL_AUTH = 0x21,
+	NM_BINARY_GATK = 0x23,
+	NM_BINARY_GATKQ = 0x24,
 };
 
 #define NM_BINARY_STATUS_(name, number) NM_BINARY_##name = (number),
@@ -82,6 +99,16 @@ static inline struct nm_binary_header nm_binary_read(const char *at)
 
 	memcpy(&header.cas, at + 16, sizeof header.cas);
 	return header;
+}
+
+static inline char *nm_binary_put_wide(char *at, uint64_t value)
+{
+	return nm_binary_put(nm_binary_put(at, (uint32_t)(value >> 32)), (uint32_t)value);
+}
+
+static inline uint64_t nm_binary_get_wide(const char *at)
+{
+	return (uint64_t)nm_binary_get(at) << 32 | nm_binary_get(at + 4);
 }
 
 /* Its end: NM_BINARY_HEADER bytes behind. */

@@ -89,6 +89,12 @@ void nm_rope_advance(struct nm_rope *rope, size_t n)
 		nm_rope_clear(rope);
 }
 
+void nm_rope_cut(struct nm_rope *rope, size_t n)
+{
+	rope->total -= rope->n_text - n;
+	rope->n_text = n;
+}
+
 void nm_rope_clear(struct nm_rope *rope)
 {
 	rope->n_text = rope->n_bodies = 0;

@@ -42,6 +42,8 @@ size_t nm_rope_next(const struct nm_rope *rope, char *buf, size_t room, char **r
 /* So much of it is sent. A rope of which all is sent is empty. */
 void nm_rope_advance(struct nm_rope *rope, size_t n);
 
+/* Drops the text behind the first n bytes of it, which no body is behind. */
+void nm_rope_cut(struct nm_rope *rope, size_t n);
 /* Drops all of it. */
 void nm_rope_clear(struct nm_rope *rope);
 

@@ -119,6 +119,11 @@ static char *key_of(struct record *record)
 	return (char *)(record + 1);
 }
 
+const char *nm_store_key(const struct nm_store *store, uint64_t place)
+{
+	return key_of(record_at(store, place));
+}
+
 /* Whether at most so many bytes were reserved from a place on. */
 static bool is_within(const struct nm_store *store, uint64_t place, uint64_t bytes)
 {
@@ -307,13 +312,14 @@ static struct bucket *bucket_of(const struct nm_store *store, uint64_t hash)
 	return &store->buckets[(hash >> TAG_BITS) & (store->n_buckets - 1)];
 }
 
-/* The slot for the key: the one that it has, or a free one, or the oldest; and what is in it. */
-static unsigned choose_slot(const struct nm_store *store, const struct bucket *bucket,
-			    uint64_t hash, const char *key, size_t length, uint64_t *ret_entry)
+/* The slot for the key: the one that it has, or a free one, or the oldest; and what is in it.
+ * Whether it is the key's. */
+static bool choose_slot(const struct nm_store *store, const struct bucket *bucket, uint64_t hash,
+			const char *key, size_t length, unsigned *ret, uint64_t *ret_entry)
 {
-	unsigned oldest = 0;
 	struct record record;
 
+	*ret = 0;
 	*ret_entry = UINT64_MAX;
 	for (unsigned i = 0; i < SLOTS; i++) {
 		uint64_t entry = atomic_load_explicit(&bucket->slots[i], memory_order_acquire);
@@ -321,31 +327,56 @@ static unsigned choose_slot(const struct nm_store *store, const struct bucket *b
 
 		if (!found && entry >> TAG_BITS >= *ret_entry >> TAG_BITS)
 			continue;
-		oldest = i;
+		*ret = i;
 		*ret_entry = entry;
 		if (found)
-			break;
+			return true;
 	}
-	return oldest;
+	return false;
 }
 
-bool nm_store_publish(struct nm_store *store, uint64_t place, size_t length)
+static enum nm_store_end compare(bool found, uint64_t place, uint64_t expected)
+{
+	if (expected == NM_STORE_ANY)
+		return NM_STORE_DONE;
+	if (!found)
+		return expected == NM_STORE_NONE ? NM_STORE_DONE : NM_STORE_ABSENT;
+	return expected == NM_STORE_SOME || expected == place ? NM_STORE_DONE : NM_STORE_OTHER;
+}
+
+static inline __attribute__((always_inline)) enum nm_store_end
+publish(struct nm_store *store, uint64_t place, size_t length, uint64_t expected, bool expires)
 {
 	const char *key = key_of(record_at(store, place));
 
 	if (!is_young(store, place))
-		return false;
+		return NM_STORE_GONE;
 	uint64_t hash = nm_hash(key, length), entry;
+	const uint64_t own = expires ? 0 : place / ALIGNMENT << TAG_BITS | (hash & TAG_MASK);
 	struct bucket *bucket = bucket_of(store, hash);
 	unsigned slot;
 
 	/* Another key may be published in the same slot meanwhile. */
-	do
-		slot = choose_slot(store, bucket, hash, key, length, &entry);
-	while (!atomic_compare_exchange_weak_explicit(
-		&bucket->slots[slot], &entry, place / ALIGNMENT << TAG_BITS | (hash & TAG_MASK),
-		memory_order_acq_rel, memory_order_relaxed));
-	return true;
+	do {
+		bool found = choose_slot(store, bucket, hash, key, length, &slot, &entry);
+		enum nm_store_end end = compare(found, (entry >> TAG_BITS) * ALIGNMENT, expected);
+
+		if (end != NM_STORE_DONE || (expires && !found))
+			return end;
+	} while (!atomic_compare_exchange_weak_explicit(
+		&bucket->slots[slot], &entry, own, memory_order_acq_rel, memory_order_relaxed));
+	return NM_STORE_DONE;
+}
+
+bool nm_store_publish(struct nm_store *store, uint64_t place, size_t length)
+{
+	return publish(store, place, length, NM_STORE_ANY, false) == NM_STORE_DONE;
+}
+
+enum nm_store_end nm_store_publish_over(struct nm_store *store, uint64_t place, size_t length,
+					uint64_t expected, bool expires)
+{
+	return publish(store, place, length, expected, expires);
 }
 
 bool nm_store_find(const struct nm_store *store, const char *key, size_t length,
@@ -369,20 +400,36 @@ bool nm_store_find(const struct nm_store *store, const char *key, size_t length,
 	return false;
 }
 
-bool nm_store_delete(struct nm_store *store, const char *key, size_t length)
+enum nm_store_end nm_store_delete_at(struct nm_store *store, const char *key, size_t length,
+				     uint64_t place)
 {
+	enum nm_store_end end = NM_STORE_ABSENT;
 	uint64_t hash = nm_hash(key, length);
 	struct bucket *bucket = bucket_of(store, hash);
 	struct record record;
-	bool any = false;
 
 	for (unsigned i = 0; i < SLOTS; i++) {
 		uint64_t entry = atomic_load_explicit(&bucket->slots[i], memory_order_acquire);
 
-		if (look(store, entry, hash, key, length, &record))
-			any |= atomic_compare_exchange_strong_explicit(&bucket->slots[i], &entry, 0,
-								       memory_order_acq_rel,
-								       memory_order_relaxed);
+		if (!look(store, entry, hash, key, length, &record))
+			continue;
+		if (place != NM_STORE_ANY && place != record.place)
+			end = NM_STORE_OTHER;
+		else if (atomic_compare_exchange_strong_explicit(&bucket->slots[i], &entry, 0,
+								 memory_order_acq_rel,
+								 memory_order_relaxed))
+			end = NM_STORE_DONE;
 	}
-	return any;
+	return end;
+}
+
+bool nm_store_delete(struct nm_store *store, const char *key, size_t length)
+{
+	return nm_store_delete_at(store, key, length, NM_STORE_ANY) == NM_STORE_DONE;
+}
+
+bool nm_store_clear(struct nm_store *store)
+{
+	/* The kernel has zeros for what it takes away, in all processes. */
+	return madvise(store->buckets, store->buckets_bytes, MADV_REMOVE) == 0;
 }

@@ -47,9 +47,33 @@ struct nm_store_writer *nm_store_begin_writing(struct nm_store *store, uint64_t 
 void nm_store_end_writing(struct nm_store_writer *writer);
 /* From now on it is found. False: so much has been reserved meanwhile that its room is gone. */
 bool nm_store_publish(struct nm_store *store, uint64_t place, size_t length);
+
+/* What its key must have for a value to be published: the place of a value, or one of these. */
+#define NM_STORE_NONE 0u
+#define NM_STORE_SOME (UINT64_MAX - 1)
+#define NM_STORE_ANY  UINT64_MAX
+
+enum nm_store_end {
+	NM_STORE_DONE,
+	NM_STORE_ABSENT,    /* the key has no value, and was to have one */
+	NM_STORE_OTHER,	    /* it has another one, or was to have none */
+	NM_STORE_GONE,	    /* as where `publish` is false */
+	NM_STORE_NO_NUMBER, /* the value is none (app/change.h) */
+};
+/* `expires`: the value takes the place of that which is there, and is never found itself. */
+enum nm_store_end nm_store_publish_over(struct nm_store *store, uint64_t place, size_t length,
+					uint64_t expected, bool expires);
 bool nm_store_find(const struct nm_store *store, const char *key, size_t length,
 		   struct nm_stored *ret);
 bool nm_store_delete(struct nm_store *store, const char *key, size_t length);
+/* The same, if its value is at that place, or NM_STORE_ANY. */
+enum nm_store_end nm_store_delete_at(struct nm_store *store, const char *key, size_t length,
+				     uint64_t place);
+/* Deletes all values, but for those that are published meanwhile. False: the kernel has refused. */
+bool nm_store_clear(struct nm_store *store);
+/* The key of a value that was reserved, and behind it the bytes of the value: they are right if the
+ * store holds it afterwards. */
+const char *nm_store_key(const struct nm_store *store, uint64_t place);
 /* Whether the value at a place has not been overwritten. */
 bool nm_store_holds(const struct nm_store *store, uint64_t place);
 

@@ -13,6 +13,7 @@
 struct serving {
 	struct nm_app_served served;
 	bool answered; /* the request of this pass is, but not all of the answer is sent */
+	bool goes_on;  /* and the pass does, behind that */
 	bool starved;  /* what is kept is not enough to take any of it */
 	size_t n_in;   /* bytes kept */
 	/* What came behind a request, as of clients that do not wait for answers, or of one that
@@ -154,12 +155,16 @@ static enum nm_step receive(struct nm_io *io, struct nm_conn *conn, struct servi
 	return NM_STEP_NEXT;
 }
 
+/* Where the other end is netmodel, what is none of its verbs ends a request of several keys, each
+ * of which has counted. */
 static void count(const struct nm_io *io, const struct nm_instr *instr,
 		  const struct nm_app_served *served)
 {
 	const enum nm_verb verb = (enum nm_verb)served->verb;
 
-	nm_app_count(nm_serve_outcomes(io, instr, verb), verb, (enum nm_class)served->class);
+	if (verb != NM_VERB_NONE || instr->ask.verbs)
+		nm_app_count(nm_serve_outcomes(io, instr, verb), verb,
+			     (enum nm_class)served->class);
 }
 
 /* The client wants nothing more: as where it has ended the connection itself. */
@@ -188,7 +193,10 @@ static enum nm_step take(const struct nm_io *io, struct nm_flow *flow, const str
 	memmove(serving->in, data + taken, rest);
 	serving->n_in = rest;
 	serving->starved = took == NM_TOOK_MORE;
-	serving->answered = took == NM_TOOK_REQUEST && !nm_rope_is_empty(&served->out);
+	/* The next one may be long in coming. */
+	serving->goes_on = took == NM_TOOK_FULL || (took == NM_TOOK_PART && !rest);
+	serving->answered =
+		(took == NM_TOOK_REQUEST || serving->goes_on) && !nm_rope_is_empty(&served->out);
 	if (took == NM_TOOK_MORE || serving->answered)
 		return NM_STEP_NEXT;
 	count(io, instr, served);
@@ -233,15 +241,21 @@ static __attribute__((noinline)) enum nm_step serve(struct nm_io *io, struct nm_
 						    const struct nm_instr *instr, bool answers)
 {
 	struct serving *serving = nm_app_state(io, flow);
-	enum nm_step answer =
-		serving->answered ? NM_STEP_NEXT : take_request(io, flow, instr, serving);
 
-	if (answer != NM_STEP_NEXT || !answers)
-		return answer;
-	answer = send_all(io, flow, instr, serving);
-	if (answer == NM_STEP_NEXT)
+	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
+		enum nm_step answer =
+			serving->answered ? NM_STEP_NEXT : take_request(io, flow, instr, serving);
+
+		if (answer != NM_STEP_NEXT || !answers)
+			return answer;
+		answer = send_all(io, flow, instr, serving);
+		if (answer != NM_STEP_NEXT)
+			return answer;
 		count(io, instr, &serving->served);
-	return answer;
+		if (!serving->goes_on)
+			return NM_STEP_NEXT;
+	}
+	return NM_STEP_YIELD;
 }
 
 static enum nm_step serve_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)

@@ -312,10 +312,6 @@ static void check_batch(struct nm_ir *ir, struct nm_ir_step *step)
 				" batch: app=%s has none of %s; of get there is one with those of "
 				"memcached, and of set with memcache_meta and memcache_binary",
 				step->ask.app->name, step->op->name);
-	else if (!nm_ir_is_to_server(step->opened))
-		nm_option_error(ir, step, "batch",
-				" batch: needs server=... at the connect of line %u",
-				step->opened->line);
 }
 
 /* A cas stands behind the get whose value it replaces. */
@@ -335,19 +331,6 @@ static void check_cas(struct nm_ir *ir, const struct nm_ir_transaction *t,
 		nm_step_error(ir, step,
 			      ": must stand once behind a get with `unique`, of the same keys and "
 			      "connection, in a pass without `pipeline`");
-}
-
-/* What numbers its values has cas, too. */
-static void check_unique(struct nm_ir *ir, const struct nm_ir_step *step)
-{
-	if (!(step->ask.app->verbs & NM_VERB_BIT(NM_VERB_CAS)))
-		nm_option_error(ir, step, "unique", " unique: app=%s has no numbers of values",
-				step->ask.app->name);
-	else if (!nm_ir_is_to_server(step->opened))
-		nm_option_error(ir, step, "unique",
-				" unique: needs server=... at the connect of line %u: netmodel's "
-				"own server of app=%s does not number its values",
-				step->opened->line, step->ask.app->name);
 }
 
 /* Gives a step that asks the protocol of its connection. */
@@ -384,8 +367,11 @@ static void check_verb(struct nm_ir *ir, struct nm_ir_step *step)
 	if (((const struct nm_opts_ask *)step->opts)->flags && !step->ask.app->has_flags)
 		nm_option_error(ir, step, "flags", " flags: app=%s has no number beside a value",
 				step->ask.app->name);
-	if (((const struct nm_opts_ask *)step->opts)->unique)
-		check_unique(ir, step);
+	/* What numbers its values has cas, too. */
+	if (((const struct nm_opts_ask *)step->opts)->unique &&
+	    !(step->ask.app->verbs & NM_VERB_BIT(NM_VERB_CAS)))
+		nm_option_error(ir, step, "unique", " unique: app=%s has no numbers of values",
+				step->ask.app->name);
 	if (step->common->can_fail)
 		nm_option_error(
 			ir, step, "canfail",

@@ -23,7 +23,7 @@
 #define BATCH_FROM  250u /* from that number on requests have several keys, where an app has such */
 #define BATCH	    4u
 #define SENT_BYTES  2048u
-#define TEXT_BYTES  (MAX_SIZE + 400u)
+#define TEXT_BYTES  (MAX_SIZE + 700u)
 #define SAID_BYTES  8192u
 #define STORE_BYTES 65536u
 #define PIECE_BYTES 65536u
@@ -295,7 +295,8 @@ static void collect(struct nm_app_served *served, struct said *said, size_t piec
 static void note(struct nm_app_served *served, struct said *said, size_t piece)
 {
 	said->over = said->took == NM_TOOK_BAD;
-	if (said->took != NM_TOOK_REQUEST && said->took != NM_TOOK_PART)
+	if (said->took != NM_TOOK_REQUEST && said->took != NM_TOOK_PART &&
+	    said->took != NM_TOOK_FULL)
 		return;
 	said->requests++;
 	said->outcomes = mixed(said->outcomes, served->verb * 8u + served->class + 1u);

@@ -10,10 +10,15 @@ from pathlib import Path
 import pytest
 
 from keyed import asking, counts
-from nmtest import Netmodel, assert_complete, assert_ends_agree, defines, line_of
+from nmtest import Json, Netmodel, assert_complete, assert_ends_agree, defines, line_of
 from partners import memcached
 
 WriteProfile = Callable[..., Path]
+
+
+def outcomes_of(document: Json, host: int) -> Json:
+    of: Json = document["hosts"][host]["groups"][0]
+    return {name: of[name] for name in ("ok", "hits", "misses", "refused")}
 
 
 APPS = ["memcache", "memcache_meta", "memcache_binary"]
@@ -171,21 +176,66 @@ def test_cas_needs_what_was_read(netmodel: Netmodel, profile: WriteProfile) -> N
 
 
 def test_only_memcached_numbers_its_values(netmodel: Netmodel, profile: WriteProfile) -> None:
-    for app, where, why in (
-        ("redis", "server=127.0.0.1:1", "app=redis has no numbers of values"),
-        *((app, "", "needs server=... at the connect of line ") for app in APPS),
-    ):
-        path = profile(asking(app, '\n<flowop type="get" options="keys=k unique"/>', where))
-        result = netmodel.run("-m", path, code=1)
-        assert f"{path}:{line_of(path, 'unique')}: error: <flowop get> unique: {why}" in result.err, result.err
-
-
-def test_only_memcached_has_them(netmodel: Netmodel, profile: WriteProfile) -> None:
-    text = asking("memcache", '\n<flowop type="touch" options="keys=k ttl=1s"/>')
-    path = profile(text)
+    path = profile(asking("redis", '\n<flowop type="get" options="keys=k unique"/>', "server=127.0.0.1:1"))
     result = netmodel.run("-m", path, code=1)
-    assert f"{path}:{line_of(path, 'touch')}: error: <flowop touch>: needs server=... at the connect of line" in result.err
-    assert "netmodel's own server of app=memcache has: get, set, delete" in result.err
+    assert f"{path}:{line_of(path, 'unique')}: error: <flowop get> unique: app=redis has no numbers of values" in result.err, result.err
+
+
+def test_redis_has_them_by_command(netmodel: Netmodel, profile: WriteProfile) -> None:
+    for where in ("", "server=127.0.0.1:1"):
+        path = profile(asking("redis", '\n<flowop type="touch" options="keys=k ttl=1s"/>', where))
+        result = netmodel.run("-m", path, code=1)
+        assert f"{path}:{line_of(path, 'touch')}: error: <flowop touch>: app=redis of the connection of line" in result.err
+        assert "has no touch; it has: ping, get, set, delete, command" in result.err
+
+
+EACH = "".join(
+    f'<flowop type="{verb}" options="keys={keys} {options}"/>'
+    for verb, keys, options in (
+        ("add", "a", "size=9"), ("replace", "k", "size=5 flags=3"), ("append", "k", "size=2"), ("prepend", "k", "size=2"),
+        ("incr", "n", "by=1000"), ("decr", "n", ""), ("incr", "k", ""), ("touch", "k", "ttl=100s"), ("gat", "k", "ttl=100s"),
+        ("get", "k", "unique"), ("cas", "k", "size=7"), ("get", "k", ""), ("set", "k", "size=5"), ("delete", "k", ""), ("set", "n", "size=0"),
+    )
+)  # fmt: skip
+MORE = '<keyspace name="n" count="20" length="12" prefix="n:"/><keyspace name="a" count="20" length="12" prefix="a:"/>'
+
+
+@pytest.mark.parametrize("app", APPS)
+@pytest.mark.parametrize("flows", [1, 8])
+def test_each_verb_at_both_ends(app: str, flows: int, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """The other end has the same hits, misses and refusals; one flow alone finds what memcached has it find."""
+    shares = []
+    for server in ("", "{server}") if flows == 1 else ("",):
+        with memcached() as given:
+            body = asking(app, EACH, f"server={server.format(server=given.server)}", f"nflows='{flows}'", 20)
+            document = netmodel.measure(profile(MORE + body.replace('duration="200ms"', 'iterations="300"')), "--yes-destroy", "--seed", "7")
+        assert_complete(document)
+        if not server:
+            assert_ends_agree(document)
+            assert outcomes_of(document, 0) == outcomes_of(document, 1)
+        shares.append({verb["verb"]: verb["outcomes"] for verb in document["totals"]["verbs"]})
+    for verb in ("add", "replace", "append", "prepend", "touch", "gat", "get", "cas", "delete"):
+        assert shares[0][verb]["hits"] > 0 < shares[0][verb]["misses"], verb
+    assert shares[0]["incr"]["refused"] > 0 < shares[0]["incr"]["misses"]
+    assert all(share == shares[0] for share in shares)
+
+
+@pytest.mark.parametrize("app", APPS)
+@pytest.mark.parametrize("pipeline", ["", 'pipeline="4"'])
+def test_several_keys_at_both_ends(app: str, pipeline: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Each key counts at each end, also of lines that are longer than what is kept of one."""
+    sets = "" if app == "memcache" else '<flowop type="set" options="keys=k size=300 batch=100"/>'
+    mix = f'<mix><flowop type="get" options="keys=k verify batch=128"/><flowop type="get" options="keys=k verify"/>{sets}</mix>'
+    for law in ("uniform", "sequential"):
+        body = asking(app, mix, "", "nflows='3'", 250, law)
+        stored = '<transaction><flowop type="set" options="keys=k size=300 count=30"/></transaction>'
+        body = body.replace('<transaction name="ask" duration="200ms">', f'{stored}<transaction name="ask" iterations="40" {pipeline}>')
+        body = body.replace('length="12"', 'length="40"')
+        document = netmodel.measure(profile(body))
+        assert_complete(document)
+        assert_ends_agree(document)
+        assert outcomes_of(document, 0) == outcomes_of(document, 1)
+        assert counts(document)["hits"] > 1000 < counts(document)["misses"] or sets
 
 
 def test_what_is_no_number_is_refused(netmodel: Netmodel, profile: WriteProfile) -> None:

@@ -93,7 +93,6 @@ def test_mistakes(netmodel: Netmodel, profile: WriteProfile) -> None:
     for app, where, verb, options, said in (
         ("redis", away, "get", "batch=2", "batch: app=redis has none of get"),
         ("memcache", away, "set", "batch=2", "batch: app=memcache has none of set; of get"),
-        ("memcache", "", "get", "batch=2", "batch: needs server=... at the connect of line"),
         ("memcache", away, "get", "batch=129", "must be 1 to 128"),
         ("memcache", away, "get", "batch=2 unique", "batch: not with unique"),
         ("memcache_meta", away, "set", "batch=100 size=10k", "batch: the values of one request would have 1024000 bytes; must be 262144 at most"),

@@ -118,7 +118,7 @@ def test_quit_ends_the_connection(netmodel: Netmodel) -> None:
         with socket.create_connection(("127.0.0.1", server.port), PATIENCE_S) as client:
             client.settimeout(PATIENCE_S)
             client.sendall(b"version\r\nquit\r\nversion\r\n")
-            assert b"".join(iter(lambda: client.recv(100), b"")) == b"VERSION netmodel\r\n"
+            assert b"".join(iter(lambda: client.recv(100), b"")) == b"VERSION 1.6.0-netmodel\r\n"
     assert server.verbs() == {"other": {"ok": 2}}
 
 

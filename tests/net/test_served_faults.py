@@ -89,7 +89,7 @@ def test_an_error_is_the_whole_answer(keys: int, netmodel: Netmodel) -> None:
     error = b"SERVER_ERROR out of order\r\n"
     with public(netmodel, "memcache", fault="error(every=2)") as server:
         answer = ask(server, b"set k 0 0 1\r\nx\r\n" + b"get" + b" k" * keys + b"\r\n" + b"set k 0 0 1\r\ny\r\nget m\r\nversion\r\n", 5000)
-    assert answer == b"STORED\r\n" + error + b"STORED\r\n" + error + b"VERSION netmodel\r\n"
+    assert answer == b"STORED\r\n" + error + b"STORED\r\n" + error + b"VERSION 1.6.0-netmodel\r\n"
     of = server.verbs()["get"]
     assert of.get("hits", 0) + of["refused"] == keys + 1
 

@@ -54,8 +54,8 @@ static inline size_t collect(struct nm_app_served *served, char *answers, size_t
 }
 
 /* Has the server take n bytes, of which so many more come each time; what it answers is sent at
- * once. Returns how many requests it has found, or -1: what came is none. The answers are behind
- * `answers`. */
+ * once. Returns how many answers it has sent, or -1: what came is no request. The answers are
+ * behind `answers`. */
 static inline int serve(const struct nm_app *app, struct nm_app_served *served, const char *data,
 			size_t n, size_t piece, char *answers, size_t *ret_n)
 {
@@ -73,7 +73,7 @@ static inline int serve(const struct nm_app *app, struct nm_app_served *served, 
 			ck_assert_uint_le(taken, there - at);
 			before = at;
 			at += taken;
-			if (took == NM_TOOK_REQUEST) {
+			if (took == NM_TOOK_REQUEST || took == NM_TOOK_FULL) {
 				requests++;
 				*ret_n = collect(served, answers, *ret_n);
 			}

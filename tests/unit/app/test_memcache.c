@@ -6,6 +6,7 @@
 
 #include "../suite.h"
 #include "app/app.h"
+#include "app/memcache_binary.h"
 #include "app/store.h"
 #include "pieces.h"
 
@@ -208,7 +209,7 @@ END_TEST
 	TOKEN_32 TOKEN_32 TOKEN_32 TOKEN_32 TOKEN_32 TOKEN_32 TOKEN_32 "0123456789012345678901234" \
 								       "5"
 #define OPAQUES_5  " O" TOKEN_32 " O" TOKEN_32 " O" TOKEN_32 " O" TOKEN_32 " O" TOKEN_32
-#define OPAQUES_10 OPAQUES_5 OPAQUES_5
+#define OPAQUES_20 OPAQUES_5 OPAQUES_5 OPAQUES_5 OPAQUES_5
 
 static const struct {
 	struct bytes sent, said; /* said.at NULL: it is no request */
@@ -219,9 +220,9 @@ static const struct {
 	 BYTES("HD kk9 Ox\r\nVA 3 t-1 s3 f5 kk9 O1\r\nEN\r\r\n")},
 	{BYTES("ms k9 0\r\n\r\nmg k9\r\nmg k9 v\r\n"), BYTES("HD\r\nHD\r\nVA 0\r\n\r\n")},
 	{BYTES("ms k9 1\r\nx\r\nmd k9 q\r\nmd k9 O1 k\r\nmd k9 O2\r\n"),
-	 BYTES("HD\r\nCLIENT_ERROR invalid flag\r\nHD O1 kk9\r\nNF O2\r\n")},
+	 BYTES("HD\r\nNF O1 kk9\r\nNF O2\r\n")},
 	{BYTES("mg k9 v q\r\nmg k9 kk\r\nmg k9 O" TOKEN_32 "\r\nmg k9 O" TOKEN_32 "x\r\n"),
-	 BYTES("CLIENT_ERROR invalid flag\r\nCLIENT_ERROR invalid flag\r\nEN O" TOKEN_32 "\r\n"
+	 BYTES("CLIENT_ERROR invalid flag\r\nEN O" TOKEN_32 "\r\n"
 	       "CLIENT_ERROR invalid flag\r\n")},
 	{BYTES("ms " KEY_250 " 1 F1\r\nx\r\nmg " KEY_250 " v k f s t O" TOKEN_32 "\r\n"),
 	 BYTES("HD\r\nVA 1 k" KEY_250 " f1 s1 t-1 O" TOKEN_32 "\r\nx\r\n")},
@@ -233,9 +234,9 @@ static const struct {
 	       " 0 1\r\nx\r\nEND\r\n")},
 	{BYTES("set k9 0 0 1\r\ny\r\nget k9 " KEY_250 "x\r\n"), {NULL, 0}},
 	/* More is to be sent back than there is room for. */
-	{BYTES("ms k9 1\r\nx\r\nmg k9 v" OPAQUES_10 "\r\n"),
+	{BYTES("ms k9 1\r\nx\r\nmg k9 v" OPAQUES_20 "\r\n"),
 	 BYTES("HD\r\nCLIENT_ERROR invalid flag\r\n")},
-	{BYTES("mg k9 v" OPAQUES_10 " Oz1\r\nmd k9" OPAQUES_10 " Oz1\r\n"),
+	{BYTES("mg k9 v" OPAQUES_20 " Oz1\r\nmd k9" OPAQUES_20 " Oz1\r\n"),
 	 BYTES("CLIENT_ERROR invalid flag\r\nCLIENT_ERROR invalid flag\r\n")},
 	{BYTES("mg " KEY_250 " k k k k\r\n"), BYTES("CLIENT_ERROR invalid flag\r\n")},
 	{BYTES("mg " KEY_250 "x v\r\n"), {NULL, 0}},
@@ -243,13 +244,21 @@ static const struct {
 	{BYTES("mx k9\r\n"), {NULL, 0}},
 	{BYTES("ms k9\r\n"), {NULL, 0}},
 	{BYTES("ms k9 4 MA\r\nmn\r\n\r\nms k9 1 F-1\r\nx\r\nms k9 1 T\r\nx\r\nmg k9 v\r\n"),
-	 BYTES("CLIENT_ERROR invalid flag\r\nCLIENT_ERROR invalid flag\r\n"
-	       "CLIENT_ERROR invalid flag\r\nEN\r\n")},
+	 BYTES("NS\r\nCLIENT_ERROR invalid flag\r\nCLIENT_ERROR invalid flag\r\nEN\r\n")},
+	{BYTES("ms k9 1 MX\r\nx\r\nms k9 1 q\r\nx\r\nms k9 1 ME q\r\ny\r\nmg k9 q v\r\n"
+	       "mg k9 q v O2\r\nmg k8 q v\r\nms k9 1 C1 q O3\r\ny\r\nmn\r\n"),
+	 BYTES("CLIENT_ERROR invalid mode for ms M token\r\nNS\r\nVA 1\r\nx\r\nVA 1 O2\r\nx\r\n"
+	       "EX O3\r\nMN\r\n")},
+	{BYTES("ma k9 N0 J7\r\nma k9 v D8 O1\r\nma k9 MD D20 v\r\nma k9 q\r\nma k9 MX\r\n"),
+	 BYTES("HD\r\nVA 2 O1\r\n15\r\nVA 1\r\n0\r\nCLIENT_ERROR invalid mode for ma M token\r\n")},
+	/* What waits to go out stays where something else is refused behind it. */
+	{BYTES("ms k9 1\r\nx\r\nmg k9 q v\r\nadd k9 0 0 1\r\ny\r\nmg k9 q v\r\nmg k9 x\r\n"),
+	 BYTES("HD\r\nVA 1\r\nx\r\nNOT_STORED\r\nVA 1\r\nx\r\nCLIENT_ERROR invalid flag\r\n")},
 	{BYTES("ms k9 1\r\nxyz"), {NULL, 0}},
 
 	{BYTES(REQUEST("\x0a", "\0", "\0", "\0\0")), BYTES(ANSWER("\x0a", "\0", "\0\0", "\0\0"))},
 	{BYTES(REQUEST("\x0b", "\0", "\0", "\0\0")),
-	 BYTES(ANSWER("\x0b", "\0", "\0\0", "\0\x08") "netmodel")},
+	 BYTES(ANSWER("\x0b", "\0", "\0\0", "\0\x0e") "1.6.0-netmodel")},
 	{BYTES(REQUEST(GET, "\2", "\0", "\0\2") "k9"),
 	 BYTES(ANSWER(GET, "\0", "\0\1", "\0\x09") "Not found")},
 	{BYTES(REQUEST(SET, "\2", "\x08",
@@ -261,6 +270,17 @@ static const struct {
 	 BYTES(ANSWER(SET, "\0", "\0\0", "\0\0") ANSWER(GET, "\4", "\0\0", "\0\4") "\0\0\0\0")},
 	{BYTES(REQUEST(DELETE, "\2", "\0", "\0\2") "k9"),
 	 BYTES(ANSWER(DELETE, "\0", "\0\1", "\0\x09") "Not found")},
+	/* Quiet ones: SETQ and GETQ, ADDQ of a key that is there, and a no-op. */
+	{BYTES(REQUEST("\x11", "\2", "\x08", "\0\x0b") "\0\0\0\5\0\0\0\0k9x" REQUEST(
+		 "\x09", "\2", "\0",
+		 "\0\2") "k9" REQUEST("\x09", "\2", "\0",
+				      "\0\2") "k8" REQUEST("\x12", "\2", "\x08",
+							   "\0\x0b") "\0\0\0\5\0\0\0\0k9"
+								     "y" REQUEST("\x0a", "\0", "\0",
+										 "\0\0")),
+	 BYTES(ANSWER("\x09", "\4", "\0\0", "\0\5") "\0\0\0\5x" ANSWER(
+		 "\x12", "\0", "\0\2", "\0\x14") "Data exists for key." ANSWER("\x0a", "\0", "\0\0",
+									       "\0\0"))},
 	/* A login, where nobody logs in, and requests with too little. */
 	{BYTES(REQUEST("\x21", "\5", "\0", "\0\x09") "PLAIN\0u\0p"),
 	 BYTES(ANSWER("\x21", "\0", "\0\x81", "\0\x0f") "Unknown command")},
@@ -283,6 +303,15 @@ static const struct {
 							   "END\r\n")},
 };
 
+/* The numbers of values in binary answers: of what else is said no byte is as their first one. */
+static void hide_numbers(char *said, size_t n)
+{
+	for (char *at = said; (at = memchr(at, (int)NM_BINARY_ANSWER, n - (size_t)(at - said)));) {
+		memset(at + 16, 0, 8);
+		at += NM_BINARY_HEADER;
+	}
+}
+
 START_TEST(a_server)
 {
 	const struct nm_app *app = nm_app_find("memcache");
@@ -302,6 +331,7 @@ START_TEST(a_server)
 		if (!said.at)
 			continue;
 		ck_assert_uint_eq(used, said.n);
+		hide_numbers(got, used);
 		ck_assert_mem_eq(got, said.at, used);
 	}
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../suite.h"
+#include "app/change.h"
 #include "app/store.h"
 
 #define BYTES	 (UINT64_C(1) << 20)
@@ -89,6 +90,174 @@ START_TEST(the_oldest_give_way)
 			ck_assert(get(i - back));
 		ck_assert(i < 2000 || !get(i - 2000));
 	}
+}
+END_TEST
+
+/* The place of a value that is written, and not published. */
+static uint64_t write_value(const char *value)
+{
+	const size_t n = strlen(value);
+	uint64_t place = nm_store_reserve(store, "k", 1, 7, n);
+
+	ck_assert(place && nm_store_write(store, place, 1, 0, value, n));
+	return place;
+}
+
+static void check_value(const char *value)
+{
+	struct nm_stored stored;
+
+	ck_assert(nm_store_find(store, "k", 1, &stored));
+	ck_assert_uint_eq(stored.size, strlen(value));
+	ck_assert_mem_eq(stored.data, value, strlen(value));
+	ck_assert_uint_eq(stored.flags, 7);
+}
+
+static enum nm_store_end publish(const char *value, uint64_t expected, uint64_t *ret_place)
+{
+	*ret_place = write_value(value);
+	return nm_store_publish_over(store, *ret_place, 1, expected, false);
+}
+
+START_TEST(what_is_there_is_compared)
+{
+	uint64_t one, other;
+
+	ck_assert_int_eq(publish("x", NM_STORE_SOME, &one), NM_STORE_ABSENT);
+	ck_assert_int_eq(publish("x", one, &one), NM_STORE_ABSENT);
+	ck_assert_int_eq(publish("x", NM_STORE_NONE, &one), NM_STORE_DONE);
+	ck_assert_int_eq(publish("y", NM_STORE_NONE, &other), NM_STORE_OTHER);
+	ck_assert_int_eq(publish("y", other, &other), NM_STORE_OTHER);
+	check_value("x");
+	ck_assert_int_eq(nm_store_delete_at(store, "k", 1, other), NM_STORE_OTHER);
+	ck_assert_int_eq(publish("y", one, &other), NM_STORE_DONE);
+	check_value("y");
+	ck_assert_int_eq(publish("z", NM_STORE_SOME, &one), NM_STORE_DONE);
+	ck_assert_int_eq(nm_store_delete_at(store, "k", 1, one), NM_STORE_DONE);
+	ck_assert_int_eq(nm_store_delete_at(store, "k", 1, one), NM_STORE_ABSENT);
+}
+END_TEST
+
+START_TEST(what_has_expired_is_not_found)
+{
+	struct nm_stored stored;
+	uint64_t place = write_value("x");
+
+	ck_assert_int_eq(nm_store_publish_over(store, place, 1, NM_STORE_ANY, true), NM_STORE_DONE);
+	ck_assert(!nm_store_find(store, "k", 1, &stored));
+	ck_assert_int_eq(publish("x", NM_STORE_ANY, &place), NM_STORE_DONE);
+	place = write_value("y");
+	ck_assert_int_eq(nm_store_publish_over(store, place, 1, NM_STORE_NONE, true),
+			 NM_STORE_OTHER);
+	check_value("x");
+	ck_assert_int_eq(nm_store_publish_over(store, place, 1, NM_STORE_SOME, true),
+			 NM_STORE_DONE);
+	ck_assert(!nm_store_find(store, "k", 1, &stored));
+}
+END_TEST
+
+START_TEST(all_is_cleared)
+{
+	struct nm_stored stored;
+	uint64_t place;
+
+	ck_assert_int_eq(publish("x", NM_STORE_ANY, &place), NM_STORE_DONE);
+	ck_assert(nm_store_clear(store));
+	ck_assert(!nm_store_find(store, "k", 1, &stored));
+	ck_assert_int_eq(publish("y", NM_STORE_NONE, &place), NM_STORE_DONE);
+	check_value("y");
+}
+END_TEST
+
+START_TEST(values_are_joined)
+{
+	uint64_t place = write_value("cd"), old;
+
+	ck_assert_int_eq(nm_change_join(store, &place, 1, 2, false, NM_STORE_SOME),
+			 NM_STORE_ABSENT);
+	ck_assert_int_eq(publish("ab", NM_STORE_ANY, &old), NM_STORE_DONE);
+	ck_assert_int_eq(nm_change_join(store, &place, 1, 2, false, place), NM_STORE_OTHER);
+	ck_assert_int_eq(nm_change_join(store, &place, 1, 2, false, old), NM_STORE_DONE);
+	check_value("abcd");
+	place = write_value("-");
+	ck_assert_int_eq(nm_change_join(store, &place, 1, 1, true, NM_STORE_SOME), NM_STORE_DONE);
+	check_value("-abcd");
+}
+END_TEST
+
+START_TEST(numbers_are_changed)
+{
+	static const struct {
+		const char *before, *after; /* after NULL: it is no number */
+		struct nm_change_count how;
+	} changes[] = {
+		{"9", "10", {.by = 1}},
+		{"10", "9 ", {.by = 1, .down = true}},
+		{"9  ", "109", {.by = 100}},
+		{"5", "0", {.by = 6, .down = true}},
+		{"18446744073709551615", "1                   ", {.by = 2}},
+		{"18446744073709551616", NULL, {.by = 1}},
+		{"", NULL, {.by = 1}},
+		{"-1", NULL, {.by = 1}},
+		{"1x", NULL, {.by = 1}},
+		{"1                    ", NULL, {.by = 1}},
+	};
+	const struct nm_change_count first = {.by = 1, .first = 77, .expected = NM_STORE_SOME};
+	struct nm_change_count begins = first;
+	uint64_t place, number;
+
+	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+		struct nm_change_count how = changes[i].how;
+		const char *after = changes[i].after;
+
+		how.expected = NM_STORE_SOME;
+		ck_assert_int_eq(publish(changes[i].before, NM_STORE_ANY, &place), NM_STORE_DONE);
+		ck_assert_int_eq(nm_change_count(store, "k", 1, &how, &number, &place),
+				 after ? NM_STORE_DONE : NM_STORE_NO_NUMBER);
+		check_value(after ? after : changes[i].before);
+		ck_assert(!after || number == strtoull(after, NULL, 10));
+	}
+	(void)nm_store_delete(store, "k", 1);
+	ck_assert_int_eq(nm_change_count(store, "k", 1, &first, &number, &place), NM_STORE_ABSENT);
+	begins.begins = true;
+	ck_assert_int_eq(nm_change_count(store, "k", 1, &begins, &number, &place), NM_STORE_DONE);
+	ck_assert_uint_eq(number, 77);
+	ck_assert_int_eq(nm_change_count(store, "k", 1, &begins, &number, &place), NM_STORE_DONE);
+	ck_assert_uint_eq(number, 78);
+}
+END_TEST
+
+#define CHANGERS 2
+#define CHANGES	 20000u
+
+/* What processes change at a time is as if they had done it one after the other. */
+START_TEST(no_change_is_lost)
+{
+	const struct nm_change_count how = {.by = 1, .expected = NM_STORE_SOME};
+	struct nm_stored stored;
+	uint64_t place, number;
+
+	/* With less room one that loses its CPU may lose its value. */
+	(void)nm_store_free(store);
+	store = nm_store_new(16 * BYTES);
+	ck_assert_ptr_nonnull(store);
+	ck_assert_int_eq(publish("0", NM_STORE_ANY, &place), NM_STORE_DONE);
+	for (unsigned child = 0; child < CHANGERS; child++) {
+		if (fork())
+			continue;
+		for (unsigned i = 0; i < CHANGES; i++)
+			if (nm_change_count(store, "k", 1, &how, &number, &place) != NM_STORE_DONE)
+				_exit(1);
+		_exit(0);
+	}
+	for (unsigned child = 0; child < CHANGERS; child++) {
+		int status = -1;
+
+		ck_assert_int_gt(wait(&status), 0);
+		ck_assert_int_eq(status, 0);
+	}
+	ck_assert(nm_store_find(store, "k", 1, &stored));
+	ck_assert_uint_eq(strtoull(stored.data, NULL, 10), CHANGERS * CHANGES);
 }
 END_TEST
 
@@ -306,6 +475,12 @@ int main(void)
 	tcase_add_checked_fixture(tests, begin, end);
 	tcase_add_test(tests, what_is_stored_is_found);
 	tcase_add_test(tests, the_oldest_give_way);
+	tcase_add_test(tests, what_is_there_is_compared);
+	tcase_add_test(tests, what_has_expired_is_not_found);
+	tcase_add_test(tests, all_is_cleared);
+	tcase_add_test(tests, values_are_joined);
+	tcase_add_test(tests, numbers_are_changed);
+	tcase_add_test(tests, no_change_is_lost);
 	tcase_add_test(tests, room_that_is_gone_is_not_published);
 	tcase_add_test(tests, a_value_that_is_too_large_has_no_room);
 	tcase_add_test(tests, who_comes_round_to_a_writer_is_refused);
