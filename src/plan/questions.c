@@ -11,6 +11,7 @@
 #include "plan/diag.h"
 #include "plan/grow.h"
 #include "plan/ir.h"
+#include "plan/lines.h"
 
 /* In one block of memory. */
 struct single {
@@ -110,6 +111,7 @@ struct names {
 	struct nm_question *list; /* owned; the names count from their beginning */
 	unsigned char *names;	  /* owned */
 	size_t count, list_room, used, room;
+	uint16_t type; /* of lines that have none */
 };
 
 /* How long the line is without its comment: # or ; where a word begins, and not behind a
@@ -128,9 +130,9 @@ static size_t before_comment(const char *line, size_t n)
 }
 
 /* Adds a line of n bytes, which is not empty. 0, -ENOMEM, or -EINVAL with a phrase in why. */
-static int add_line(struct names *into, const char *line, size_t n, uint16_t type, char *why,
-		    size_t why_size)
+static int add_line(struct names *into, const char *line, size_t n, char *why, size_t why_size)
 {
+	uint16_t type = into->type;
 	size_t name = strcspn(line, BLANKS), gap = strspn(line + name, BLANKS);
 	const char *behind = line + name + gap;
 	size_t length = strcspn(behind, BLANKS);
@@ -169,34 +171,15 @@ static int add_line(struct names *into, const char *line, size_t n, uint16_t typ
 	return 0;
 }
 
-/* Reads all lines: 0, or an error as add_line; *ret_line is the number of the last. */
-static int read_lines(FILE *file, struct names *into, uint16_t type, unsigned *ret_line, char *why,
-		      size_t why_size)
+/* What is not a comment. */
+static int take_line(void *names, char *line, size_t n, unsigned number, char *why, size_t why_size)
 {
-	char *line = NULL;
-	size_t room = 0;
-	ssize_t length;
-	int r = 0;
+	n = before_comment(line, n);
+	line[n] = '\0';
+	size_t begin = strspn(line, BLANKS);
 
-	errno = 0;
-	for (*ret_line = 0; r == 0 && (length = getline(&line, &room, file)) > 0;) {
-		size_t n = (size_t)length - (line[length - 1] == '\n');
-
-		++*ret_line;
-		if (strlen(line) != (size_t)length) {
-			(void)snprintf(why, why_size, "has a zero");
-			r = -EINVAL;
-			break;
-		}
-		n = before_comment(line, n);
-		line[n] = '\0';
-		size_t begin = strspn(line, BLANKS);
-
-		if (begin < n)
-			r = add_line(into, line + begin, n - begin, type, why, why_size);
-	}
-	free(line);
-	return r || feof(file) ? r : errno == ENOMEM ? -ENOMEM : -EIO;
+	(void)number;
+	return begin < n ? add_line(names, line + begin, n - begin, why, why_size) : 0;
 }
 
 static struct many *join(const struct nm_opts_ask *opts, const struct names *from)
@@ -222,24 +205,14 @@ static struct many *join(const struct nm_opts_ask *opts, const struct names *fro
 static int read_file(const struct nm_opts_ask *opts, struct many **ret, char *why, size_t why_size)
 {
 	struct names names = {.count = 0};
-	char wrong[1536];
-	uint16_t type = 0;
-	unsigned line = 0;
-	FILE *file = fopen(opts->names, "re");
-	int r = file ? nm_type_read(opts->type, strlen(opts->type), &type, wrong, sizeof wrong)
-		     : -errno;
+	int r = nm_type_read(opts->type, strlen(opts->type), &names.type, why, why_size);
 
-	(void)snprintf(why, why_size, "%s", file ? "has no names" : strerror(-r));
 	if (r == 0)
-		r = read_lines(file, &names, type, &line, wrong, sizeof wrong);
-	if (file)
-		(void)fclose(file);
-	if (r == -EINVAL)
-		(void)snprintf(why, why_size, "line %u: %s", line, wrong);
-	else if (r == -EIO)
-		(void)snprintf(why, why_size, "cannot be read");
-	else if (r == 0 && !names.count)
+		r = nm_lines_read(opts->names, take_line, &names, why, why_size);
+	if (r == 0 && !names.count) {
+		(void)snprintf(why, why_size, "has no names");
 		r = -EINVAL;
+	}
 	if (r == 0) {
 		*ret = join(opts, &names);
 		r = *ret ? 0 : -ENOMEM;

@@ -2,17 +2,15 @@
 /* Files of recorded times and requests, which only the master reads: their lines, and arrivals by
  * their times. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/diag.h"
 #include "base/units.h"
 #include "plan/diag.h"
 #include "plan/ir.h"
+#include "plan/lines.h"
 #include "plan/recorder.h"
 #include "plan/replays.h"
 
@@ -31,6 +29,7 @@ struct times {
 	bool fine;		      /* a time has a fraction of a second */
 	struct nm_recorder *recorder; /* of the requests; NULL: there are times alone */
 	bool is_timed;		      /* times count */
+	bool is_begun;		      /* a line that is no comment has come */
 };
 
 static bool grow(struct times *into)
@@ -100,43 +99,18 @@ static int add_line(struct times *into, char *line, unsigned number, char *why, 
 	return 0;
 }
 
-/* Reads all lines: 0, or an error as add_line or of the file; *ret_line is the number of the
- * last. */
-static int read_lines(FILE *file, struct times *into, unsigned *ret_line, char *why,
-		      size_t why_size)
+/* Takes a line, of which the first with anything but a comment may name columns. */
+static int take_line(void *times, char *line, size_t n, unsigned number, char *why, size_t why_size)
 {
-	char *line = NULL;
-	size_t room = 0;
-	ssize_t length;
-	bool may_name = true; /* no line but comments has come */
-	int r = 0;
+	struct times *into = times;
 
-	errno = 0;
-	for (*ret_line = 0; r == 0 && (length = getline(&line, &room, file)) > 0;) {
-		length -= line[length - 1] == '\n';
-		line[length] = '\0';
-		char *text = line;
-
-		/* Spreadsheets mark files as UTF-8. */
-		if (++*ret_line == 1 && strncmp(text, "\xEF\xBB\xBF", 3) == 0)
-			text += 3;
-		if (memchr(line, '\0', (size_t)length)) {
-			(void)snprintf(why, why_size, "has a byte that is zero: it is no text");
-			r = -EINVAL;
-		} else if (!may_name || !is_header(text)) {
-			may_name = may_name && is_empty(text);
-			r = add_line(into, text, *ret_line, why, why_size);
-		} else {
-			may_name = false;
-			if (into->recorder)
-				r = nm_recorder_name(into->recorder, text, why, why_size);
-		}
+	(void)n;
+	if (into->is_begun || !is_header(line)) {
+		into->is_begun |= !is_empty(line);
+		return add_line(into, line, number, why, why_size);
 	}
-	/* Without memory for a line there is neither. */
-	if (r == 0 && !feof(file))
-		r = errno ? -errno : -EIO;
-	free(line);
-	return r;
+	into->is_begun = true;
+	return into->recorder ? nm_recorder_name(into->recorder, line, why, why_size) : 0;
 }
 
 /* Spreads the arrivals of each second evenly over it. */
@@ -176,49 +150,16 @@ static void measure(struct nm_trace *trace)
 			trace->longest_ns = trace->at_ns[i] - trace->at_ns[i - 1];
 }
 
-/* A pipe could be read only once, and would be waited for. 0; -EINVAL: it is no regular file; or
- * another error. */
-static int open_file(const char *path, FILE **ret)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat stat;
-	int r = 0;
-
-	if (fd < 0 || fstat(fd, &stat) != 0)
-		r = -errno;
-	else if (!S_ISREG(stat.st_mode))
-		r = S_ISDIR(stat.st_mode) ? -EISDIR : -EINVAL;
-	else if (!(*ret = fdopen(fd, "r")))
-		r = -errno;
-	if (r < 0 && fd >= 0)
-		(void)close(fd);
-	return r;
-}
-
 /* 0 with *ret, to be freed; -ENOMEM; or another error with a phrase in why. */
 static int read_file(const char *path, struct times *ret, char *why, size_t why_size)
 {
-	char wrong[256];
-	unsigned line = 0;
-	FILE *file = NULL;
-	int r = open_file(path, &file);
+	int r = nm_lines_read(path, take_line, ret, why, why_size);
 
-	if (r == 0)
-		r = read_lines(file, ret, &line, wrong, sizeof wrong);
-	if (file)
-		(void)fclose(file);
-	if (r == -EINVAL && !file)
-		(void)snprintf(why, why_size, "is no regular file, which can be read again");
-	else if (r == -EINVAL)
-		(void)snprintf(why, why_size, "line %u: %s", line, wrong);
-	else if (r < 0)
-		(void)snprintf(why, why_size, "%s", strerror(-r));
-	else if (ret->recorder ? !ret->recorder->count : !ret->trace)
-		(void)snprintf(why, why_size, "has no %s",
-			       ret->recorder ? "requests that can be sent" : "times");
-	else
-		return 0;
-	return r ? r : -EINVAL;
+	if (r < 0 || (ret->recorder ? ret->recorder->count > 0 : ret->trace != NULL))
+		return r;
+	(void)snprintf(why, why_size, "has no %s",
+		       ret->recorder ? "requests that can be sent" : "times");
+	return -EINVAL;
 }
 
 /* Tells what the times of the file are not, as the transaction would have them. */

@@ -354,7 +354,7 @@ def test_mistakes(connect: str, query: str, why: str, netmodel: Netmodel, profil
         ("a.b A AAAA\n", "line 1: there is more behind the type"),
         ("# nothing\n\n", "has no names"),
         ("a" * 5000, 'line 1: name "aaa'),
-        ("a.b A\na\0b A", "line 2: has a zero"),
+        ("a.b A\na\0b A", "line 2: has a byte that is zero: it is no text"),
     ],
 )
 def test_mistakes_in_a_file_of_names(text: str, why: str, netmodel: Netmodel, tmp_path: Path) -> None:
