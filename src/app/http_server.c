@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* netmodel's own server of HTTP/1.1: /bytes/N has a body of N bytes, as at httpbin; any other path
- * is not found. The body of a request is read and dropped. */
+/* netmodel's own server of HTTP/1.1: as at httpbin, /bytes/N has a body of N bytes, and
+ * /stream-bytes/N has the same in chunks; any other path is not found. The body of a request is
+ * read and dropped. */
+#include <stdio.h>
 #include <string.h>
 
 #include "app/http.h"
@@ -12,7 +14,7 @@
 enum state { AT_HEAD, IN_BODY };
 
 /* Bits of served->note: what the answer will be. */
-enum { HEAD_ALONE = 1, FOUND = 2, IS_1_0 = 4, CLOSES = 8, KEEPS = 16 };
+enum { HEAD_ALONE = 1, FOUND = 2, IS_1_0 = 4, CLOSES = 8, KEEPS = 16, CHUNKED = 32 };
 
 /* The lines of a request's head. */
 struct head {
@@ -49,13 +51,18 @@ static bool begins(const char *text, size_t n, const char *with)
 	return n >= strlen(with) && memcmp(text, with, strlen(with)) == 0;
 }
 
-/* "/bytes/N": the number. */
-static bool read_path(const char *path, size_t n, uint64_t *ret)
+/* "/bytes/N", or "/stream-bytes/N": the number. */
+static bool read_path(const char *path, size_t n, uint64_t *ret, bool *ret_streamed)
 {
-	const size_t prefix = strlen("/bytes/");
+	size_t prefix = strlen("/bytes/");
 
-	return begins(path, n, "/bytes/") && n > prefix &&
-	       nm_line_number(path + prefix, n - prefix, BODY_MAX, ret) == n - prefix;
+	*ret_streamed = !begins(path, n, "/bytes/");
+	if (*ret_streamed) {
+		prefix = strlen("/stream-bytes/");
+		if (!begins(path, n, "/stream-bytes/"))
+			return false;
+	}
+	return n > prefix && nm_line_number(path + prefix, n - prefix, BODY_MAX, ret) == n - prefix;
 }
 
 /* "GET /bytes/N HTTP/1.1". */
@@ -72,8 +79,13 @@ static bool read_request_line(struct nm_app_served *served, const char *line, si
 	served->note = begins(line, n, "HEAD ") ? HEAD_ALONE : 0;
 	if (behind[8] == '0')
 		served->note |= IS_1_0;
-	if (read_path(path, (size_t)(behind - path), &served->at))
+	bool streamed;
+
+	if (read_path(path, (size_t)(behind - path), &served->at, &streamed))
 		served->note |= FOUND;
+	/* HTTP/1.0 has no chunks: RFC 9112, 6.1. */
+	if (streamed && (served->note & (FOUND | IS_1_0)) == FOUND)
+		served->note |= CHUNKED;
 	return behind[8] == '0' || behind[8] == '1';
 }
 
@@ -125,6 +137,33 @@ static void add(struct nm_app_served *served, const char *text)
 	nm_rope_add(&served->out, text, strlen(text));
 }
 
+static void add_pool(struct nm_app_served *served, const struct nm_pool *pool, uint64_t bytes)
+{
+	nm_rope_add_body(
+		&served->out,
+		&(struct nm_rope_body){.data = pool->bytes, .wrap = NM_POOL_BYTES, .bytes = bytes});
+}
+
+/* All chunks but the last are the same one, with its length and its end, again and again. */
+static void add_chunks(struct nm_app_served *served, const struct nm_pool *pool, uint64_t bytes)
+{
+	const uint64_t whole = bytes / NM_POOL_CHUNK, rest = bytes % NM_POOL_CHUNK;
+	char size[sizeof "2800\r\n"];
+
+	if (whole)
+		nm_rope_add_body(&served->out,
+				 &(struct nm_rope_body){.data = pool->chunk,
+							.wrap = sizeof pool->chunk,
+							.bytes = whole * sizeof pool->chunk});
+	if (rest) {
+		(void)snprintf(size, sizeof size, "%x\r\n", (unsigned)rest);
+		add(served, size);
+		add_pool(served, pool, rest);
+		add(served, "\r\n");
+	}
+	add(served, "0\r\n\r\n");
+}
+
 static enum nm_took answer(struct nm_app_served *served, const struct nm_app_service *service)
 {
 	const uint8_t what = served->note;
@@ -133,15 +172,19 @@ static enum nm_took answer(struct nm_app_served *served, const struct nm_app_ser
 
 	*nm_number_put(bytes, length) = '\0';
 	add(served, what & FOUND ? "HTTP/1.1 200 OK\r\n" : "HTTP/1.1 404 Not Found\r\n");
-	add(served, "Content-Length: ");
-	add(served, length);
+	if (what & CHUNKED) {
+		add(served, "Transfer-Encoding: chunked");
+	} else {
+		add(served, "Content-Length: ");
+		add(served, length);
+	}
 	add(served, served->last    ? "\r\nConnection: close\r\n\r\n"
 		    : what & IS_1_0 ? "\r\nConnection: keep-alive\r\n\r\n"
 				    : "\r\n\r\n");
-	if (bytes && !(what & HEAD_ALONE))
-		nm_rope_add_body(&served->out, &(struct nm_rope_body){.data = service->pool->bytes,
-								      .wrap = NM_POOL_BYTES,
-								      .bytes = bytes});
+	if ((what & (CHUNKED | HEAD_ALONE)) == CHUNKED)
+		add_chunks(served, service->pool, bytes);
+	else if (bytes && !(what & HEAD_ALONE))
+		add_pool(served, service->pool, bytes);
 	return nm_app_answer(served, NM_VERB_HTTP, what & FOUND ? NM_CLASS_OK : NM_CLASS_REFUSED,
 			     "");
 }

@@ -23,6 +23,12 @@ struct nm_pool *nm_pool_new(void)
 		for (size_t k = 0; k < sizeof text; k++, text >>= 8)
 			pool->text[i + k] = letters[text & 63];
 	}
+	if (pool) {
+		char *bytes = (char *)memcpy(pool->chunk, "2800\r\n", 6) + 6;
+
+		memcpy(bytes, pool->bytes, NM_POOL_CHUNK);
+		memcpy(bytes + NM_POOL_CHUNK, "\r\n", 2);
+	}
 	return pool;
 }
 

@@ -11,11 +11,14 @@
 #include <stdint.h>
 
 #define NM_POOL_BYTES 65536u
+#define NM_POOL_CHUNK 10240u /* 2800 in hexadecimal */
 
 /* Immutable once it is made: any thread may read it. */
 struct nm_pool {
 	char bytes[NM_POOL_BYTES];
 	char text[NM_POOL_BYTES]; /* letters and digits alone */
+	/* the first of its bytes as a chunk of HTTP (RFC 9112, 7.1) */
+	char chunk[sizeof "2800\r\n" - 1 + NM_POOL_CHUNK + sizeof "\r\n" - 1];
 };
 
 struct nm_pool *nm_pool_new(void);		    /* NULL when out of memory */

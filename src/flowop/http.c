@@ -9,7 +9,8 @@ static const struct nm_opt http_opts[] = {
 	 .offset = offsetof(struct nm_opts_ask, path),
 	 .def = "/",
 	 .help = "what is asked for: the path, and behind ? the query; at netmodel's own server "
-		 "/bytes/N has N bytes, and there is nothing else"},
+		 "/bytes/N has N bytes, /stream-bytes/N the same in chunks, and there is nothing "
+		 "else"},
 	{.name = "method",
 	 .type = NM_TYPE_ENUM,
 	 .offset = offsetof(struct nm_opts_ask, method),

@@ -436,7 +436,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	demand(!only || nm_app_find(only));
 	pool = nm_pool_new();
 	for (unsigned i = 0; i < 2 * METHODS; i++) {
-		lines[i] = nm_http_lines_new((enum nm_http_method)(i / 2), "/bytes/99", "h", i % 2,
+		lines[i] = nm_http_lines_new((enum nm_http_method)(i / 2),
+					     i % 2 ? "/stream-bytes/99" : "/bytes/99", "h", i % 2,
 					     &culprit, why, sizeof why);
 		demand(lines[i] != NULL);
 	}

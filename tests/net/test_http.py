@@ -31,9 +31,10 @@ def test_both_ends(name: str, params: dict[str, object], netmodel: Netmodel) -> 
     assert own(document)["refused"] == 0
 
 
+@pytest.mark.parametrize("path", ["/bytes/5000", "/stream-bytes/50000"])
 @pytest.mark.parametrize("protocol", ["tcp", "mptcp", "ssl", "unix"])
-def test_streams(protocol: str, netmodel: Netmodel, profile: WriteProfile) -> None:
-    document = netmodel.measure(profile(asking("path=/bytes/5000", f"remotehost=local protocol={protocol}", "nflows='3'")))
+def test_streams(protocol: str, path: str, netmodel: Netmodel, profile: WriteProfile) -> None:
+    document = netmodel.measure(profile(asking(f"path={path}", f"remotehost=local protocol={protocol}", "nflows='3'")))
     assert_ends_agree(document)
 
 
@@ -45,6 +46,18 @@ def test_bytes_of_both_ends(size: int, netmodel: Netmodel, profile: WriteProfile
     assert_ends_agree(document)
     assert own(document)["bytes_sent"] == 5 * len(head)
     assert own(document)["bytes_received"] == 5 * (len(answer) + size)
+
+
+@pytest.mark.parametrize("size", [0, 1, 10240, 10241, 3000000])
+@pytest.mark.parametrize("pipeline", [1, 8])
+def test_chunks_of_both_ends(size: int, pipeline: int, netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Chunks of 10 KiB, and the rest of them."""
+    framing = size // 10240 * len("2800\r\n\r\n") + (len(f"{size % 10240:x}\r\n\r\n") if size % 10240 else 0) + len("0\r\n\r\n")
+    answer = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    document = netmodel.measure(profile(asking(f"path=/stream-bytes/{size}", transaction=f'iterations="16" pipeline="{pipeline}"')))
+    assert_complete(document)
+    assert_ends_agree(document)
+    assert own(document)["bytes_received"] == 16 * (len(answer) + framing + size)
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"])

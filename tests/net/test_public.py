@@ -73,9 +73,10 @@ def test_ab(kept: bool, netmodel: Netmodel) -> None:
     assert server.connections <= 20 if kept else n <= server.connections <= n + 10
 
 
-def test_wrk(netmodel: Netmodel) -> None:
+@pytest.mark.parametrize("path", ["/bytes/100", "/stream-bytes/15000"])
+def test_wrk(path: str, netmodel: Netmodel) -> None:
     with public(netmodel, "http") as server:
-        out = said("wrk", "-t", "1", "-c", "10", "-d", "1s", f"http://127.0.0.1:{server.port}/bytes/100")
+        out = said("wrk", "-t", "1", "-c", "10", "-d", "1s", f"http://127.0.0.1:{server.port}{path}")
     match = re.search(r"(\d+) requests in", out)
     assert match, out
     assert not re.search(r"Socket errors|Non-2xx", out), out
@@ -91,13 +92,13 @@ def test_curl(netmodel: Netmodel) -> None:
     with public(netmodel, "http") as server:
         at = f"http://localhost:{server.port}"
         curl = ["curl", "-s", "-w", "%{http_code} %{size_download} %{num_connects}\n"]
-        cases = [(f"{at}/bytes/7", f"{at}/bytes/70000"), ("-I", f"{at}/bytes/5"), ("-d", "x" * 5000, f"{at}/bytes/1"), (f"{at}/no",)]
+        cases = [(f"{at}/bytes/7", f"{at}/bytes/70000"), (f"{at}/stream-bytes/0", f"{at}/stream-bytes/70000"), ("-0", f"{at}/stream-bytes/9"), ("-I", f"{at}/bytes/5"), ("-d", "x" * 5000, f"{at}/bytes/1"), (f"{at}/no",)]
         to = ["-o", "/dev/null", "-o", "/dev/null"]
         got = [line.split() for words in cases for line in said(*curl, *to, *words).splitlines()]
-    assert [row[:2] for row in got] == [["200", "7"], ["200", "70000"], ["200", "0"], ["200", "1"], ["404", "0"]], got
-    assert got[1][2] == "0", "the connection is kept"
-    assert server.verbs() == {"http": {"ok": 4, "refused": 1}}
-    assert server.connections == 4
+    assert [row[:2] for row in got] == [["200", "7"], ["200", "70000"], ["200", "0"], ["200", "70000"], ["200", "9"], ["200", "0"], ["200", "1"], ["404", "0"]], got
+    assert got[1][2] == got[3][2] == "0", "the connection is kept"
+    assert server.verbs() == {"http": {"ok": 7, "refused": 1}}
+    assert server.connections == 6
 
 
 def test_clients_of_memcached(netmodel: Netmodel, tmp_path: Path) -> None:

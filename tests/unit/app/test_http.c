@@ -295,6 +295,7 @@ END_TEST
 
 #define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
 #define EMPTY	  "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+#define STREAMED  "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 #define NO	  "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
 
 static const struct {
@@ -309,6 +310,15 @@ static const struct {
 	{GET("/bytes/1x"), NO, 0},
 	{GET("/bytes/1073741825"), NO, 0},
 	{GET("/bytes/0") GET("/x"), EMPTY NO, 0},
+	{GET("/stream-bytes/"), NO, 0},
+	{GET("/stream-bytes/-1"), NO, 0},
+	{GET("/stream-bytes/1073741825"), NO, 0},
+	{GET("/stream-bytes/0") GET("/bytes/0"), STREAMED "0\r\n\r\n" EMPTY, 0},
+	{"HEAD /stream-bytes/100 HTTP/1.1\r\n\r\n", STREAMED, 0},
+	{"GET /stream-bytes/100 HTTP/1.0\r\n\r\n",
+	 "HTTP/1.1 200 OK\r\nContent-Length: 100\r\nConnection: close\r\n\r\n", 100},
+	{"GET /stream-bytes/0 HTTP/1.1\r\nConnection: close\r\n\r\n",
+	 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n0\r\n\r\n", 0},
 	{"POST /bytes/0 HTTP/1.1\r\nContent-Length: 4\r\n\r\nabcd" GET("/bytes/0"), EMPTY EMPTY, 0},
 	{"GET /bytes/0 HTTP/1.1\nA: b\n\n", EMPTY, 0},
 	{"GET /bytes/0 HTTP/1.1\r\nconnection: x, CLOSE\r\n\r\n",
@@ -353,6 +363,69 @@ START_TEST(a_server)
 }
 END_TEST
 
+/* All bytes of the answer to the one request that the server has taken: how many. */
+static size_t drain(struct nm_app_served *served, char *answer, size_t room)
+{
+	size_t n = 0, some;
+	char *data, *buf = malloc(room);
+
+	ck_assert_ptr_nonnull(buf);
+	for (; (some = nm_rope_next(&served->out, buf, room, &data)); n += some) {
+		ck_assert_uint_le(n + some, room);
+		memcpy(answer + n, data, some);
+		nm_rope_advance(&served->out, some);
+	}
+	free(buf);
+	return n;
+}
+
+/* The client takes what the server streams, however it is cut. */
+START_TEST(chunks_from_end_to_end)
+{
+	static const uint64_t sizes[] = {
+		0, 1, NM_POOL_CHUNK - 1, NM_POOL_CHUNK, NM_POOL_CHUNK + 1, 3 * NM_POOL_CHUNK + 77};
+	const uint64_t size = sizes[_i];
+	char head[96], room[NM_HTTP_ANSWER_BYTES];
+	const int n_head =
+		snprintf(head, sizeof head, "GET /stream-bytes/%llu HTTP/1.1\r\nHost: x\r\n\r\n",
+			 (unsigned long long)size);
+	struct nm_app_served served = served_of(room, sizeof room);
+	char *answer = malloc(40000);
+	size_t taken;
+
+	ck_assert_ptr_nonnull(answer);
+	ck_assert_int_eq(http->take(&served, &service, head, (size_t)n_head, &taken),
+			 NM_TOOK_REQUEST);
+	const size_t n = drain(&served, answer, 40000);
+	/* Each chunk has its length before it, of 4 digits but for the last, and its end. */
+	const uint64_t whole = size / NM_POOL_CHUNK, rest = size % NM_POOL_CHUNK;
+	const size_t last =
+		rest ? (size_t)snprintf(head, sizeof head, "%llx", (unsigned long long)rest) + 4
+		     : 0;
+
+	ck_assert_uint_eq(n, strlen(STREAMED) + size + 8 * whole + last + strlen("0\r\n\r\n"));
+	ck_assert_mem_eq(answer, STREAMED, strlen(STREAMED));
+	if (whole)
+		ck_assert(nm_pool_equals(pool->bytes, 0, answer + strlen(STREAMED "2800\r\n"),
+					 NM_POOL_CHUNK));
+	struct nm_http_lines *lines = lines_of(NM_HTTP_GET, false);
+	const struct nm_app_request request = {.verb = NM_VERB_HTTP, .pool = pool, .http = lines};
+
+	for (size_t cut = 1; cut < n; cut += cut < 200 || cut > n - 200 ? 1 : 101) {
+		struct nm_app_parser parser = {.at = 0};
+
+		ck_assert_int_eq(http->parse(&parser, &request, answer, cut, &taken),
+				 NM_PARSED_MORE);
+		ck_assert_int_eq(http->parse(&parser, &request, answer + cut, n - cut, &taken),
+				 NM_PARSED_DONE);
+		ck_assert_uint_eq(taken, n - cut);
+		ck_assert_int_eq(parser.class, NM_CLASS_OK);
+	}
+	free(lines);
+	free(answer);
+}
+END_TEST
+
 /* A head of 2 KiB at most. */
 START_TEST(a_request_that_never_ends)
 {
@@ -384,6 +457,7 @@ int main(void)
 	tcase_add_test(tests, the_last_request_of_a_connection);
 	tcase_add_test(tests, interim_answers);
 	tcase_add_loop_test(tests, a_server, 0, COUNT(served_requests));
+	tcase_add_loop_test(tests, chunks_from_end_to_end, 0, 6);
 	tcase_add_test(tests, a_request_that_never_ends);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
