@@ -34,18 +34,6 @@ static bool is_visible(const char *text)
 	return !*text;
 }
 
-static const char *why_no_path(const char *path)
-{
-	if (*path != '/')
-		return "must begin with /";
-	if (strlen(path) > NM_HTTP_PATH_MAX)
-		return "must have 1024 bytes at most";
-	return is_visible(path) && !strchr(path, '#')
-		       ? NULL
-		       : "must have visible ASCII characters alone, and no #: others are "
-			 "percent-encoded";
-}
-
 static const char *why_no_host(const char *host)
 {
 	if (strlen(host) > NM_HTTP_HOST_MAX)
@@ -83,7 +71,8 @@ struct nm_http_lines *nm_http_lines_new(enum nm_http_method method, const char *
 					const char *host, bool close, const char **ret_culprit,
 					char *why, size_t why_size)
 {
-	const char *wrong = why_no_path(path);
+	size_t unused;
+	const char *wrong = path ? nm_path_check(path, strlen(path), &unused) : NULL;
 
 	*ret_culprit = wrong ? "path" : "host";
 	if (!wrong)
@@ -98,9 +87,11 @@ struct nm_http_lines *nm_http_lines_new(enum nm_http_method method, const char *
 	expect(lines, 200, 399);
 	lines->method = method;
 	lines->close = close;
-	lines->length = (uint32_t)snprintf(
-		lines->text, HEAD_BYTES, "%s %s HTTP/1.1\r\nHost: %s\r\n%s",
-		nm_http_methods[method], path, host, close ? "Connection: close\r\n" : "");
+	lines->has_length = method >= NM_HTTP_POST && method <= NM_HTTP_PATCH;
+	lines->length =
+		(uint32_t)snprintf(lines->text, HEAD_BYTES, "%s%s%s HTTP/1.1\r\nHost: %s\r\n%s",
+				   path ? nm_http_methods[method] : "", path ? " " : "",
+				   path ? path : "", host, close ? "Connection: close\r\n" : "");
 	return lines;
 }
 
@@ -147,17 +138,33 @@ const char *nm_http_lines_add(struct nm_http_lines *lines, const char *name, con
 	return NULL;
 }
 
+/* "GET /PATH": the path is that of the key. Apart, so that requests without one save no registers
+ * for it. */
+static __attribute__((noinline)) char *put_path(const struct nm_app_request *request, char *at)
+{
+	const struct nm_paths *paths = nm_paths_of(request->keyspace);
+	const uint64_t *begin = &paths->begins[request->key];
+	const size_t n = (size_t)(begin[1] - begin[0]);
+
+	at = nm_line_put(" ", nm_line_put(nm_http_methods[request->http->method], at));
+	return (char *)memcpy(at, paths->texts + begin[0], n) + n;
+}
+
 static void http_encode(struct nm_app_request *request, char *buf, struct nm_app_encoded *ret)
 {
 	const struct nm_http_lines *lines = request->http;
-	char *at = buf + lines->length;
+	char *begin = buf;
 
-	memcpy(buf, lines->text, lines->length);
-	if (request->size || (lines->method >= NM_HTTP_POST && lines->method <= NM_HTTP_PATCH))
+	if (__builtin_expect(request->keyspace != NULL, 0))
+		begin = put_path(request, buf);
+	char *at = begin + lines->length;
+
+	memcpy(begin, lines->text, lines->length);
+	ret->pool = request->pool->bytes;
+	if (request->size | lines->has_length)
 		at = nm_line_put("\r\n",
 				 nm_number_put(request->size, nm_line_put(length_name, at)));
 	at = nm_line_put("\r\n", at);
-	ret->pool = request->pool->bytes;
 	ret->head = (size_t)(at - buf);
 	ret->payload = request->size;
 	ret->tail = 0;
@@ -339,24 +346,16 @@ static enum nm_parsed take_field(struct nm_app_parser *parser, const struct nm_a
 	return NM_PARSED_MORE;
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* "SIZE" in hexadecimal, and maybe ";EXTENSION". */
 static enum nm_parsed take_chunk(struct nm_app_parser *parser, const struct nm_line_text *line)
 {
 	uint64_t size = 0;
 	uint32_t i = 0;
 
-	for (; i < line->there && hex_digit(line->text[i]) >= 0; i++) {
+	for (; i < line->there && nm_ascii_hex(line->text[i]) >= 0; i++) {
 		if (size > INT64_MAX / 16)
 			return NM_PARSED_BAD;
-		size = size * 16 + (unsigned)hex_digit(line->text[i]);
+		size = size * 16 + (unsigned)nm_ascii_hex(line->text[i]);
 	}
 	while (i > 0 && i < line->there && (line->text[i] == ' ' || line->text[i] == '\t'))
 		i++;

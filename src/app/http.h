@@ -4,6 +4,7 @@
 #define NM_APP_HTTP_H
 
 #include "app/app.h"
+#include "app/paths.h"
 
 /* The safe methods come first (RFC 9110, 9.2.1). */
 enum nm_http_method {
@@ -18,8 +19,7 @@ enum nm_http_method {
 
 extern const char *const nm_http_methods[]; /* by enum nm_http_method; ends with NULL */
 
-/* The longest path and host of a request. */
-#define NM_HTTP_PATH_MAX 1024u
+/* The longest host of a request. */
 #define NM_HTTP_HOST_MAX 255u
 
 /* All lines of its fields that a profile says. */
@@ -31,10 +31,12 @@ extern const char *const nm_http_methods[]; /* by enum nm_http_method; ends with
 /* The highest status of an answer. */
 #define NM_HTTP_STATUS_MAX 999u
 
-/* The lines of a request that are always the same, and are put together once. */
+/* The lines of a request that are always the same, and are put together once: all of them, or where
+ * the keyspace of the request has paths, what is behind the path. */
 struct nm_http_lines {
 	enum nm_http_method method;
-	bool close; /* the server is asked to close the connection behind its answer */
+	bool close;	 /* the server is asked to close the connection behind its answer */
+	bool has_length; /* a body of no bytes has its length, too */
 	uint32_t length;
 	uint32_t fields; /* bytes of it that are fields of the profile */
 	/* A bit for each status that does not count as refused. */
@@ -42,7 +44,8 @@ struct nm_http_lines {
 	char text[];
 };
 
-/* Puts them together; each status below 400 is expected. NULL, or with
+/* Puts them together; each status below 400 is expected. Without a path each request has one of its
+ * keyspace. NULL, or with
  * a phrase in why: "path" or "host" in *ret_culprit, "" where there is no memory. The caller frees
  * it. */
 struct nm_http_lines *nm_http_lines_new(enum nm_http_method method, const char *path,

@@ -126,9 +126,13 @@ uint64_t nm_keyspace_scramble(const struct nm_keyspace *keyspace, uint64_t rank)
 
 uint64_t nm_keyspace_draw(const struct nm_keyspace *keyspace, uint64_t stream, uint64_t n)
 {
-	if (keyspace->law == NM_KEYS_ZIPF)
-		return nm_keyspace_scramble(keyspace, nm_law_draw(&keyspace->ranks, stream, n) - 1);
-	return nm_rng_below(stream, n, keyspace->count);
+	if (keyspace->law == NM_KEYS_UNIFORM)
+		return nm_rng_below(stream, n, keyspace->count);
+	if (keyspace->law == NM_KEYS_WEIGHTED)
+		return nm_weights_draw(keyspace->weights, keyspace->count, stream, n);
+	const uint64_t rank = nm_law_draw(&keyspace->ranks, stream, n) - 1;
+
+	return keyspace->law == NM_KEYS_ZIPF ? nm_keyspace_scramble(keyspace, rank) : rank;
 }
 
 uint32_t nm_keyspace_drawn_length(const struct nm_keyspace *keyspace, uint64_t number)

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "app/weights.h"
 #include "base/law.h"
 
 /* The longest key, and the most keys. */
@@ -16,8 +17,16 @@
 #define NM_KEYSPACE_MAX	  (UINT64_C(1) << 40)
 #define NM_KEY_DIGITS_MAX 19u
 
-/* Those before SEQUENTIAL draw. RECORDED: the keyspace is that of a struct nm_recording. */
-enum nm_key_law { NM_KEYS_UNIFORM, NM_KEYS_ZIPF, NM_KEYS_SEQUENTIAL, NM_KEYS_RECORDED };
+/* Those before SEQUENTIAL draw. RANKED: as ZIPF, and the first key is the most frequent one.
+ * RECORDED: the keyspace is that of a struct nm_recording. */
+enum nm_key_law {
+	NM_KEYS_UNIFORM,
+	NM_KEYS_ZIPF,
+	NM_KEYS_RANKED,
+	NM_KEYS_WEIGHTED,
+	NM_KEYS_SEQUENTIAL,
+	NM_KEYS_RECORDED
+};
 
 struct nm_keyspace {
 	const char *prefix; /* not owned */
@@ -27,8 +36,9 @@ struct nm_keyspace {
 	/* not owned; NULL: all have `length`. RECORDED: not NULL */
 	const struct nm_law *lengths;
 	enum nm_key_law law;
-	struct nm_law ranks; /* ZIPF: of ranks, from 1 on; owned */
-	uint32_t half_bits;  /* ZIPF: half of the bits of a number, as the bijection has them */
+	struct nm_law ranks;		  /* ZIPF and RANKED: of ranks, from 1 on; owned */
+	const struct nm_weights *weights; /* WEIGHTED; not owned */
+	uint32_t half_bits; /* ZIPF: half of the bits of a number, as the bijection has them */
 };
 
 /* Reads the law, "uniform", "zipf(S)" or "sequential", and sets the rest: prefix (kept, not
@@ -39,7 +49,7 @@ int nm_keyspace_init(struct nm_keyspace *keyspace, const char *law, const char *
 		     uint64_t count, uint64_t length, char *why, size_t why_size);
 void nm_keyspace_fini(struct nm_keyspace *keyspace);
 
-/* The number of a key, below count, of UNIFORM and ZIPF: the n-th draw of the stream that a key of
+/* The number of a key, below count, of what draws: the n-th draw of the stream that a key of
  * base/rng.h stands for. Any thread. */
 uint64_t nm_keyspace_draw(const struct nm_keyspace *keyspace, uint64_t stream, uint64_t n);
 /* The same of SEQUENTIAL, by how many keys were drawn before it. */

@@ -42,6 +42,8 @@ src_libnm_app_la_SOURCES = \
 	src/app/memcache_storing.c \
 	src/app/memcache_verbs.c \
 	src/app/parsed.h \
+	src/app/paths.c \
+	src/app/paths.h \
 	src/app/pool.c \
 	src/app/pool.h \
 	src/app/question.c \
@@ -60,7 +62,9 @@ src_libnm_app_la_SOURCES = \
 	src/app/value.c \
 	src/app/value.h \
 	src/app/verb.c \
-	src/app/verb.h
+	src/app/verb.h \
+	src/app/weights.c \
+	src/app/weights.h
 nodist_src_libnm_app_la_SOURCES = src/app/registry.c
 src_libnm_app_la_CFLAGS = $(ROOM_CFLAGS) $(ZLIB_CFLAGS)
 

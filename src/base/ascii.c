@@ -10,6 +10,14 @@ char nm_ascii_lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
+int nm_ascii_hex(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 bool nm_ascii_equals(const char *a, const char *b)
 {
 	for (; *a && *b; a++, b++)

@@ -17,6 +17,8 @@ static inline bool nm_is_given(const char *text)
 bool nm_ascii_equals(const char *a, const char *b);
 /* Whether n bytes, of which any may be zero, are the word in any case; `word` is in lower case. */
 bool nm_ascii_is(const char *text, size_t n, const char *word);
+/* The value of a hexadecimal digit, of any case; -1: it is none. */
+int nm_ascii_hex(char c);
 /* The length of the character at s, 0 if it is not one of UTF-8 (or is the character zero). `left`:
  * bytes from s on. */
 size_t nm_utf8_length(const unsigned char *s, size_t left);

@@ -11,6 +11,19 @@ static const struct nm_opt http_opts[] = {
 	 .help = "what is asked for: the path, and behind ? the query; at netmodel's own server "
 		 "/bytes/N has N bytes, /stream-bytes/N the same in chunks, and there is nothing "
 		 "else"},
+	{.name = "paths",
+	 .type = NM_TYPE_STRING,
+	 .offset = offsetof(struct nm_opts_ask, paths),
+	 .is_file = true,
+	 .help = "a file of the master, instead of path: a path in each line, and maybe its "
+		 "weight; lines that begin with # are comments. Each request draws one of them"},
+	{.name = "law",
+	 .type = NM_TYPE_STRING,
+	 .offset = offsetof(struct nm_opts_ask, law),
+	 .def = "weights",
+	 .help = "how a path of the file is drawn: weights, by the weights, which are 1 where "
+		 "there is none; uniform, all as often; zipf(S), by its place, the first one most "
+		 "often; or sequential, in turn"},
 	{.name = "method",
 	 .type = NM_TYPE_ENUM,
 	 .offset = offsetof(struct nm_opts_ask, method),

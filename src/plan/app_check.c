@@ -13,6 +13,7 @@
 #include "flowop/life.h"
 #include "flowop/open_opts.h"
 #include "plan/diag.h"
+#include "plan/http_check.h"
 #include "plan/ir.h"
 #include "plan/plan.h"
 #include "plan/public_check.h"
@@ -451,8 +452,10 @@ void nm_ir_check_apps(struct nm_ir *ir, struct nm_ir_group *group)
 			check_command(ir, step);
 			if (((const struct nm_opts_ask *)step->opts)->tcp_fallback)
 				give_fallback(ir, group, step);
-			if (step->op->verb == NM_VERB_HTTP)
+			if (step->op->verb == NM_VERB_HTTP) {
 				nm_ir_check_http(ir, group, step);
+				nm_ir_check_http_files(ir, step);
+			}
 		}
 		/* Its bytes would be taken for a request, or for an answer. */
 		if ((step->op->flags & NM_FLOWOP_MOVES) && step->opened->ask.app)

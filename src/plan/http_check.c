@@ -11,6 +11,7 @@
 #include "flowop/ask.h"
 #include "flowop/open_opts.h"
 #include "plan/diag.h"
+#include "plan/http_check.h"
 #include "plan/ir.h"
 
 /* The field Host where the profile has none: the first server as it is written, or the host on
@@ -66,31 +67,29 @@ static void add_fields(struct nm_ir *ir, const struct nm_ir_step *step, struct n
 	}
 }
 
-/* netmodel's own server would take a longer one for no request. */
-static void check_head(struct nm_ir *ir, const struct nm_ir_step *step,
-		       const struct nm_http_lines *lines)
+void nm_ir_check_http_head(struct nm_ir *ir, const struct nm_ir_step *step, uint32_t bytes)
 {
 	const uint32_t most = NM_APP_KEPT_BYTES - NM_HTTP_LENGTH_MAX;
 
-	if (!nm_ir_is_to_server(step->opened) && lines->length > most)
+	if (!nm_ir_is_to_server(step->opened) && bytes > most)
 		nm_step_error(ir, step,
 			      ": netmodel's own server takes %u bytes of a request's line and "
 			      "fields at most, and these have %u",
-			      most, lines->length);
+			      most, bytes);
 }
 
 void nm_ir_check_http(struct nm_ir *ir, const struct nm_ir_group *group, struct nm_ir_step *step)
 {
 	const struct nm_opts_ask *opts = step->opts;
 	char host[NM_HTTP_HOST_MAX + 2], why[128];
-	const char *culprit;
+	const char *path = nm_is_given(opts->paths) ? NULL : opts->path, *culprit;
 
 	if (opts->host && *opts->host)
 		snprintf(host, sizeof host, "%s", opts->host);
 	else
 		name_host(step->opened, host, sizeof host);
 	struct nm_http_lines *lines =
-		nm_http_lines_new((enum nm_http_method)opts->method, opts->path, host, !opts->keep,
+		nm_http_lines_new((enum nm_http_method)opts->method, path, host, !opts->keep,
 				  &culprit, why, sizeof why);
 
 	if (!lines && *culprit)
@@ -107,7 +106,7 @@ void nm_ir_check_http(struct nm_ir *ir, const struct nm_ir_group *group, struct 
 		step->ask.http = lines;
 	if (step->ask.http) {
 		add_fields(ir, step, lines);
-		check_head(ir, step, lines);
+		nm_ir_check_http_head(ir, step, lines->length);
 	}
 	if (!opts->keep && !nm_ir_is_to_server(step->opened) && !is_closed_next(group, step))
 		nm_option_error(ir, step, "keep",

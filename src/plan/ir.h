@@ -174,7 +174,7 @@ uint32_t nm_ir_leader(const struct nm_ir_group *group, const struct nm_ir_transa
  * passes. */
 bool nm_ir_is_open_sender(const struct nm_ir_group *group,
 			  const struct nm_ir_transaction *transaction, uint32_t host);
-/* Finds the files that the master will send, and reads those of names and times
+/* Finds the files that the master will send, and reads those of names, paths and times
  * (message_check.c). */
 void nm_ir_find_files(struct nm_ir *ir);
 /* The fewest bytes that wake the receiver of a step's data, where such a limit has an effect; 0:
@@ -194,8 +194,6 @@ char *nm_ir_tell_apart(const struct nm_ir *ir, unsigned *ret_line);
  * (app_check.c). */
 void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step);
 void nm_ir_check_apps(struct nm_ir *ir, struct nm_ir_group *group);
-/* Puts the lines of a request of http together (http_check.c). */
-void nm_ir_check_http(struct nm_ir *ir, const struct nm_ir_group *group, struct nm_ir_step *step);
 
 /* Transactions with several requests outstanding (pipeline_check.c). */
 /* Whether each pass is a request over one stream, of which several may be outstanding as their

@@ -4,6 +4,8 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/apart.c \
 	src/plan/app_check.c \
 	src/plan/http_check.c \
+	src/plan/http_check.h \
+	src/plan/http_files.c \
 	src/plan/lines.c \
 	src/plan/lines.h \
 	src/plan/arena.c \

@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "flowop/files.h"
 #include "plan/diag.h"
+#include "plan/http_check.h"
 #include "plan/ir.h"
 #include "plan/plan.h"
 #include "plan/replays.h"
@@ -243,6 +244,8 @@ void nm_ir_find_files(struct nm_ir *ir)
 				find_files(ir, &group->steps[i]);
 			else if (nm_ir_has_names(&group->steps[i]))
 				nm_ir_read_names(ir, &group->steps[i]);
+			else if (group->steps[i].op->verb == NM_VERB_HTTP)
+				nm_ir_read_http_files(ir, &group->steps[i]);
 		for (size_t i = 0; i < group->n_transactions; i++) {
 			struct nm_ir_transaction *t = &group->transactions[i];
 			const struct nm_ir_times *times = nm_ir_read_requests(ir, group, t);

@@ -65,7 +65,8 @@ APP_TESTS = \
 	tests/unit/app/test_store \
 	tests/unit/app/test_line \
 	tests/unit/app/test_memcache \
-	tests/unit/app/test_torture
+	tests/unit/app/test_torture \
+	tests/unit/app/test_weights
 $(APP_TESTS): LDADD = $(CHECK_LIBS) $(call archives,$(APP_LIBS))
 $(APP_TESTS): $(filter %.la,$(APP_LIBS))
 
