@@ -80,7 +80,10 @@ size_t nm_app_compose(const struct nm_app *app, struct nm_app_request *request, 
 		uint64_t left = encoded.payload - from;
 		size_t some = left < size - n ? (size_t)left : size - n;
 
-		nm_pool_copy(encoded.pool, request->at + from, buf + n, some);
+		if (encoded.pool)
+			nm_pool_copy(encoded.pool, request->at + from, buf + n, some);
+		else
+			memcpy(buf + n, encoded.bytes + from, some);
 		n += some;
 		from += some;
 	}

@@ -49,11 +49,12 @@ struct nm_app_request {
 	uint32_t number; /* the one before it on its connection had one less */
 };
 
-/* A request as it is sent: the head, which is in the caller's memory; then so many bytes of the
- * pool, from request->at on; then the tail. */
+/* A request as it is sent: the head, which is in the caller's memory; then the payload, which is so
+ * many bytes of the pool, from request->at on, or bytes of its own; then the tail. */
 #define NM_APP_TAIL_MAX 40u
 struct nm_app_encoded {
-	const char *pool; /* of its payload: request->pool->bytes or ->text */
+	const char *pool;  /* of its payload: request->pool->bytes or ->text; NULL: none */
+	const char *bytes; /* without a pool */
 	size_t head, tail;
 	uint64_t payload;
 	char tail_text[NM_APP_TAIL_MAX];

@@ -161,9 +161,14 @@ static void http_encode(struct nm_app_request *request, char *buf, struct nm_app
 
 	memcpy(begin, lines->text, lines->length);
 	ret->pool = request->pool->bytes;
-	if (request->size | lines->has_length)
+	if (request->size | lines->has_length) {
 		at = nm_line_put("\r\n",
 				 nm_number_put(request->size, nm_line_put(length_name, at)));
+		if (lines->body) {
+			ret->pool = NULL;
+			ret->bytes = lines->body;
+		}
+	}
 	at = nm_line_put("\r\n", at);
 	ret->head = (size_t)(at - buf);
 	ret->payload = request->size;

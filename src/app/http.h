@@ -41,6 +41,7 @@ struct nm_http_lines {
 	uint32_t fields; /* bytes of it that are fields of the profile */
 	/* A bit for each status that does not count as refused. */
 	uint64_t expected[NM_HTTP_STATUS_MAX / 64 + 1];
+	const char *body; /* not owned; NULL: it is of the pool */
 	char text[];
 };
 

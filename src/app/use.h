@@ -18,7 +18,7 @@ struct nm_app_use {
 		*app; /* what its connection speaks, also where it opens it; NULL: bytes */
 	const struct nm_keyspace *keyspace; /* NULL: it has no keys */
 	union {				    /* owned by the plan; NULL: of another verb */
-		const struct nm_http_lines *http;
+		struct nm_http_lines *http;
 		const struct nm_command *command;
 		const struct nm_faults *faults; /* of serve; NULL: none */
 	};

@@ -350,8 +350,25 @@ enum nm_step nm_asking_begin(struct nm_io *io, struct nm_flow *flow, const struc
 	return NM_STEP_NEXT;
 }
 
-/* NEXT: the kernel has all of it. What it has not taken is put together once more, as other flows
- * use the same memory meanwhile. */
+/* What the kernel has not taken is put together once more, as other flows use the same memory
+ * meanwhile; but for a body that is in memory as it is sent. */
+static __attribute__((noinline)) char *rest_of(const struct nm_io *io, const struct nm_flow *flow,
+					       const struct nm_app *app, struct nm_asking *asking,
+					       size_t *ret_n)
+{
+	const struct nm_app_request *request = &asking->request;
+	const char *body = request->verb == NM_VERB_HTTP ? request->http->body : NULL;
+
+	if (!body || flow->left > request->size) {
+		*ret_n = nm_app_compose(app, &asking->request, asking->total - flow->left, io->tx,
+					io->chunk, &asking->total);
+		return io->tx;
+	}
+	*ret_n = flow->left < io->chunk ? (size_t)flow->left : io->chunk;
+	return (char *)(uintptr_t)(body + request->size - flow->left);
+}
+
+/* NEXT: the kernel has all of it. */
 enum nm_step nm_asking_send(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 			    struct nm_asking *asking)
 {
@@ -362,11 +379,15 @@ enum nm_step nm_asking_send(struct nm_io *io, struct nm_flow *flow, const struct
 
 		if (!(conn->flags & NM_CONN_OUT))
 			return NM_STEP_WAIT_OUT;
-		size_t want = nm_app_compose(instr->ask.app, &asking->request,
-					     flow->left ? asking->total - flow->left : 0, io->tx,
-					     io->chunk, &asking->total);
+		char *data = io->tx;
+		size_t want;
 
-		if (nm_conn_send(io, conn, NULL, io->tx, want, &n) == NM_IO_ERROR) {
+		if (__builtin_expect(flow->left > 0, 0))
+			data = rest_of(io, flow, instr->ask.app, asking, &want);
+		else
+			want = nm_app_compose(instr->ask.app, &asking->request, 0, data, io->chunk,
+					      &asking->total);
+		if (nm_conn_send(io, conn, NULL, data, want, &n) == NM_IO_ERROR) {
 			/* A server may answer before it has all of a request, and end the
 			 * connection. */
 			asking->cut = true;

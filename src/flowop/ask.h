@@ -21,7 +21,7 @@ struct nm_opts_ask {
 	uint64_t batch; /* keys of one get or set */
 	bool verify, unique;
 	/* of http: */
-	char *path, *paths, *law, *host, *expect;
+	char *path, *paths, *law, *body, *host, *expect;
 	int method; /* enum nm_http_method */
 	bool keep;  /* the connection, behind the answer */
 	/* of query */

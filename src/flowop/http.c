@@ -41,6 +41,12 @@ static const struct nm_opt http_opts[] = {
 	 .max = UINT64_C(1) << 30,
 	 .def = "0",
 	 .help = "bytes of the request's body; a law draws them anew each time"},
+	{.name = "body",
+	 .type = NM_TYPE_STRING,
+	 .offset = offsetof(struct nm_opts_ask, body),
+	 .is_file = true,
+	 .help = "a file of the master whose bytes, 256 MiB at most, are the body, instead of "
+		 "size; it is read once, before the run"},
 	{.name = "expect",
 	 .type = NM_TYPE_STRING,
 	 .offset = offsetof(struct nm_opts_ask, expect),

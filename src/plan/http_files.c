@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of requests of HTTP: the paths that they draw from. */
+/* Files of requests of HTTP: the paths that they draw from, and the body that they send. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "app/http.h"
 #include "app/weights.h"
@@ -17,10 +18,15 @@
 #include "plan/ir.h"
 #include "plan/lines.h"
 
+/* The largest body, all of which is kept in memory. */
+#define BODY_MAX (256u << 20)
+
 #define BLANKS	      " \t\r"
 #define SHOWN	      24 /* bytes of what is wrong */
 #define WEIGHT_DIGITS 6	 /* behind the point */
 #define WEIGHT_MOST   (NM_WEIGHT_LARGEST / 1000000)
+
+/* --- the paths --- */
 
 /* What has been read so far; all of it is owned. */
 struct reading {
@@ -195,6 +201,58 @@ static void read_paths(struct nm_ir *ir, struct nm_ir_step *step)
 	}
 }
 
+/* --- the body --- */
+
+/* Reads all of the file: 0 with its bytes, which the arena has; -ENOMEM; or another error with a
+ * phrase in why. */
+static int read_bytes(struct nm_ir *ir, FILE *file, char **ret, size_t *ret_n, char *why,
+		      size_t why_size)
+{
+	struct stat stat;
+	int r = fstat(fileno(file), &stat) < 0 ? -errno : 0;
+
+	if (r == 0 && stat.st_size > (off_t)BODY_MAX) {
+		(void)snprintf(why, why_size, "has %lld bytes: a body must have %u at most",
+			       (long long)stat.st_size, BODY_MAX);
+		return -EFBIG;
+	}
+	/* A body of no bytes is one, too. */
+	*ret = r < 0 ? NULL : malloc((size_t)stat.st_size + 1);
+	if (r == 0 && (!*ret || nm_arena_keep(ir->arena, *ret) < 0))
+		return -ENOMEM;
+	if (r == 0) {
+		*ret_n = fread(*ret, 1, (size_t)stat.st_size, file);
+		r = ferror(file) ? -errno : 0;
+	}
+	if (r < 0)
+		nm_file_error(r, why, why_size);
+	return r;
+}
+
+static void read_body(struct nm_ir *ir, struct nm_ir_step *step)
+{
+	const struct nm_opts_ask *opts = step->opts;
+	char *body, why[256];
+	FILE *file = NULL;
+	size_t n = 0;
+	int r = nm_file_open(opts->body, &file);
+
+	if (r < 0) {
+		nm_file_error(r, why, sizeof why);
+	} else {
+		r = read_bytes(ir, file, &body, &n, why, sizeof why);
+		(void)fclose(file);
+	}
+	if (r == -ENOMEM) {
+		nm_diag_error(ir->diags, ir->file, step->line, "out of memory");
+	} else if (r < 0) {
+		nm_option_error(ir, step, "body", " body=\"%s\": %s", opts->body, why);
+	} else {
+		step->ask.http->body = body;
+		step->size = n;
+	}
+}
+
 void nm_ir_check_http_files(struct nm_ir *ir, const struct nm_ir_step *step)
 {
 	const struct nm_opts_ask *opts = step->opts;
@@ -208,6 +266,9 @@ void nm_ir_check_http_files(struct nm_ir *ir, const struct nm_ir_step *step)
 		nm_diag_error(ir->diags, ir->file, step->line, "out of memory");
 	else
 		nm_option_error(ir, step, "law", " %s", why);
+	if (nm_is_given(opts->body) && opts->size.max)
+		nm_option_error(ir, step, "body",
+				" body: not with size: the body is the file, or so many bytes");
 }
 
 void nm_ir_read_http_files(struct nm_ir *ir, struct nm_ir_step *step)
@@ -216,4 +277,6 @@ void nm_ir_read_http_files(struct nm_ir *ir, struct nm_ir_step *step)
 
 	if (nm_is_given(opts->paths))
 		read_paths(ir, step);
+	if (nm_is_given(opts->body))
+		read_body(ir, step);
 }

@@ -174,7 +174,7 @@ uint32_t nm_ir_leader(const struct nm_ir_group *group, const struct nm_ir_transa
  * passes. */
 bool nm_ir_is_open_sender(const struct nm_ir_group *group,
 			  const struct nm_ir_transaction *transaction, uint32_t host);
-/* Finds the files that the master will send, and reads those of names, paths and times
+/* Finds the files that the master will send, and reads those of names, paths, bodies and times
  * (message_check.c). */
 void nm_ir_find_files(struct nm_ir *ir);
 /* The fewest bytes that wake the receiver of a step's data, where such a limit has an effect; 0:

@@ -292,6 +292,7 @@ def test_chunks_of_nginx(netmodel: Netmodel, profile: WriteProfile, tmp_path: Pa
         ("host=a/b", 'host="a/b": must be a name or an address'),
         ("method=FETCH", "must be GET, HEAD, OPTIONS, POST, PUT, PATCH or DELETE"),
         ("keep=no", "keep=no: the connection to netmodel's own server must be closed by a disconnect right behind the request"),
+        ("body=/nowhere size=1", "body: not with size: the body is the file"),
         ("size=2g", 'size="2g": must be 0 to 1073741824 (1.00 GiB)'),
     ],
 )

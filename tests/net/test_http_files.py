@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HTTP: requests whose paths are those of files."""
+"""HTTP: requests whose paths and bodies are those of files."""
 
 from __future__ import annotations
 
@@ -44,6 +44,9 @@ def paths(tmp_path: Path) -> Callable[[str], Path]:
         return tmp_path / "paths"
 
     return write
+
+
+# --- paths ---
 
 
 def test_lines_of_all_kinds(netmodel: Netmodel, profile: WriteProfile, paths: Callable[[str], Path]) -> None:
@@ -145,7 +148,8 @@ def test_laws_that_are_none(law: str, netmodel: Netmodel, profile: WriteProfile)
     assert f'error: <flowop http> law="{law}": must be weights, uniform, zipf(S)' in result.err
 
 
-def test_files_that_cannot_be_read(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+@pytest.mark.parametrize("option", ["paths", "body"])
+def test_files_that_cannot_be_read(option: str, netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
     """A pipe is not waited for."""
     os.mkfifo(tmp_path / "pipe")
     reasons = {
@@ -155,8 +159,8 @@ def test_files_that_cannot_be_read(netmodel: Netmodel, profile: WriteProfile, tm
         tmp_path / "none": "No such file or directory",
     }
     for file, why in reasons.items():
-        result = netmodel.run("-m", profile(asking(f"paths={file}")), "--check", code=1)
-        assert f'paths="{file}": {why}' in result.err
+        result = netmodel.run("-m", profile(asking(f"{option}={file}")), "--check", code=1)
+        assert f'{option}="{file}": {why}' in result.err
 
 
 def test_a_path_that_is_too_long_for_netmodels_server(netmodel: Netmodel, profile: WriteProfile, paths: Callable[[str], Path]) -> None:
@@ -167,3 +171,66 @@ def test_a_path_that_is_too_long_for_netmodels_server(netmodel: Netmodel, profil
         text = text.replace('"/></transaction>\n<transaction><flowop type="disconnect"', f'">{field}</flowop></transaction>\n<transaction><flowop type="disconnect"')
         result = netmodel.run("-m", profile(text), code=code)
         assert ("netmodel's own server takes 2008 bytes of a request's line and fields at most" in result.err) == (code == 1)
+
+
+# --- bodies ---
+
+
+@pytest.mark.parametrize("size", [0, 1, 70000, 3000000])
+@pytest.mark.parametrize("method", ["POST", "PUT"])
+def test_the_body_is_the_file(method: str, size: int, netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+    """As it was before the run, whatever becomes of it."""
+    body = os.urandom(size)
+    (tmp_path / "body").write_bytes(body)
+    got: list[tuple[bytes, bytes]] = []
+
+    def serve(conn: socket.socket, _number: int) -> None:
+        with conn.makefile("rb") as stream:
+            while first := stream.readline():
+                fields = dict(line.rstrip().split(b": ", 1) for line in iter(stream.readline, b"\r\n"))
+                got.append((first, stream.read(int(fields[b"Content-Length"]))))
+                (tmp_path / "body").write_bytes(b"another")
+                conn.sendall(LENGTH_0)
+
+    with server_of(serve) as server:
+        text = asking(f"method={method} path=/a body={tmp_path / 'body'}", f"server={server}", transaction='iterations="3"')
+        document = netmodel.measure(profile(text))
+    assert_complete(document)
+    assert got == [(f"{method} /a HTTP/1.1\r\n".encode(), body)] * 3
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "ssl", "unix"])
+@pytest.mark.parametrize("pipeline", [1, 3])
+def test_bodies_at_netmodels_server(protocol: str, pipeline: int, netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+    (tmp_path / "body").write_bytes(bytes(100000))
+    text = asking(
+        f"method=POST path=/bytes/5 host=h body={tmp_path / 'body'}",
+        f"remotehost=local protocol={protocol}",
+        "nflows='3'",
+        f'iterations="20" pipeline="{pipeline}"',
+    )
+    document = netmodel.measure(profile(text))
+    assert_complete(document)
+    assert_ends_agree(document)
+    assert own(document)["bytes_sent"] == 60 * (len(b"POST /bytes/5 HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n") + 100000)
+
+
+def test_nginx_stores_the_body(netmodel: Netmodel, paths: Callable[[str], Path], tmp_path: Path) -> None:
+    """Under the paths of a file, from which each request draws its own."""
+    body = os.urandom(200000)
+    (tmp_path / "body").write_bytes(body)
+    file = paths("/a\n/b\n")
+    with nginx(tmp_path, "dav_methods PUT;", "client_max_body_size 1m;") as server:
+        params = defines(server=server.server, method="PUT", paths=file, paths_law="sequential", body=tmp_path / "body", num_transactions=10, test_length="60s")
+        document = netmodel.measure("http", *params, "-D", "num_flows=1")
+        assert_complete(document)
+        assert own(document)["ok"] == 10 and own(document)["refused"] == 0
+        assert [(server.root / name).read_bytes() == body for name in "ab"] == [True, True]
+
+
+def test_bodies_that_cannot_be_sent(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+    file = tmp_path / "body"
+    with file.open("wb") as sparse:
+        sparse.truncate((256 << 20) + 1)
+    result = netmodel.run("-m", profile(asking(f"method=POST body={file}")), "--check", code=1)
+    assert f'body="{file}": has 268435457 bytes: a body must have 268435456 at most' in result.err

@@ -60,6 +60,51 @@ START_TEST(a_request_to_the_byte)
 }
 END_TEST
 
+/* Of a keyspace, and with a body of its own. */
+START_TEST(a_request_with_a_path_and_a_body)
+{
+	static const uint64_t begins[] = {0, 2, 7, 8};
+	const struct nm_paths paths = {.keys = {.count = 3}, .texts = "/a/bb?c/", .begins = begins};
+	static const char *const asked[] = {"/a", "/bb?c", "/"};
+	char why[128], buf[64 + 70000];
+	static char body[70000];
+	const char *culprit;
+	uint64_t total;
+	struct nm_http_lines *lines =
+		nm_http_lines_new(NM_HTTP_PUT, NULL, "h", false, &culprit, why, sizeof why);
+
+	ck_assert_ptr_nonnull(lines);
+	lines->body = body;
+	for (size_t i = 0; i < sizeof body; i++)
+		body[i] = (char)(i * 7 >> 3);
+	for (uint64_t key = 0; key < 3; key++) {
+		struct nm_app_request request = {.verb = NM_VERB_HTTP,
+						 .size = sizeof body,
+						 .at = 99,
+						 .pool = pool,
+						 .keyspace = &paths.keys,
+						 .key = key,
+						 .http = lines};
+		char head[80];
+		const size_t n = (size_t)snprintf(
+			head, sizeof head,
+			"PUT %s HTTP/1.1\r\nHost: h\r\nContent-Length: 70000\r\n\r\n", asked[key]);
+
+		/* In pieces, as the kernel takes it. */
+		for (uint64_t from = 0, some; from < n + sizeof body; from += some) {
+			char piece[20000];
+
+			some = nm_app_compose(http, &request, from, piece, sizeof piece, &total);
+			memcpy(buf + from, piece, some);
+		}
+		ck_assert_uint_eq(total, n + sizeof body);
+		ck_assert_mem_eq(buf, head, n);
+		ck_assert_mem_eq(buf + n, body, sizeof body);
+	}
+	free(lines);
+}
+END_TEST
+
 START_TEST(what_is_no_target)
 {
 	static const struct {
@@ -450,6 +495,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, begin, end_pieces);
 	tcase_add_loop_test(tests, a_request_to_the_byte, 0, COUNT(requests));
+	tcase_add_test(tests, a_request_with_a_path_and_a_body);
 	tcase_add_test(tests, what_is_no_target);
 	tcase_add_loop_test(tests, answers_end, 0, COUNT(answers));
 	tcase_add_loop_test(tests, statuses_have_names, 0, COUNT(statuses));
