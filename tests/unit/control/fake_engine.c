@@ -11,6 +11,7 @@
 #include "engine/thread.h"
 #include "flowop/flowop.h"
 #include "host/clock.h"
+#include "stats/idle_path.h"
 
 #define PASS_BYTES 100u
 
@@ -292,6 +293,17 @@ void nm_engine_look_for_ends(struct nm_engine *engine, bool eager)
 struct nm_engine_ends nm_engine_ends(const struct nm_engine *engine)
 {
 	return engine->ends;
+}
+
+const struct nm_idle_path *nm_engine_idle_path(const struct nm_engine *engine, uint32_t group,
+					       uint32_t phase)
+{
+	static const struct nm_idle_path none;
+
+	(void)engine;
+	(void)group;
+	(void)phase;
+	return &none;
 }
 
 bool nm_engine_group_passed(const struct nm_engine *engine, uint32_t group)
