@@ -418,8 +418,8 @@ static const struct {
 	       "sign itself")},
 	{"<param name='a' type='sise' default='1'/><x v='$a'/>",
 	 ERROR("<param name=\"a\"> type=\"sise\": not a type: must be count, counts, "
-	       "integer, size, sizes, duration, durations, rate, bitrate, port, string, host, flag "
-	       "or enum")},
+	       "integer, size, sizes, duration, durations, duration_range, rate, bitrate, port, "
+	       "string, host, flag or enum")},
 	{"<param name='a' default='1'/>\n<param name='a' default='2'/><x v='$a'/>",
 	 "t.xml:3: error: <param name=\"a\">: declared twice, first at line 2\n"},
 	{"<param name='a' defalt='1' default='1'/><x v='$a'/>",
