@@ -127,6 +127,7 @@ _MASKS = [
     (re.compile(r'(?<=hostname=)"[^"]*"'), '"HOST"'),
     (re.compile(r"\b\d+(?:\.\d+){3}\b"), "ADDRESS"),
     (re.compile(r"\bHIST[\w+/=]+"), "HISTOGRAM"),
+    (re.compile(r"(?<=\w) \*(?=  |,|$)"), ""),  # response times of a busy machine
 ]
 _OF_THE_MACHINE = re.compile(r"(?:repeat\.)?hosts\[\]\.(?!name|role|groups)|(?:.*[.\]])?(?:run_id|run\.id|start|sha256|version)$")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?" + _UNIT + r"(?=op/s|(?![A-Za-z\d]|\.\d))")
@@ -137,6 +138,7 @@ _BY_CHANCE = re.compile(
     # What a busy machine makes of open arrivals, and of which sizes flows were.
     r'|.*\bload\W{1,3}(verdict \W)?(ok|connections|generator|overload|errors)\b|.*\bload\.advice '
     r'|.*\bsteps\[\]\.verdict |  #( +#\w*)* +(ok|connections|generator|overload|errors)$|.*\bwas not reached \('
+    r"|.*\bresponse_grows\b|  \*  the backlog grew"
     r"|(.*\.)?(complete|slowdown)_(under_|over_)?\d+(_|kb|mb).*[ =]|  .*  (complete|slowdown)  #"
     r"|  #-#s  |.*#/s planned$|hosts\[\]\.(throttling|pressure|unhalted|cpus|cpufreq|vectors)|(remote_)?thrott\w+_periods="
     r"|.*half of its flows have taken less than # of their ideal time"  # the machine's loopback is a fast link
