@@ -7,12 +7,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
+from compose import connect, group, op, read, times, write
 from nmtest import Netmodel, Node, changed, defines, inside, slaves_on
 
 MakeNodes = Callable[[int], list[Node]]
+WriteProfile = Callable[..., Path]
 
 RANGE = "net.ipv4.ip_local_port_range"
 ANOTHER = "10.99.0.9"
@@ -125,3 +128,21 @@ def test_a_full_queue_of_connections_is_told(
     (told,) = [text for text in document["run"]["warnings"] if "wait to be accepted" in text]
     name = "master" if accepts is near else f"slave {far.address}"
     assert told.startswith(f"{name}: a queue of connections that wait to be accepted was full {max(full)} times "), told
+
+
+@pytest.mark.parametrize("connects", ["master", "slave"])
+def test_a_full_queue_of_connections_explains_why_nothing_moves(
+    netmodel: Netmodel, nodes: MakeNodes, profile: WriteProfile, connects: str
+) -> None:
+    """Who found it full asks again after a second, and all wait for those."""
+    near, far = nodes(2)
+    accepts = far if connects == "master" else near
+    kind = "connect" if connects == "master" else "accept"
+    first = read(64) if connects == "master" else write(64)
+    path = profile(group(times(1, connect("$far", kind=kind), first, op("disconnect")), strands=64, kind='nthreads="1" nflows'))
+    words = ("-m", path, "-q", *defines(far=far.address), "--timeout", "500ms")
+    with changed(accepts, "net.core.somaxconn", 1), slaves_on(netmodel, [far]):
+        done = netmodel.run(*words, prefix=near.prefix, code=2)
+    why = next(line for line in done.err.splitlines() if "incomplete" in line)
+    name = "master" if accepts is near else f"slave {far.address}"
+    assert re.search(rf"(no progress|did not answer) .*; {name}: a queue of connections .* was full \d+ times", why), why

@@ -122,24 +122,28 @@ static void warn_of_throttling(const struct nm_master *master, const struct nm_r
 		nm_format_duration((double)throttling->throttled_ns / 1e9, text, sizeof text));
 }
 
-/* The kernel drops what connects then, and whoever connects asks again after a second or more. */
-static void warn_of_full_queues(const struct nm_master *master, const struct nm_result_host *host)
+/* The kernel drops what connects then, and whoever connects asks again after a second or more:
+ * flows may wait so long for a connection that the run makes no progress. */
+static void tell_full_queues(struct nm_master *master, const struct nm_result_host *host)
 {
 	const struct nm_usage *usage = &host->usage;
+	char text[512];
 
 	if (!host->has_usage || !usage->has_tcp || !usage->tcp.listen_overflows ||
 	    host->trust == NM_TRUST_EMBEDDED)
 		return;
-	nm_result_warn(master->result,
+	(void)snprintf(text, sizeof text,
 		       "%s%.255s: a queue of connections that wait to be accepted was full %llu "
 		       "times (ListenOverflows, of all TCP on that host), and who connected then "
 		       "had to ask again: listen_backlog and sysctl net.core.somaxconn limit it",
 		       host->is_master ? "" : "slave ", host->name,
 		       (unsigned long long)usage->tcp.listen_overflows);
+	nm_result_warn(master->result, "%s", text);
+	nm_outcome_explain(&master->outcome, text);
 }
 
 /* Takes the result of a host; its groups have been written to host->groups already. */
-static void take_result(const struct nm_master *master, struct nm_result_host *host,
+static void take_result(struct nm_master *master, struct nm_result_host *host,
 			const struct nm_msg_result *result)
 {
 	host->n_groups = master->plan->n_groups;
@@ -162,7 +166,7 @@ static void take_result(const struct nm_master *master, struct nm_result_host *h
 		    host->facts.cut.receive_given);
 	warn_of_mss(master, host);
 	warn_of_throttling(master, host);
-	warn_of_full_queues(master, host);
+	tell_full_queues(master, host);
 }
 
 /* Warns of a part of a slave's counts that is more than the whole: either of the two may be wrong,
