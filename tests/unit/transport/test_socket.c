@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../suite.h"
@@ -97,6 +98,34 @@ START_TEST(a_close_that_lingers_does_not_reset)
 	nm_conn_linger(&conn, UINT64_C(1000000000));
 	tcp->close(&conn, reset);
 	ck_assert_int_eq(end_of(fd), reset ? ECONNRESET : 0);
+}
+END_TEST
+
+static void wait_a_little(void)
+{
+	const struct timespec ms = {.tv_nsec = 1000000};
+
+	(void)nanosleep(&ms, NULL);
+}
+
+START_TEST(a_connection_that_was_asked_and_is_still_there_is_found)
+{
+	struct nm_conn conn = {.fd = -1};
+	int fd = open_to(&conn);
+
+	ck_assert(!nm_conn_has_peer(&conn));
+	while (!nm_conn_ask_end(&conn, true)) /* it has to be silent for a while */
+		wait_a_little();
+	ck_assert_uint_ne(conn.traits & NM_CONN_FINISHED, 0);
+	while (!nm_conn_has_peer(&conn)) /* the other end's kernel takes its time */
+		wait_a_little();
+	const struct linger at_once = {.l_onoff = 1};
+
+	ck_assert_int_eq(setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once), 0);
+	close(fd);
+	while (nm_conn_has_peer(&conn))
+		wait_a_little();
+	tcp->close(&conn, false);
 }
 END_TEST
 
@@ -285,6 +314,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, a_close_is_what_it_is_said_to_be_when_it_is_made, 0, 4);
 	tcase_add_loop_test(tc, a_close_that_lingers_does_not_reset, 0, 2);
+	tcase_add_test(tc, a_connection_that_was_asked_and_is_still_there_is_found);
 	tcase_add_test(tc, a_socket_made_before_is_taken_once);
 	tcase_add_test(tc, a_socket_that_cannot_be_connected_is_not_kept);
 	tcase_add_test(tc, buffers_that_are_cut_are_found);
