@@ -186,7 +186,7 @@ class Process:
 
     def end(self) -> None:
         """Ends it and every process that it has started, however it is doing."""
-        family = descendants(self.pid)
+        family = descendants(self.pid) if self.running() else []  # what has ended has no children
         if self.running():
             self._popen.terminate()
             for pid in family:  # also what runs under a tracer, which would wait for it
@@ -210,10 +210,11 @@ class Process:
 def read_stat(pid: int) -> tuple[str, int] | None:
     """State and parent of a process; None when it is gone."""
     try:
-        text = Path(f"/proc/{pid}/stat").read_text()
+        with open(f"/proc/{pid}/stat", errors="replace") as file:  # without a Path: it is read of all processes
+            text = file.read()
     except OSError:
         return None
-    fields = text[text.rindex(")") + 2 :].split()
+    fields = text[text.rindex(")") + 2 :].split(None, 2)
     return fields[0], int(fields[1])
 
 
