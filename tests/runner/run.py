@@ -71,7 +71,8 @@ def quick(scratch: Path) -> list[Stage]:
 
 
 def check(scratch: Path, beside: Stage) -> list[Stage]:
-    """What computes runs beside what waits; what measures time runs by itself. No lane waits for another."""
+    """What measures time runs by itself, and first: those beside one another need not compile the tests, too. Then what
+    computes runs beside what waits; no lane waits for another."""
     folders: list[str | Path] = [TOP / "tests" / name for name in ("docs", "runner", "bench", "net")]
     computes = [
         Step("clang, warnings are errors", [*GIVE_WAY, *MAKE_SANITIZED, "check-programs"], LOGS),
@@ -87,8 +88,8 @@ def check(scratch: Path, beside: Stage) -> list[Stage]:
     ]
     return [
         [[Units("unit tests", BUILD, JOBS)], [Step("partners of tests", [sys.executable, TOP / "tests/net/partners.py"], LOGS)]],
-        [computes, here, elsewhere, *beside],
         [[net("tests of the program that run alone", scratch, folders, ALONE)]],
+        [computes, here, elsewhere, *beside],
     ]
 
 
@@ -178,7 +179,6 @@ def main(words: list[str]) -> int:
         "TMPDIR": str(temporary),
         "NETMODEL": str(BUILD / "src" / "netmodel"),
         "PYTHONPATH": str(Path(__file__).parent),
-        "PYTHONDONTWRITEBYTECODE": "1",
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
     }
     try:
