@@ -351,20 +351,12 @@ static enum nm_parsed take_field(struct nm_app_parser *parser, const struct nm_a
 	return NM_PARSED_MORE;
 }
 
-/* "SIZE" in hexadecimal, and maybe ";EXTENSION". */
 static enum nm_parsed take_chunk(struct nm_app_parser *parser, const struct nm_line_text *line)
 {
-	uint64_t size = 0;
-	uint32_t i = 0;
+	uint64_t size;
+	const size_t n = nm_http_chunk_read(line->text, line->there, &size);
 
-	for (; i < line->there && nm_ascii_hex(line->text[i]) >= 0; i++) {
-		if (size > INT64_MAX / 16)
-			return NM_PARSED_BAD;
-		size = size * 16 + (unsigned)nm_ascii_hex(line->text[i]);
-	}
-	while (i > 0 && i < line->there && (line->text[i] == ' ' || line->text[i] == '\t'))
-		i++;
-	if (i == 0 || (i < line->there ? line->text[i] != ';' : line->length > line->there))
+	if (n == 0 || (n == line->there && line->length > line->there))
 		return NM_PARSED_BAD;
 	parser->left = size;
 	return go_on(parser, size ? IN_CHUNK : AT_TRAILER);

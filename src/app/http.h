@@ -83,5 +83,8 @@ bool nm_http_field_is(const struct nm_http_field *field, const char *name);
 bool nm_http_field_lists(const struct nm_http_field *field, const char *word);
 /* Reads the value of Content-Length, which may be a list of equal numbers. False: it is none. */
 bool nm_http_field_length(const struct nm_http_field *field, uint64_t *ret);
+/* Reads the line before a chunk, or n bytes of it that are there: the size in hexadecimal, and
+ * maybe ";EXTENSION". How many bytes come before that; 0: it is none. */
+size_t nm_http_chunk_read(const char *line, size_t n, uint64_t *ret);
 
 #endif

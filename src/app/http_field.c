@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads field lines of HTTP (RFC 9110, 5). */
+/* Reads field lines of HTTP (RFC 9110, 5), and those before chunks (RFC 9112, 7.1). */
 #include <string.h>
 
 #include "app/http.h"
@@ -75,4 +75,18 @@ bool nm_http_field_length(const struct nm_http_field *field, uint64_t *ret)
 	}
 	*ret = length;
 	return any;
+}
+
+size_t nm_http_chunk_read(const char *line, size_t n, uint64_t *ret)
+{
+	size_t i = 0;
+
+	for (*ret = 0; i < n && nm_ascii_hex(line[i]) >= 0; i++) {
+		if (*ret > INT64_MAX / 16)
+			return 0;
+		*ret = *ret * 16 + (unsigned)nm_ascii_hex(line[i]);
+	}
+	while (i > 0 && i < n && is_blank(line[i]))
+		i++;
+	return i == n || line[i] == ';' ? i : 0;
 }

@@ -6,15 +6,16 @@
 #include <string.h>
 
 #include "app/http.h"
+#include "base/ascii.h"
 
 /* The largest body that it sends. */
 #define BODY_MAX (UINT64_C(1) << 30)
 
 /* What comes next; nm_app_answer() makes it the first. */
-enum state { AT_HEAD, IN_BODY };
+enum state { AT_HEAD, IN_BODY, AT_CHUNK, IN_CHUNK, BEHIND_CHUNK, AT_TRAILER };
 
-/* Bits of served->note: what the answer will be. */
-enum { HEAD_ALONE = 1, FOUND = 2, IS_1_0 = 4, CLOSES = 8, KEEPS = 16, CHUNKED = 32 };
+/* Bits of served->note: what the answer will be; CODED: the body of the request is in chunks. */
+enum { HEAD_ALONE = 1, FOUND = 2, IS_1_0 = 4, CLOSES = 8, KEEPS = 16, CHUNKED = 32, CODED = 64 };
 
 /* The lines of a request's head. */
 struct head {
@@ -95,8 +96,12 @@ static bool read_field(struct nm_app_served *served, const struct nm_http_field 
 {
 	uint64_t length;
 
-	if (nm_http_field_is(field, "transfer-encoding"))
-		return false;
+	if (nm_http_field_is(field, "transfer-encoding")) {
+		if ((served->note & (CODED | IS_1_0)) ||
+		    !nm_ascii_is(field->value, field->value_length, "chunked"))
+			return false;
+		served->note |= CODED;
+	}
 	if (nm_http_field_is(field, "connection") && nm_http_field_lists(field, "close"))
 		served->note |= CLOSES;
 	if (nm_http_field_is(field, "connection") && nm_http_field_lists(field, "keep-alive"))
@@ -127,7 +132,73 @@ static bool read_head(struct nm_app_served *served, const char *data, size_t n)
 			return false;
 	served->last =
 		(served->note & CLOSES) || ((served->note & IS_1_0) && !(served->note & KEEPS));
-	return true;
+	served->state = served->note & CODED ? AT_CHUNK : IN_BODY;
+	/* Where it has both, somebody else may have seen another end: RFC 9112, 6.1. */
+	return !((served->note & CODED) && has_length);
+}
+
+/* --- bodies --- */
+
+/* Takes of n bytes those that are of the body, or of its chunk: how many. */
+static size_t take_counted(struct nm_app_served *served, size_t n)
+{
+	const size_t some = n < served->left ? n : (size_t)served->left;
+
+	served->left -= some;
+	return some;
+}
+
+/* Takes a line of a body in chunks. REQUEST: it was the last. */
+static enum nm_took take_line(struct nm_app_served *served, const char *line, size_t n)
+{
+	switch ((enum state)served->state) {
+	case AT_CHUNK:
+		if (!nm_http_chunk_read(line, n, &served->left))
+			return NM_TOOK_BAD;
+		served->state = served->left ? IN_CHUNK : AT_TRAILER;
+		return NM_TOOK_MORE;
+	case BEHIND_CHUNK:
+		served->state = AT_CHUNK;
+		return n ? NM_TOOK_BAD : NM_TOOK_MORE;
+	default:
+		return n ? NM_TOOK_MORE : NM_TOOK_REQUEST;
+	}
+}
+
+/* REQUEST: all of it has come. */
+static enum nm_took take_chunks(struct nm_app_served *served, const char *data, size_t n,
+				size_t *taken)
+{
+	enum nm_took took = NM_TOOK_MORE;
+
+	while (took == NM_TOOK_MORE && *taken < n) {
+		struct head lines = {data + *taken, data + n};
+		const size_t rest = n - *taken;
+		const char *line;
+
+		if (served->state == IN_CHUNK) {
+			*taken += take_counted(served, rest);
+			served->state = served->left ? IN_CHUNK : BEHIND_CHUNK;
+			continue;
+		}
+		/* The rest of a line comes again, with more. */
+		if (!memchr(lines.at, '\n', rest))
+			return NM_TOOK_MORE;
+		const size_t length = next_line(&lines, &line);
+
+		took = take_line(served, line, length);
+		*taken = (size_t)(lines.at - data);
+	}
+	return took;
+}
+
+static enum nm_took take_body(struct nm_app_served *served, const char *data, size_t n,
+			      size_t *taken)
+{
+	if (served->state != IN_BODY)
+		return take_chunks(served, data, n, taken);
+	*taken += take_counted(served, n - *taken);
+	return served->left ? NM_TOOK_MORE : NM_TOOK_REQUEST;
 }
 
 /* --- answers --- */
@@ -204,14 +275,10 @@ enum nm_took nm_http_take(struct nm_app_served *served, const struct nm_app_serv
 		if (!read_head(served, data, bytes))
 			return NM_TOOK_BAD;
 		*ret_taken = bytes;
-		served->state = IN_BODY;
 	}
-	const size_t rest = n - *ret_taken,
-		     some = rest < served->left ? rest : (size_t)served->left;
+	const enum nm_took took = take_body(served, data, n, ret_taken);
 
-	*ret_taken += some;
-	served->left -= some;
-	return served->left ? NM_TOOK_MORE : answer(served, service);
+	return took == NM_TOOK_REQUEST ? answer(served, service) : took;
 }
 
 void nm_http_fail(struct nm_app_served *served)

@@ -92,13 +92,22 @@ def test_curl(netmodel: Netmodel) -> None:
     with public(netmodel, "http") as server:
         at = f"http://localhost:{server.port}"
         curl = ["curl", "-s", "-w", "%{http_code} %{size_download} %{num_connects}\n"]
-        cases = [(f"{at}/bytes/7", f"{at}/bytes/70000"), (f"{at}/stream-bytes/0", f"{at}/stream-bytes/70000"), ("-0", f"{at}/stream-bytes/9"), ("-I", f"{at}/bytes/5"), ("-d", "x" * 5000, f"{at}/bytes/1"), (f"{at}/no",)]
+        cases = [
+            (f"{at}/bytes/7", f"{at}/bytes/70000"),
+            (f"{at}/stream-bytes/0", f"{at}/stream-bytes/70000"),
+            ("-0", f"{at}/stream-bytes/9"),
+            ("-I", f"{at}/bytes/5"),
+            ("-d", "x" * 5000, f"{at}/bytes/1"),
+            ("-d", "x" * 50000, "-H", "Transfer-Encoding: chunked", f"{at}/bytes/2"),
+            (f"{at}/no",),
+        ]
         to = ["-o", "/dev/null", "-o", "/dev/null"]
         got = [line.split() for words in cases for line in said(*curl, *to, *words).splitlines()]
-    assert [row[:2] for row in got] == [["200", "7"], ["200", "70000"], ["200", "0"], ["200", "70000"], ["200", "9"], ["200", "0"], ["200", "1"], ["404", "0"]], got
+    sizes = ["7", "70000", "0", "70000", "9", "0", "1", "2"]
+    assert [row[:2] for row in got] == [*(["200", size] for size in sizes), ["404", "0"]], got
     assert got[1][2] == got[3][2] == "0", "the connection is kept"
-    assert server.verbs() == {"http": {"ok": 7, "refused": 1}}
-    assert server.connections == 6
+    assert server.verbs() == {"http": {"ok": 8, "refused": 1}}
+    assert server.connections == 7
 
 
 def test_clients_of_memcached(netmodel: Netmodel, tmp_path: Path) -> None:

@@ -339,6 +339,7 @@ END_TEST
 /* --- the server --- */
 
 #define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
+#define POST	  "POST /bytes/0 HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n\r\n"
 #define EMPTY	  "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 #define STREAMED  "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 #define NO	  "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
@@ -383,7 +384,20 @@ static const struct {
 	{"GET /bytes/0 HTTP/1.2\r\n\r\n", NULL, 0},
 	{"\r\n\r\n", NULL, 0},
 	{"GET /bytes/0 HTTP/1.1\r\nno field\r\n\r\n", NULL, 0},
-	{"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", NULL, 0},
+	{POST "0\r\n\r\n" GET("/bytes/0"), EMPTY EMPTY, 0},
+	{POST "3;a=b\r\nabc\r\nA \r\n0123456789\r\n000\r\nX: y\r\n\r\n" GET("/x"), EMPTY NO, 0},
+	{POST "2\n\r\n\n0\n\n" GET("/bytes/0"), EMPTY EMPTY, 0},
+	{POST "x\r\n", NULL, 0},
+	{POST "\r\n", NULL, 0},
+	{POST "3x\r\n", NULL, 0},
+	{POST "8000000000000000\r\n", NULL, 0},
+	{POST "3\r\nabcd\r\n", NULL, 0},
+	{"POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", NULL, 0},
+	{"POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n", NULL, 0},
+	{"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n", NULL, 0},
+	{"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n",
+	 NULL, 0},
+	{"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", NULL, 0},
 	{"POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", NULL, 0},
 };
 
