@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from keyed import asking, counts
-from nmtest import Json, Netmodel, assert_complete, line_of, phase_of
+from nmtest import Json, Netmodel, assert_complete, assert_ends_agree, defines, line_of, phase_of
 from partners import Memcached, memcached
 from scripted import server_of
 
@@ -86,6 +86,21 @@ def test_each_key_of_a_bad_answer_counts(bad: bytes, which: str, pipeline: str, 
     assert own[which] % 10 == 0
     (flowop,) = (one["outcomes"] for one in phase_of(document, "ask")["flowops"] if one["flowop"] == "get")
     assert {name: flowop[name] for name in ("requests", "misses", which)} == {name: own[name] for name in ("requests", "misses", which)}
+
+
+@pytest.mark.parametrize("app", APPS)
+def test_stock_profile(app: str, netmodel: Netmodel) -> None:
+    """Gets of ten keys among sets of one, at a memcached and at netmodel's own."""
+    params = {"app": app, "batch": 10, "num_transactions": 500, "test_length": "60s", "num_flows": 2, "keys": 300}
+    with memcached() as server:
+        document = netmodel.measure("memcache", *defines(server=server.server, **params))
+        stats = server.stats()
+    own = netmodel.measure("memcache", *defines(**params))
+    assert_ends_agree(own)
+    for one in (document, own):
+        verbs = {verb["verb"]: verb["outcomes"] for verb in one["totals"]["verbs"]}
+        assert verbs["get"]["hits"] == verbs["get"]["requests"] == 10 * (500 - verbs["set"]["requests"]) > 3000
+    assert stats["get_hits"] == stats["cmd_get"] == counts(document)["hits"]
 
 
 def test_mistakes(netmodel: Netmodel, profile: WriteProfile) -> None:
