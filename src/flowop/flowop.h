@@ -135,6 +135,13 @@ static inline bool nm_flowop_sends_message(const struct nm_flowop *op)
 {
 	return nm_flowop_moves_message(op) && (op->flags & NM_FLOWOP_INITIATES);
 }
+/* Whether the flowop moves bytes one way, and sends them. */
+static inline bool nm_flowop_sends(const struct nm_flowop *op)
+{
+	const unsigned sends = NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES;
+
+	return (op->flags & (sends | NM_FLOWOP_BOTH)) == sends;
+}
 /* Whether the flowop moves bytes that the other end begins to send. */
 static inline bool nm_flowop_awaits_bytes(const struct nm_flowop *op)
 {

@@ -22,6 +22,7 @@ void nm_pipe_reset(struct nm_pipe *pipe)
 	pipe->has_room = false;
 	pipe->room = 0;
 	pipe->free_ns = 0;
+	pipe->refused = false;
 	pipe->verdict = NM_QUEUE_GOES_ON;
 	pipe->asking = pipe->joined = pipe->outstanding = pipe->oldest = 0;
 }

@@ -63,6 +63,7 @@ struct nm_pipe {
 	int32_t error;
 	/* In a phase with open arrivals: on the list of flows with room, and the next one of it. */
 	bool has_room;
+	bool refused;	  /* it had no room, at last, as the kernel took no more */
 	uint32_t room;	  /* as the list counts it */
 	uint64_t free_ns; /* since then it has room, or another flow has; NM_PIPE_FULL: none */
 	struct nm_flow *next_with_room;

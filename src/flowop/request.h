@@ -25,6 +25,9 @@ enum nm_request_marks {
 	NM_REQUEST_OF_STEP = 1 << 4,
 	/* what comes of its pass is counted in a part of the phase: flowop/due.h */
 	NM_REQUEST_APART = NM_REQUEST_OUTSIDE | NM_REQUEST_OF_STEP,
+	/* the kernel has not taken the last of it at once, and nothing comes behind that: open
+	 * arrivals */
+	NM_REQUEST_REFUSED = 1 << 5,
 };
 
 /* Times are of CLOCK_MONOTONIC. */

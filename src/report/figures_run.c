@@ -256,6 +256,9 @@ static const struct nm_figure load_figures[] = {
 			 "over, nor were dropped: by that many the backlog has grown."),
 	NM_FIGURE(REAL, struct nm_load, busy_s, "busy_s",
 		  .doc = "How long a pass that was due waited for a free flow, on average."),
+	NM_FIGURE(REAL, struct nm_load, kernel_s, "kernel_s",
+		  .doc = "The same, where that flow was not free as the kernel took no more of "
+			 "what it sent: its send buffer was full."),
 	NM_FIGURE(REAL, struct nm_load, generator_s, "generator_s",
 		  .doc = "How long it waited, with a flow free, for this end to begin it."),
 	NM_FIGURE(REAL, struct nm_load, outstanding_mean, "outstanding_mean",

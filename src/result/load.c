@@ -78,8 +78,8 @@ static bool is_starved(const struct nm_window *window)
  * have been without a pass for longer than with one. */
 static bool were_free(const struct nm_load *load, const struct nm_window *window)
 {
-	return load->generator_s >
-	       fmax(load->busy_s, has_dropped(load) ? nm_window_passes(window)->mean_s : 0);
+	return load->generator_s > fmax(load->busy_s + load->kernel_s,
+					has_dropped(load) ? nm_window_passes(window)->mean_s : 0);
 }
 
 /* This end was too late by more than passes were slowed down, as by a queue at the other end. */
@@ -98,6 +98,9 @@ static enum nm_load_verdict judge(const struct nm_load *load, const struct nm_wi
 		return NM_LOAD_CONNECTIONS;
 	if (were_free(load, window))
 		return is_own(load, window) ? NM_LOAD_GENERATOR : NM_LOAD_OVERLOAD;
+	/* More connections would be as full. */
+	if (load->kernel_s > load->busy_s)
+		return NM_LOAD_OVERLOAD;
 	return nm_window_passes(window)->mean_s < SLOWER * alone_s(window) ? NM_LOAD_CONNECTIONS
 									   : NM_LOAD_OVERLOAD;
 }
@@ -253,6 +256,7 @@ static struct nm_load load_of(const struct nm_result_group *group, const struct 
 	load.achieved_per_s = (double)(counts->iterations - counts->tardy) / seconds;
 	load.backlog_per_s = (double)(counts->tardy + counts->unsent) / seconds;
 	load.busy_s = (double)counts->delay_busy * step_s / begun;
+	load.kernel_s = (double)counts->delay_kernel * step_s / begun;
 	load.generator_s = (double)counts->delay_own * step_s / begun;
 	load.grows = grows(&load, window);
 	load.verdict = judge(&load, window);

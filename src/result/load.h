@@ -39,9 +39,10 @@ struct nm_load {
 	/* due within the time, and ended after it, or never begun; without those that were
 	 * dropped */
 	double backlog_per_s;
-	/* The mean time for which a pass that was due had to wait: for a flow to be free; and for
-	 * this end to begin it. */
-	double busy_s, generator_s;
+	/* The mean time for which a pass that was due had to wait: for a flow to be free, of which
+	 * the kernel did take what it had sent; for the kernel to take that; and for this end to
+	 * begin it. */
+	double busy_s, kernel_s, generator_s;
 	enum nm_load_verdict verdict;
 	const char *name; /* of the verdict, static */
 	char advice[256]; /* a sentence */

@@ -95,6 +95,7 @@ void nm_counts_set_back(struct nm_counts *counts, const struct nm_counts *earlie
 	X(overdue)                                                                                 \
 	X(tardy)                                                                                   \
 	X(delay_busy)                                                                              \
+	X(delay_kernel)                                                                            \
 	X(delay_own)                                                                               \
 	X(light)                                                                                   \
 	X(light_ns)                                                                                \

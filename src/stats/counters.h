@@ -94,6 +94,8 @@
 	X(tardy, NULL, "Those of iterations that ended after the time of their transaction.")      \
 	X(delay_busy, NULL,                                                                        \
 	  "How long passes were due before a flow was free, in steps of 64 ns, added up.")         \
+	X(delay_kernel, NULL,                                                                      \
+	  "The same, where that flow was not free as the kernel took no more of its output.")      \
 	X(delay_own, NULL, "The same, before they began although a flow was free.")                \
 	X(light, NULL, "Passes that began while few others were under way.")                       \
 	X(light_ns, NULL, "The time of these.")                                                    \

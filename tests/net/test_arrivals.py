@@ -44,7 +44,7 @@ def test_all_that_becomes_due_is_done_or_counted(name: str, phase: str, netmodel
     assert of["transactions"] + load["failed"] + load["unsent"] == 500
     assert of["send_delay_s"]["count"] == of["response_s"]["count"] == of["transactions"]
     assert of["latency_s"]["mean"] + of["send_delay_s"]["mean"] == pytest.approx(of["response_s"]["mean"], rel=0.001)
-    assert load["busy_s"] + load["generator_s"] == pytest.approx(of["send_delay_s"]["mean"], rel=0.01)
+    assert load["busy_s"] + load["kernel_s"] + load["generator_s"] == pytest.approx(of["send_delay_s"]["mean"], rel=0.01)
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -152,6 +152,18 @@ def test_no_format_keeps_silent_about_it(form: str, netmodel: Netmodel) -> None:
     args = defines(test_length="100ms", arrivals="const(400k/s)")
     result = netmodel.run("-m", "tcp_rr", *args, "--format", form, code=0)
     assert "const(400000/s): load " in result.out + result.err
+
+
+def test_a_full_send_buffer_is_a_cause_of_its_own(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """The other end reads a message in 20 ms at the earliest, and the kernels hold fewer than are due."""
+    connect = '<transaction><flowop type="connect" options="remotehost=local sndbuf=64k rcvbuf=64k"/></transaction>'
+    ask = '<flowop type="write" options="size=256k"/><flowop type="think" options="duration=20ms at=slave"/>'
+    how = 'duration="500ms" arrivals="const(200/s)" drain="100ms"'
+    document = netmodel.measure(profile(f'<group>{connect}<transaction name="ask" measure="yes" {how}>{ask}</transaction></group>'))
+    of = phase_of(document, "ask")
+    load = of["load"]
+    assert load["kernel_s"] > 0.02 and load["kernel_s"] > 10 * load["busy_s"] and load["verdict"] == "overload", load
+    assert load["busy_s"] + load["kernel_s"] + load["generator_s"] == pytest.approx(of["send_delay_s"]["mean"], rel=0.01)
 
 
 def test_an_end_that_is_too_slow_is_told(netmodel: Netmodel, profile: WriteProfile) -> None:

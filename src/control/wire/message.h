@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#define NM_PROTOCOL	  17
+#define NM_PROTOCOL	  18
 #define NM_PROTOCOL_MAGIC "netmodel"
 /* The code of a refusal because a port of the traffic is taken. */
 #define NM_REFUSE_PORT "port"

@@ -92,8 +92,11 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 	}
 	flow->at = instr;
 	switch (answer) {
-	case NM_STEP_WAIT_IN:
 	case NM_STEP_WAIT_OUT:
+		if (worker->run.open.on)
+			nm_open_refused(worker, flow);
+		/* fall through */
+	case NM_STEP_WAIT_IN:
 		wait_on_conn(worker, flow, instr, answer == NM_STEP_WAIT_OUT);
 		break;
 	case NM_STEP_YIELD:

@@ -122,5 +122,5 @@ void nm_request_end(struct nm_worker *worker, struct nm_flow *flow, uint64_t now
 	request->sent_ns = now_ns;
 	request->think_ns = 0;
 	request->outcome = NM_UNDER_WAY;
-	request->marks = worker->run.marks;
+	request->marks = worker->run.marks | (request->marks & NM_REQUEST_REFUSED);
 }

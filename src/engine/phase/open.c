@@ -438,10 +438,18 @@ bool nm_open_is_due(struct nm_worker *worker, uint64_t now_ns)
 	return is_due(worker, now_ns, 0);
 }
 
+/* Whether the kernel takes no more for it now. */
+static bool is_refused(const struct nm_pipe *pipe)
+{
+	return pipe->refused && pipe->free_ns == NM_PIPE_FULL;
+}
+
 /* How many more passes the flow can begin, where the list does not tell that. */
 static uint32_t room_beside(const struct nm_worker *worker, struct nm_flow *flow)
 {
-	return nm_pipe_of(&worker->io, flow)->has_room ? 0 : places_of(worker, flow);
+	const struct nm_pipe *pipe = nm_pipe_of(&worker->io, flow);
+
+	return pipe->has_room || is_refused(pipe) ? 0 : places_of(worker, flow);
 }
 
 bool nm_open_is_due_for(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
@@ -464,14 +472,31 @@ void nm_open_count_end(struct nm_worker *worker, const struct nm_request *reques
 				   now_ns - begin_ns, open->due.to_ns - begin_ns);
 }
 
+/* The flow has no place for a pass, or the kernel takes no more of it. */
+static void leave(struct nm_worker *worker, struct nm_pipe *pipe, bool refused)
+{
+	pipe->free_ns = NM_PIPE_FULL;
+	pipe->refused = refused;
+	set_room(worker, pipe, 0);
+}
+
 void nm_open_leave(struct nm_worker *worker, struct nm_flow *flow)
 {
-	if (!worker->run.open.on || !worker->run.phase->pipeline)
-		return;
-	struct nm_pipe *pipe = nm_pipe_of(&worker->io, flow);
+	if (worker->run.open.on && worker->run.phase->pipeline)
+		leave(worker, nm_pipe_of(&worker->io, flow), false);
+}
 
-	pipe->free_ns = NM_PIPE_FULL;
-	set_room(worker, pipe, 0);
+/* Where a flow makes one pass at a time, and something comes behind what it sends, it is free only
+ * after that. */
+void nm_open_refused(struct nm_worker *worker, struct nm_flow *flow)
+{
+	const struct nm_instr *instr = flow->at;
+
+	if (!worker->run.phase->pipeline)
+		flow->request.marks |=
+			nm_flowop_sends(instr->op) && !instr[1].step ? NM_REQUEST_REFUSED : 0;
+	else if (places_of(worker, flow))
+		leave(worker, nm_pipe_of(&worker->io, flow), true);
 }
 
 void nm_open_end_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
@@ -485,6 +510,8 @@ void nm_open_end_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t n
 	/* What has become due before had not its place. */
 	if (open->drops && !open->closed)
 		drop(worker, now_ns, beside - (beside > 0), false);
+	if (is_refused(pipe))
+		return;
 	if (pipe->free_ns == NM_PIPE_FULL)
 		(void)note_free(worker, flow, now_ns);
 	if (pipe->has_room)
@@ -513,8 +540,17 @@ static void take_place(struct nm_worker *worker, struct nm_flow *flow)
 
 	if (pipe->has_room)
 		set_room(worker, pipe, left);
-	if (!left)
+	if (!left) {
 		pipe->free_ns = NM_PIPE_FULL;
+		pipe->refused = false;
+	}
+}
+
+/* Why the flow was not free before it was. */
+static bool was_refused(const struct nm_worker *worker, struct nm_flow *flow)
+{
+	return worker->run.phase->pipeline ? nm_pipe_of(&worker->io, flow)->refused
+					   : flow->request.marks & NM_REQUEST_REFUSED;
 }
 
 /* Whether at most an eighth of what the flows can have under way is. */
@@ -551,7 +587,8 @@ void nm_open_begin_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t
 	take_arrival(worker, request);
 	step(open);
 	nm_counter_add(&count->arrivals, 1);
-	nm_counter_add(&count->delay_busy, busy_ns / NM_DELAY_STEP_NS);
+	nm_counter_add(was_refused(worker, flow) ? &count->delay_kernel : &count->delay_busy,
+		       busy_ns / NM_DELAY_STEP_NS);
 	nm_counter_add(&count->delay_own, (now_ns - at_ns - busy_ns) / NM_DELAY_STEP_NS);
 	if (now_ns >= open->due.to_ns)
 		nm_counter_add(&count->overdue, 1);

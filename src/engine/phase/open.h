@@ -66,6 +66,9 @@ bool nm_open_is_due_for(struct nm_worker *worker, struct nm_flow *flow, uint64_t
 void nm_open_count_end(struct nm_worker *worker, const struct nm_request *request, uint64_t now_ns);
 /* Its connection has ended: where flows make several at a time it has a place for none. */
 void nm_open_leave(struct nm_worker *worker, struct nm_flow *flow);
+/* The kernel takes no more of what the flow sends: where flows make several at a time it has a
+ * place for none until it has its turn again. */
+void nm_open_refused(struct nm_worker *worker, struct nm_flow *flow);
 /* One of these has ended, by now_ns; 0: the time is not known. */
 void nm_open_end_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns);
 /* The flow, which has none, makes the pass that is due, from now_ns on. Counts it, and how late it

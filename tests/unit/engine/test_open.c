@@ -37,6 +37,30 @@ START_TEST(passes_go_to_flows_in_turn)
 }
 END_TEST
 
+/* A flow has sent at last, and the kernel did not take it at once, or it has asked. */
+START_TEST(what_waits_for_the_kernel_is_delayed_by_that)
+{
+	const struct nm_counters *counters = &f.stats.tally.counters;
+	struct nm_flow *flow = &f.flows[0].flow;
+
+	f.instrs[1].op = nm_flowop_find(_i ? "write" : "ping");
+	begin("const(1k)", 10 * S);
+	for (uint32_t i = 0; i < N_FLOWS; i++)
+		nm_open_begin_pass(&f.worker, nm_open_take_free(&f.worker), S + MS / 2 + i * MS);
+	flow->at = &f.instrs[1];
+	nm_open_refused(&f.worker, flow);
+	nm_request_end(&f.worker, flow, S + 4 * MS);
+	nm_open_begin_pass(&f.worker, flow, S + 4 * MS);
+	ck_assert_uint_eq(count(&counters->delay_kernel), _i * 3 * MS / 2 / NM_DELAY_STEP_NS);
+	ck_assert_uint_eq(count(&counters->delay_busy), !_i * 3 * MS / 2 / NM_DELAY_STEP_NS);
+	/* That was of one pass. */
+	nm_request_end(&f.worker, flow, S + 5 * MS);
+	nm_open_begin_pass(&f.worker, flow, S + 5 * MS);
+	ck_assert_uint_eq(count(&counters->delay_kernel), _i * 3 * MS / 2 / NM_DELAY_STEP_NS);
+	end();
+}
+END_TEST
+
 /* The third pass is due while both flows are busy: until one is free this end does not delay it. */
 START_TEST(delays_have_their_cause)
 {
@@ -578,6 +602,7 @@ int main(void)
 
 	tcase_add_test(tcase, passes_go_to_flows_in_turn);
 	tcase_add_test(tcase, delays_have_their_cause);
+	tcase_add_loop_test(tcase, what_waits_for_the_kernel_is_delayed_by_that, 0, 2);
 	tcase_add_test(tcase, each_pass_has_its_own_marks);
 	tcase_add_test(tcase, a_pass_may_be_a_measured_flow);
 	tcase_add_test(tcase, a_flow_that_was_free_makes_it_a_delay_of_this_end);

@@ -90,6 +90,31 @@ START_TEST(what_waits_for_a_place_is_delayed_by_the_other_end)
 }
 END_TEST
 
+/* The first flow has sent two, and the kernel takes no more of it until 20 ms, though it has ended
+ * one of them; the other has sent four. Then those of 6.5 and 7.5 ms have waited for the kernel. */
+START_TEST(what_waits_for_the_kernel_is_delayed_by_that)
+{
+	begin_several("const(1k)");
+	ck_assert_uint_eq(take_due(0, S + 2 * MS), 2);
+	nm_open_refused(&f.worker, &f.flows[0].flow);
+	ck_assert_uint_eq(take_due(1, S + 6 * MS), DEPTH);
+	const uint64_t own = count(&counted->delay_own);
+
+	end_one(0, S + 10 * MS);
+	ck_assert_uint_eq(take_due(0, S + 20 * MS), DEPTH - 1);
+	ck_assert_uint_eq(count(&counted->delay_kernel),
+			  STEPS(27 * MS / 2) + STEPS(25 * MS / 2) + STEPS(23 * MS / 2));
+	ck_assert_uint_eq(count(&counted->delay_busy), 0);
+	ck_assert_uint_eq(count(&counted->delay_own), own);
+	/* Now it is full, and what waits does so for an answer. */
+	nm_open_refused(&f.worker, &f.flows[0].flow);
+	end_one(0, S + 30 * MS);
+	ck_assert_uint_eq(take_due(0, S + 30 * MS), 1);
+	ck_assert_uint_eq(count(&counted->delay_busy), STEPS(41 * MS / 2));
+	end();
+}
+END_TEST
+
 START_TEST(a_flow_that_is_to_run_keeps_its_places)
 {
 	begin_several("const(1k)");
@@ -127,6 +152,7 @@ int main(void)
 
 	tcase_add_test(tcase, what_has_had_a_place_is_delayed_by_this_end);
 	tcase_add_test(tcase, what_waits_for_a_place_is_delayed_by_the_other_end);
+	tcase_add_test(tcase, what_waits_for_the_kernel_is_delayed_by_that);
 	tcase_add_test(tcase, a_flow_that_is_to_run_keeps_its_places);
 	tcase_add_test(tcase, few_passes_are_under_way);
 	suite_add_tcase(suite, tcase);

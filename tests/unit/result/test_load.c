@@ -215,6 +215,20 @@ START_TEST(this_end_is_the_limit)
 }
 END_TEST
 
+/* With a full send buffer a connection is not free, though its passes are as short as ever. */
+START_TEST(the_kernel_takes_no_more)
+{
+	phase.whole.counts.tardy = 500;
+	phase.whole.counts.delay_own = 150;
+	phase.whole.counts.delay_busy = 100;
+	phase.whole.counts.delay_kernel = 90;
+	ck_assert_str_eq(judged().name, "connections");
+	ck_assert_double_eq_tol(judged().kernel_s, 90e-3 * NM_DELAY_STEP_NS / 1e9, 1e-15);
+	phase.whole.counts.delay_kernel = 110;
+	ck_assert_str_eq(judged().name, "overload");
+}
+END_TEST
+
 /* Passes that begin at once or never do not wait for a flow, but for this end; that is the limit
  * only where it takes longer than the passes of 1 ms. */
 START_TEST(what_would_have_waited_was_dropped)
@@ -365,6 +379,7 @@ int main(void)
 	tcase_add_test(tcase, the_other_end_is_the_limit);
 	tcase_add_test(tcase, the_connections_are_the_limit);
 	tcase_add_test(tcase, this_end_is_the_limit);
+	tcase_add_test(tcase, the_kernel_takes_no_more);
 	tcase_add_test(tcase, what_would_have_waited_was_dropped);
 	tcase_add_test(tcase, a_backlog_grows_until_as_much_is_dropped);
 	tcase_add_test(tcase, the_other_end_is_the_limit_and_nothing_waits);
