@@ -19,6 +19,7 @@ WAYS = ("to_slaves", "to_master")
 # Bytes of headers in each packet: Ethernet, IPv4, and TCP with timestamps or UDP.
 TCP_HEADERS, UDP_HEADERS = 14 + 20 + 32, 14 + 20 + 8
 FULL = 1448  # bytes of data in a full packet
+OF_FLOW = 150  # bytes, at most, with which a flow begins, or that the control connection has of it
 
 
 def shape(interface: Interface, rate: int, burst: int = 5_000) -> None:
@@ -260,4 +261,4 @@ def over_link(setting: Setting, form: str, rate: int) -> Told:
     else:
         least = min(link, meter.best_bits_per_s(setting.seconds))
     come = max(b for _, _, b in meter.samples) if form == "opposite" else through
-    return Told(stream, (0.97 * come, through), (0.97 * least, most), link)
+    return Told(stream, (0.97 * come - OF_FLOW * setting.streams, through), (0.97 * least, most), link)
