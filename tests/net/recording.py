@@ -202,7 +202,7 @@ def outline(document: Json) -> list[str]:
             lines.insert(at, line)
     # What a busy machine makes of open arrivals is a warning.
     if any(".load." in line for line in lines):
-        lines = [line for line in lines if line != "run.warnings[] none"]
+        lines = [line for line in lines if not line.endswith("run.warnings[] none")]
     return lines
 
 
