@@ -487,7 +487,7 @@ void nm_open_leave(struct nm_worker *worker, struct nm_flow *flow)
 }
 
 /* Where a flow makes one pass at a time, and something comes behind what it sends, it is free only
- * after that. */
+ * after that. One that opens its connection anew has nothing to send. */
 void nm_open_refused(struct nm_worker *worker, struct nm_flow *flow)
 {
 	const struct nm_instr *instr = flow->at;
@@ -495,7 +495,7 @@ void nm_open_refused(struct nm_worker *worker, struct nm_flow *flow)
 	if (!worker->run.phase->pipeline)
 		flow->request.marks |=
 			nm_flowop_sends(instr->op) && !instr[1].step ? NM_REQUEST_REFUSED : 0;
-	else if (places_of(worker, flow))
+	else if (places_of(worker, flow) && !nm_is_reopening(worker, instr))
 		leave(worker, nm_pipe_of(&worker->io, flow), true);
 }
 

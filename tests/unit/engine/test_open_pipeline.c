@@ -5,6 +5,7 @@
 #include "../suite.h"
 #include "engine/loop/arrivals.h"
 #include "engine/loop/request.h"
+#include "engine/phase/reopen.h"
 #include "open_phase.h"
 
 #define DEPTH	  4u
@@ -115,6 +116,24 @@ START_TEST(what_waits_for_the_kernel_is_delayed_by_that)
 }
 END_TEST
 
+/* It waits until it can send, too, but nothing has been refused. */
+START_TEST(a_flow_without_a_connection_does_not_wait_for_the_kernel)
+{
+	struct nm_flow *flow = &f.flows[0].flow;
+
+	begin_several("const(1k)");
+	ck_assert_uint_eq(take_due(0, S + 2 * MS), 2);
+	nm_open_leave(&f.worker, flow);
+	flow->at = &f.worker.reconnect.openings[NM_REOPEN_OPEN];
+	nm_open_refused(&f.worker, flow);
+	ck_assert(!pipe_of(0)->refused);
+	flow->at = &f.instrs[1];
+	nm_open_refused(&f.worker, flow);
+	ck_assert(pipe_of(0)->refused);
+	end();
+}
+END_TEST
+
 START_TEST(a_flow_that_is_to_run_keeps_its_places)
 {
 	begin_several("const(1k)");
@@ -153,6 +172,7 @@ int main(void)
 	tcase_add_test(tcase, what_has_had_a_place_is_delayed_by_this_end);
 	tcase_add_test(tcase, what_waits_for_a_place_is_delayed_by_the_other_end);
 	tcase_add_test(tcase, what_waits_for_the_kernel_is_delayed_by_that);
+	tcase_add_test(tcase, a_flow_without_a_connection_does_not_wait_for_the_kernel);
 	tcase_add_test(tcase, a_flow_that_is_to_run_keeps_its_places);
 	tcase_add_test(tcase, few_passes_are_under_way);
 	suite_add_tcase(suite, tcase);
