@@ -277,6 +277,8 @@ void nm_ir_bind_app(struct nm_ir *ir, struct nm_ir_step *step)
 		nm_option_error(ir, step, "backoff",
 				" backoff: not over %s, where no connection fails",
 				step->transport->name);
+	else if (opts->backoff.from_ns && !opts->reconnect_ns)
+		nm_option_error(ir, step, "backoff", " backoff: has no effect without reconnect");
 	if (opts->reconnect_ns && step->common->can_fail)
 		nm_option_error(ir, step, "reconnect", " reconnect: not with canfail");
 	why = why_no_server(step);

@@ -558,6 +558,7 @@ def test_stock_profiles_have_both(name: str, netmodel: Netmodel) -> None:
         ("app=ping server=127.0.0.1:1 reconnect=1s canfail", "reconnect: not with canfail"),
         ("app=dns protocol=udp server=127.0.0.1:1 backoff=1s", "backoff: not over udp, where no connection fails"),
         ("app=ping backoff=1s", "backoff: only of connect with server"),
+        ("app=ping server=127.0.0.1:1 backoff=1s", "backoff: has no effect without reconnect"),
     ],
 )
 def test_reconnect_in_vain(connect: str, why: str, netmodel: Netmodel, profile: WriteProfile) -> None:

@@ -85,8 +85,8 @@ static const struct {
 	{PROFILE("", RUN("rate='0.1'", THINK("duration=3s"))), 10000000000},
 	{PROFILE("", RUN("", WRITE("size=1") READ("size=1 timeout=2s"))), 2000000000},
 	{"<profile><group><transaction><flowop type='connect' options='app=ping server=a "
-	 "remotehost=b backoff=1s..30s'/></transaction><transaction><flowop type='ping'/>"
-	 "</transaction></group></profile>",
+	 "remotehost=b reconnect=1s backoff=1s..30s'/></transaction><transaction>"
+	 "<flowop type='ping'/></transaction></group></profile>",
 	 30000000000},
 	/* Centuries together are as good as for ever, and can still be added to. */
 	{PROFILE("", RUN("", THINK("duration=720000000s") THINK("duration=720000000s"))),
