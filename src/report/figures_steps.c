@@ -46,6 +46,7 @@ static const struct nm_figure step_figures[] = {
 		  .key = "achieved_per_s", .schema = RATE_SCHEMA,
 		  .doc = "Those that ended within the step, a second."),
 	NM_FIGURE(REAL, struct nm_step_row, load.busy_s, "busy_s", .key = "busy"),
+	NM_FIGURE(REAL, struct nm_step_row, load.kernel_s, "kernel_s", .key = "kernel"),
 	NM_FIGURE(REAL, struct nm_step_row, load.generator_s, "generator_s", .key = "generator"),
 	NM_FIGURE(NAME, struct nm_step_row, load.name, "verdict",
 		  .schema = "{'enum': ['ok', 'connections', 'generator', 'overload', 'errors']}",

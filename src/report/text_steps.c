@@ -51,12 +51,14 @@ static void add_rate(struct nm_table *table, double per_s)
 	nm_table_text(table, nm_format_count(per_s, text, sizeof(text)));
 }
 
+/* Names stand before the number of the step where they are needed to tell rows apart. */
 static void add_row(struct nm_table *table, const struct shown *shown, const char *group,
-		    const struct nm_step_row *row)
+		    const char *transaction, const struct nm_step_row *row)
 {
 	const struct nm_window *window = &row->step.window;
 
-	nm_table_cell(table, "%s%s%u", group, *group ? " " : "", (unsigned)row->step.number + 1);
+	nm_table_cell(table, "%s%s%s%s%u", group, *group ? " " : "", transaction,
+		      *transaction ? " " : "", (unsigned)row->step.number + 1);
 	add_rate(table, row->step.planned_per_s);
 	add_rate(table, row->load.offered_per_s);
 	add_rate(table, row->load.achieved_per_s);
@@ -73,9 +75,20 @@ static void add_row(struct nm_table *table, const struct shown *shown, const cha
 	nm_table_text(table, row->load.name);
 }
 
+static bool has_several(const struct nm_result_group *group)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < group->n_phases; k++)
+		n += group->phases[k].n_steps > 0;
+	return n > 1;
+}
+
 static void print_phase(const struct shown *shown, const struct nm_result_group *group,
 			const struct nm_result_phase *phase, FILE *out)
 {
+	const char *of_group = shown->named && group->name ? group->name : "";
+	const char *of_phase = has_several(group) && phase->name ? phase->name : "";
 	char align[COUNTS + 2 * N_TIMES + 3] = "l";
 	struct nm_table table = {.align = align, .width = shown->width};
 	struct nm_step_row row;
@@ -87,7 +100,7 @@ static void print_phase(const struct shown *shown, const struct nm_result_group 
 	for (size_t i = 0; i < phase->n_steps; i++) {
 		if (!nm_step_row(shown->result, group, &phase->steps[i], &row))
 			continue;
-		add_row(&table, shown, shown->named && group->name ? group->name : "", &row);
+		add_row(&table, shown, of_group, of_phase, &row);
 		any = true;
 	}
 	nm_table_section(&table, any, out);

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -140,6 +141,14 @@ def test_every_format_but_csv_has_them(netmodel: Netmodel) -> None:
     assert head.split()[2:] == ["due/s", "done/s", "due", "sent", "answered", "failed"]
     assert "response p99" in text and "service p50" in text
     assert "step" not in netmodel.run(*more, "--format", "csv", "-i", "100ms", code=0).out.splitlines()[0]
+
+
+def test_rows_of_several_transactions_have_their_names(netmodel: Netmodel, profile: WriteProfile) -> None:
+    ask = '<flowop type="write" options="size=10"/><flowop type="read" options="size=20"/></transaction>'
+    asked = "".join(f'<transaction name="{name}" duration="20ms" arrivals="steps(500,1k,500,10ms)">{ask}' for name in ("first", "then"))
+    path = profile(f'<group><transaction><flowop type="connect" options="remotehost=local"/></transaction>{asked}</group>')
+    text = netmodel.run("-m", path, code=0).out
+    assert {" ".join(match) for match in re.findall(r"(?m)^  (first|then) ([12]) ", text)} == {"first 1", "first 2", "then 1", "then 2"}
 
 
 def test_there_are_none_without_steps(netmodel: Netmodel) -> None:
