@@ -66,6 +66,10 @@ bool nm_law_equals(const struct nm_law *a, const struct nm_law *b);
 /* The n-th draw of the stream of a key (base/rng.h), on any thread. */
 uint64_t nm_law_draw(const struct nm_law *law, uint64_t key, uint64_t n);
 
+/* The value that the n-th of so many draws has, from 0 on, where the draws of a law of a table are
+ * spread evenly and stand in the order of the table. */
+uint64_t nm_law_in_order(const struct nm_law *law, uint64_t n, uint64_t n_draws);
+
 /* The mean of the draws, those outside of min and max made again. It takes milliseconds: not for
  * the hot path. */
 double nm_law_mean(const struct nm_law *law);

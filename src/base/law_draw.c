@@ -141,6 +141,13 @@ static uint64_t draw_within(const struct nm_law *law, uint64_t drawn)
 	return law->max;
 }
 
+uint64_t nm_law_in_order(const struct nm_law *law, uint64_t n, uint64_t n_draws)
+{
+	const uint64_t part = UINT64_MAX / n_draws;
+
+	return nm_law_value(law, n * part + part / 2);
+}
+
 uint64_t nm_law_draw(const struct nm_law *law, uint64_t key, uint64_t n)
 {
 	uint64_t span = law->max - law->min;

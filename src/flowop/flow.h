@@ -109,6 +109,9 @@ struct nm_instr {
 		bool no_wait;
 		/* in a pipeline: one call may send several requests, as one longer message */
 		bool joins;
+		/* Of so many passes each has the next size of the law, in its order; 0: sizes are
+		 * by chance. */
+		uint32_t in_order;
 	} message; /* of instructions that move a message */
 	struct nm_instr_datagram {
 		/* How many messages it moves, several with one call; 0: one, with one call. */

@@ -34,6 +34,10 @@ static inline uint64_t nm_message_bytes(const struct nm_io *io, const struct nm_
 {
 	if (!instr->message.law)
 		return instr->size;
+	if (instr->message.in_order)
+		return nm_law_in_order(instr->message.law,
+				       instr->message.in_order - flow->iterations_left,
+				       instr->message.in_order);
 	return nm_law_draw(instr->message.law, nm_step_key(io, flow, instr), flow->repeated);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Solitary flows are of a few sizes, in any order: fewer of those that take long. */
+/* Solitary flows are of a few sizes, the smallest first: fewer of those that take long. */
 #include "flowop/solitary.h"
 
 #include <inttypes.h>

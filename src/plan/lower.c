@@ -490,6 +490,9 @@ static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transa
 		emit_select(group, phase, &own, &selected);
 		emit_step(group, phase, &own, side,
 			  side->master && nm_ir_is_open_sender(from, t, step->host));
+		if (phase->flows.solitary && step == t->flow)
+			group->instrs[group->n_instrs - 1].message.in_order =
+				(uint32_t)t->attrs.total;
 		if (side->master && step == t->flow) {
 			phase->flows.ideal = t->ideal;
 			phase->flows.instr = group->n_instrs - 1;

@@ -10,7 +10,8 @@
 #include "plan/insert.h"
 #include "plan/ir.h"
 
-/* As long as it takes, but for a path so slow that the largest flows would take minutes. */
+/* As long as it takes, but for a path so slow that the largest flows would take minutes, which do
+ * not begin then. */
 #define MOST_TIME "5s"
 
 static struct nm_node *probe_of(const struct nm_ir_transaction *t)

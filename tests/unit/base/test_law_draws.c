@@ -280,6 +280,27 @@ START_TEST(values_have_their_weights)
 }
 END_TEST
 
+/* As many of each as its weight says, one after the other. */
+START_TEST(values_in_their_order)
+{
+	uint64_t n = 0;
+
+	parse("discrete(1:2,10k:2,5m:1,40m:1)");
+	for (unsigned i = 0; i < 20; i++)
+		ck_assert_uint_eq(nm_law_in_order(&law, n++, 60), 1);
+	for (unsigned i = 0; i < 20; i++)
+		ck_assert_uint_eq(nm_law_in_order(&law, n++, 60), 10 << 10);
+	for (unsigned i = 0; i < 10; i++)
+		ck_assert_uint_eq(nm_law_in_order(&law, n++, 60), 5 << 20);
+	for (unsigned i = 0; i < 10; i++)
+		ck_assert_uint_eq(nm_law_in_order(&law, n++, 60), 40 << 20);
+	nm_law_fini(&law);
+	parse("discrete(7:1)");
+	ck_assert_uint_eq(nm_law_in_order(&law, 0, 1), 7);
+	nm_law_fini(&law);
+}
+END_TEST
+
 /* Points of tables: as many draws must be between two as the table says. */
 static const struct {
 	const char *text;
@@ -392,6 +413,7 @@ int main(void)
 	tcase_add_loop_test(tc, draws_follow_the_law, 0, COUNT_OF(continuous));
 	tcase_add_loop_test(tc, ranks_follow_zipf, 0, COUNT_OF(zipfs));
 	tcase_add_loop_test(tc, values_have_their_weights, 0, COUNT_OF(few));
+	tcase_add_test(tc, values_in_their_order);
 	tcase_add_loop_test(tc, segments_of_a_table_have_their_share, 0, COUNT_OF(tables));
 	tcase_add_loop_test(tc, mean_is_that_of_the_draws, 0, COUNT_OF(with_mean));
 	suite_add_tcase(suite, tc);
