@@ -388,11 +388,12 @@ static enum nm_took take_line(struct nm_app_served *served, const struct nm_app_
 					      : take_keyed(served, service, verb, words);
 }
 
-/* The keys that have come of a line that is longer than what is kept, but for the last one. */
+/* The next key of those that have come of a line that is longer than what is kept, but for the last
+ * one. MORE: there is none. */
 static enum nm_took take_part(struct nm_app_served *served, const struct nm_app_service *service,
-			      const char *data, size_t *ret_taken)
+			      const char *data, size_t n, size_t *ret_taken)
 {
-	const char *end = data + MAX_LINE;
+	const char *end = data + n;
 	enum nm_took took;
 
 	for (unsigned words = 0; words < 2; words++) {
@@ -401,6 +402,8 @@ static enum nm_took take_part(struct nm_app_served *served, const struct nm_app_
 		while (end > data && end[-1] == ' ')
 			end--;
 	}
+	if (end == data && n < MAX_LINE)
+		return NM_TOOK_MORE;
 	struct nm_words words = {.at = data, .end = end};
 
 	took = is_at_key(served) ? get(served, service, &words, true)
@@ -412,10 +415,15 @@ static enum nm_took take_part(struct nm_app_served *served, const struct nm_app_
 static enum nm_took take_command(struct nm_app_served *served, const struct nm_app_service *service,
 				 const char *data, size_t n, size_t *ret_taken)
 {
-	const char *end = memchr(data, '\n', n < MAX_LINE ? n : MAX_LINE);
+	const size_t most = n < MAX_LINE ? n : MAX_LINE;
+	const char *end = memchr(data, '\n', most);
 
+	/* Behind its first part, what comes of a longer line is taken at once: there would be room
+	 * for one more key each time that something is received. */
 	if (!end)
-		return n < MAX_LINE ? NM_TOOK_MORE : take_part(served, service, data, ret_taken);
+		return n < MAX_LINE && !is_at_key(served)
+			       ? NM_TOOK_MORE
+			       : take_part(served, service, data, most, ret_taken);
 	if (end == data || end[-1] != '\r' ||
 	    (served->state == NM_MEMCACHE_AT_COMMAND &&
 	     !nm_rope_has_room(&served->out, NM_MEMCACHE_ANSWER_BYTES)))

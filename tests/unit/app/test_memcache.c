@@ -360,6 +360,35 @@ START_TEST(answers_to_a_get_are_gathered)
 }
 END_TEST
 
+/* Of a get whose line is longer than what is kept of one all keys are taken that have come, but for
+ * those that may be the last: whoever receives has room for many more then. */
+START_TEST(a_long_get_is_taken_as_it_comes)
+{
+	enum { KEYS = 1000, PIECE = 1500 };
+	const struct nm_app *app = nm_app_find("memcache");
+	char sent[8 + 4 * KEYS], room[MAX_BYTES], *end = nm_line_put("get", sent);
+	struct nm_app_served served = served_of(room, app->answer_bytes);
+	size_t at = 0, pieces = 0, taken;
+
+	for (unsigned i = 0; i < KEYS; i++)
+		end = nm_line_put(" k10", end);
+	end = nm_line_put("\r\n", end);
+	const size_t n = (size_t)(end - sent);
+	enum nm_took took = NM_TOOK_PART;
+
+	for (size_t there = NM_APP_KEPT_BYTES; took != NM_TOOK_REQUEST; at += taken) {
+		took = app->take(&served, &service, sent + at, there - at, &taken);
+		if (took != NM_TOOK_MORE)
+			continue;
+		ck_assert_uint_lt(there - at, 2 * strlen(" k10 "));
+		there = there + PIECE < n ? there + PIECE : n;
+		pieces++;
+	}
+	ck_assert_uint_eq(at, n);
+	ck_assert_uint_eq(pieces, (n - NM_APP_KEPT_BYTES + PIECE - 1) / PIECE);
+}
+END_TEST
+
 START_TEST(what_is_wrong_is_told)
 {
 	static const struct {
@@ -452,6 +481,7 @@ int main(void)
 	tcase_add_loop_test(tests, answers_have_a_class, 0, sizeof answers / sizeof *answers);
 	tcase_add_loop_test(tests, a_server, 0, sizeof requests / sizeof *requests);
 	tcase_add_test(tests, answers_to_a_get_are_gathered);
+	tcase_add_test(tests, a_long_get_is_taken_as_it_comes);
 	tcase_add_test(tests, a_login);
 	tcase_add_test(tests, what_is_wrong_is_told);
 	suite_add_tcase(suite, tests);
