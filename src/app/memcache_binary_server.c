@@ -392,16 +392,26 @@ enum nm_took nm_memcache_take_binary(struct nm_app_served *served,
 	return served->left ? NM_TOOK_MORE : end_body(served, service);
 }
 
+/* A no-op does not fail: it ends requests of several keys, whose client would wait for it. */
 void nm_memcache_fail_binary(struct nm_app_served *served)
 {
-	struct nm_binary_header header = nm_binary_read(served->out.text);
-	char text[NM_BINARY_HEADER];
+	const struct nm_rope *out = &served->out;
+	const bool ends = served->verb == NM_VERB_NONE && served->note == NM_BINARY_NOOP;
+	struct nm_binary_header header = nm_binary_read(out->text);
+	char text[2 * NM_BINARY_HEADER];
 
+	if (header.opcode == NM_BINARY_NOOP)
+		return;
 	header.status = NM_BINARY_EINTERNAL;
 	header.key = header.extras = 0;
 	header.body = 0;
 	header.cas = 0;
-	(void)nm_binary_write(text, &header);
+	char *end = nm_binary_write(text, &header);
+
+	if (ends) {
+		memcpy(end, out->text + out->n_text - NM_BINARY_HEADER, NM_BINARY_HEADER);
+		end += NM_BINARY_HEADER;
+	}
 	nm_app_fail(served, "");
-	nm_rope_add(&served->out, text, sizeof text);
+	nm_rope_add(&served->out, text, (size_t)(end - text));
 }

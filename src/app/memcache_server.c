@@ -14,6 +14,9 @@
 /* A longer line is none. */
 #define MAX_LINE NM_APP_KEPT_BYTES
 
+/* The answer to mn. */
+#define END_OF_SEVERAL "MN\r\n"
+
 static bool word_is(const char *word, size_t n, const char *text)
 {
 	return n == strlen(text) && memcmp(word, text, n) == 0;
@@ -312,7 +315,7 @@ static enum nm_took take_other(struct nm_app_served *served, const struct nm_app
 		return nm_app_answer(served, NM_VERB_NONE, NM_CLASS_OK,
 				     "VERSION " NM_MEMCACHE_VERSION "\r\n");
 	if (word_is(name, n, "mn") && !next_bytes(*words))
-		return nm_app_answer(served, NM_VERB_NONE, NM_CLASS_OK, "MN\r\n");
+		return nm_app_answer(served, NM_VERB_NONE, NM_CLASS_OK, END_OF_SEVERAL);
 	if (word_is(name, n, "stats"))
 		return tell_stats(served, words);
 	if (word_is(name, n, "flush_all"))
@@ -388,8 +391,8 @@ static enum nm_took take_line(struct nm_app_served *served, const struct nm_app_
 					      : take_keyed(served, service, verb, words);
 }
 
-/* The next key of those that have come of a line that is longer than what is kept, but for the last
- * one. MORE: there is none. */
+/* The next key of those that have come of a line that is longer than what is kept, but for the
+ * last one. MORE: there is none. */
 static enum nm_took take_part(struct nm_app_served *served, const struct nm_app_service *service,
 			      const char *data, size_t n, size_t *ret_taken)
 {
@@ -453,12 +456,24 @@ static enum nm_took take_value(struct nm_app_served *served, const struct nm_app
 	return nm_memcache_end_meta_set(served, service);
 }
 
+/* Whether the answer has the end of a request of several keys, which does not fail itself: its
+ * client would wait for it. */
+static bool is_end(const struct nm_app_served *served)
+{
+	const size_t n = strlen(END_OF_SEVERAL);
+
+	return served->verb == NM_VERB_NONE && served->out.n_text >= n &&
+	       memcmp(served->out.text + served->out.n_text - n, END_OF_SEVERAL, n) == 0;
+}
+
 void nm_memcache_fail(struct nm_app_served *served)
 {
 	if ((uint8_t)*served->out.text == NM_BINARY_ANSWER)
 		nm_memcache_fail_binary(served);
-	else
+	else if (!is_end(served))
 		nm_app_fail(served, "SERVER_ERROR out of order\r\n");
+	else if (served->out.n_text > strlen(END_OF_SEVERAL))
+		nm_app_fail(served, "SERVER_ERROR out of order\r\n" END_OF_SEVERAL);
 	if (served->state == NM_MEMCACHE_AT_KEY)
 		served->state = NM_MEMCACHE_AT_REFUSED_KEY;
 }

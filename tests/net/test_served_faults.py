@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import struct
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -92,6 +93,21 @@ def test_an_error_is_the_whole_answer(keys: int, netmodel: Netmodel) -> None:
     assert answer == b"STORED\r\n" + error + b"STORED\r\n" + error + b"VERSION 1.6.0-netmodel\r\n"
     of = server.verbs()["get"]
     assert of.get("hits", 0) + of["refused"] == keys + 1
+
+
+def binary(magic: int, opcode: int, key: bytes = b"", extras: bytes = b"", value: bytes = b"", status: int = 0) -> bytes:
+    body = extras + key + value
+    return struct.pack(">BBHBBHII", magic, opcode, len(key), len(extras), 0, status, len(body), opcode) + bytes(8) + body
+
+
+def test_an_error_is_not_the_end_of_a_request_of_several_keys(netmodel: Netmodel) -> None:
+    """Or its client would wait for what ends it: mn, or a no-op."""
+    error = b"SERVER_ERROR out of order\r\n"
+    set_, getq, noop = 1, 9, 10
+    with public(netmodel, "memcache", fault="error(every=1)") as server:
+        assert ask(server, b"ms k 1\r\nx\r\nmg k v q\r\nmg k v q\r\nmn\r\nmn\r\n", 1000) == error + error + b"MN\r\nMN\r\n"
+        sent = binary(0x80, set_, b"k", bytes(8), b"x") + 2 * binary(0x80, getq, b"k") + 2 * binary(0x80, noop)
+        assert ask(server, sent, 1000) == b"".join(binary(0x81, opcode, status=0x84 * (opcode != noop)) for opcode in (set_, getq, noop, noop))
 
 
 def test_an_answer_comes_where_the_next_request_has_come(netmodel: Netmodel) -> None:
