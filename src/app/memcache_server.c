@@ -208,8 +208,9 @@ static enum nm_took forget(struct nm_app_served *served, const struct nm_app_ser
 {
 	const char *word;
 	struct nm_words behind = words;
+	size_t length = nm_words_next(&behind, &word);
 
-	if (word_is(word, nm_words_next(&behind, &word), "0"))
+	if (word_is(word, length, "0"))
 		words = behind;
 	if (!ends(served, &words))
 		return refuse(served);

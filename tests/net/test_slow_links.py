@@ -90,13 +90,15 @@ def test_a_group_that_ends_before_another_has_all_its_bytes_in_the_rate(
 ) -> None:
     """What came after its time came in the time of the other, which the rate is over."""
     near, far = shaped
-    opening = connect(far.address)
-    reading = opened(lasting("1s", op("read", "size=8192")), strands=8, opening=opening)
-    writing = opened(lasting("4s", op("write", "size=8192")), opening=opening)
+    # What these buffers have comes long before the other group has ended.
+    small = connect(far.address, "protocol=tcp wndsz=64k")
+    reading = opened(lasting("1s", op("read", "size=8192")), strands=8, opening=small)
+    writing = opened(lasting("4s", op("write", "size=8192")), opening=connect(far.address))
     with slaves_on(netmodel, [far]):
         document = netmodel.measure(profile(reading + writing), prefix=near.prefix, timeout=60)
     assert_complete(document)
     received = document["hosts"][0]["counts"]["bytes_received"]
+    assert received > 1.2 * RATE / 8, "nothing came after its time"
     came = way_of(document, "to_master")["received_bits_per_s"] / 8 * document["totals"]["seconds"]
     assert came == pytest.approx(received, rel=0.03)
 
