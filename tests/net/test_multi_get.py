@@ -82,7 +82,8 @@ def test_each_key_of_a_bad_answer_counts(bad: bytes, which: str, pipeline: str, 
     assert_complete(document)
     own = counts(document)
     assert own["requests"] == own["misses"] + own[which] + own["lost"] * (which != "lost") == 200
-    assert own[which] >= 40
+    # In a pipeline the requests behind a bad answer are lost with it.
+    assert own[which] >= (20 if pipeline else 40)
     assert own[which] % 10 == 0
     (flowop,) = (one["outcomes"] for one in phase_of(document, "ask")["flowops"] if one["flowop"] == "get")
     assert {name: flowop[name] for name in ("requests", "misses", which)} == {name: own[name] for name in ("requests", "misses", which)}

@@ -134,13 +134,13 @@ def test_a_full_queue_of_connections_is_told(
 def test_a_full_queue_of_connections_explains_why_nothing_moves(
     netmodel: Netmodel, nodes: MakeNodes, profile: WriteProfile, connects: str
 ) -> None:
-    """Who found it full asks again after a second, and all wait for those."""
+    """Who found it full asks again after a second, and finds it full again; all wait for those."""
     near, far = nodes(2)
     accepts = far if connects == "master" else near
     kind = "connect" if connects == "master" else "accept"
     first = read(64) if connects == "master" else write(64)
-    path = profile(group(times(1, connect("$far", kind=kind), first, op("disconnect")), strands=64, kind='nthreads="1" nflows'))
-    words = ("-m", path, "-q", *defines(far=far.address), "--timeout", "500ms")
+    path = profile(group(times(1, connect("$far", kind=kind), first, op("disconnect")), strands=256, kind='nthreads="1" nflows'))
+    words = ("-m", path, "-q", *defines(far=far.address), "--timeout", "4s")
     with changed(accepts, "net.core.somaxconn", 1), slaves_on(netmodel, [far]):
         done = netmodel.run(*words, prefix=near.prefix, code=2)
     why = next(line for line in done.err.splitlines() if "incomplete" in line)
